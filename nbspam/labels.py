@@ -1,0 +1,43 @@
+"""Class names and their order: the one place that knows which class is first.
+
+Hides how `ham` and `spam` are spelled, that ham stands first and spam last, and which
+names a class may have.  Everything above works with class numbers 0 .. K-1 in this order.
+"""
+
+from nbspam.errors import BadDataError
+
+HAM = "ham"
+SPAM = "spam"
+UNSURE = "unsure"
+MAX_CLASSES = 200  # two integer columns a class in the model file; SQLite allows 2,000 columns
+MAX_NAME_LENGTH = 100
+
+
+def checked_name(name: str, where: str = "class name") -> str:
+    """The canonical spelling of a class name; BadDataError if it cannot be one.
+
+    Ham and spam are recognised in any case (TREC and other indexes write HAM, Spam).
+    """
+    lowered = name.lower()
+    if lowered in (HAM, SPAM):
+        return lowered
+    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
+        raise BadDataError(
+            where,
+            f"{name[:40]!r} cannot name a class: 1 to {MAX_NAME_LENGTH} printable characters, no space at the ends",
+            "rename the folder or label, for example: work",
+            "class-name",
+        )
+    if lowered == UNSURE:
+        raise BadDataError(where, "'unsure' is the name of the reject action", "rename the class", "class-name")
+    return name
+
+
+def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
+    """Class names in class order: ham first, spam last, the others by name."""
+    return tuple(sorted(set(names), key=lambda name: ((name != HAM) + (name == SPAM), name)))
+
+
+def positive(names: tuple[str, ...]) -> int | None:
+    """The number of the class whose probability a verdict reports: spam, if there is one."""
+    return names.index(SPAM) if SPAM in names else None
