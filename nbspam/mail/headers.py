@@ -1,0 +1,219 @@
+"""The header block: where it is, its raw lines, its fields.
+
+Hides line ends (LF, CRLF, lone CR, CR CR LF), the mbox "From " line, a byte order mark, folding,
+and what counts as a field.  A line that is no field ends the block, as delivery agents and
+readers have it (Postfix, sendmail, mutt), so a mail without a blank line keeps its text.  Two readers of one rule:
+`header_lines` walks the raw bytes for those who pass a mail on unchanged; `read_block` is the
+fast one, about 0.4 us a field, and falls back on the first where a line is no field.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.limits import MAX_HEADER_BYTES, MAX_HEADER_LINES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition"))
+_MAX_NAMES = 2_000
+# Spelling of a field name -> its lower-case form.  Mail uses a few hundred spellings, and one
+# look-up is cheaper than checking the characters each time.
+_names: dict[str, str] = {}
+
+
+class Block:
+    """A header block that was read.
+
+    fields  : (lower-case name, unfolded and decoded value) in order
+    content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
+    body    : offset of what follows the block
+    """
+
+    __slots__ = ("body", "content", "fields")
+
+    def __init__(self, body: int) -> None:
+        self.fields: list[tuple[str, str]] = []
+        self.content: dict[str, str] = {}
+        self.body = body
+
+
+def header_start(data: bytes) -> int:
+    """Offset of the first header line: behind an mbox "From " line, before anything else."""
+    start = 0
+    if data.startswith(BYTE_ORDER_MARK) and data.startswith((b"From ", b">From "), 3):
+        start = 3
+    while data.startswith((b"From ", b">From "), start):
+        start = _next_line(data, start)
+    return start
+
+
+def _next_line(data: bytes, start: int) -> int:
+    line_feed = data.find(b"\n", start)
+    stop = line_feed if line_feed >= 0 else len(data)
+    carriage_return = data.find(b"\r", start, stop)
+    if carriage_return < 0 or data[carriage_return:stop].strip(b"\r") == b"":
+        return min(stop + 1, len(data))
+    return carriage_return + 1
+
+
+def blank_line(data: bytes, start: int) -> tuple[int, int]:
+    """(stop of the header lines, start of the body) by the first empty line at or after `start`."""
+    if data.startswith((b"\n", b"\r"), start):
+        return start, start + (2 if data.startswith(b"\r\n", start) else 1)
+    size = len(data)
+    stop = data.find(b"\n\n", start)
+    found = (stop + 1, stop + 2) if stop >= 0 else (size, size)
+    if data.find(b"\r", start, found[0]) < 0:
+        return found
+    crlf = data.find(b"\n\r\n", start, found[0] + 2)
+    if crlf >= 0:
+        found = (crlf + 1, crlf + 3)
+    twice = data.find(b"\r\r", start, found[0])
+    while twice >= 0 and data[twice + 2 : twice + 3] in (b"\n", b"\r"):
+        twice = data.find(b"\r\r", twice + 1, found[0])
+    if twice >= 0:
+        found = (twice + 1, twice + 2)
+    return found
+
+
+def header_lines(data: bytes) -> list[tuple[int, int, str]]:
+    """The raw fields of the top header block: (start, stop, lower-case name) of each.
+
+    A span takes in the line end and the folded lines that follow, so that the spans are
+    contiguous and cutting one out removes that field and nothing else.  An mbox "From " line
+    in the midst of the block has the name "".
+    """
+    start = header_start(data)
+    return raw_fields(data, start, blank_line(data, start)[0])
+
+
+def split_header_block(data: bytes) -> tuple[int, int]:
+    """(offset where a new first header line may be put in, offset of the body).
+
+    Between them: the header lines and, if there is one, the empty line that ends them.
+    """
+    start = header_start(data)
+    stop, body = blank_line(data, start)
+    lines = raw_fields(data, start, stop)
+    end = lines[-1][1] if lines else start
+    return start, (body if end == stop else end)
+
+
+def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
+    """Spans of the fields in data[start:stop], up to the first line that is no field."""
+    fields: list[tuple[int, int, str]] = []
+    position = start
+    for line in data[start:stop].splitlines(keepends=True):
+        end = position + len(line)
+        first = line[:1]
+        if fields and first in (b" ", b"\t", b"\r", b"\n"):
+            fields[-1] = (fields[-1][0], end, fields[-1][2])
+        elif line.startswith((b"From ", b">From ")):
+            fields.append((position, end, ""))
+        else:
+            name, colon, _ = line.decode("latin-1").partition(":")
+            if not colon or not (lower := field_name(name)):
+                break
+            fields.append((position, end, lower if lower != ":" else ""))
+        position = end
+    return fields
+
+
+def field_name(name: str) -> str:
+    """The lower-case form of a field name; "" if it cannot be one, ":" if it is to be left out.
+
+    Graphic ASCII characters, then spaces (obsolete syntax); a byte order mark before is dropped.
+    """
+    lower = name.rstrip(" \t").lower()
+    if lower.startswith("\xef\xbb\xbf"):
+        lower = lower[3:]
+    if not lower:
+        return ":"
+    if not lower.isascii() or not lower.isprintable() or " " in lower:
+        return ""
+    if len(_names) < _MAX_NAMES and len(name) < 80:
+        _names[name] = lower
+    return lower
+
+
+def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> Block:
+    """Read the fields in data[start:stop]; `body` is where the text behind the empty line begins."""
+    block = Block(body)
+    if start >= stop:
+        return block
+    text = _unfolded(data, start, stop, allowance)
+    if not _read_fields(text, block, allowance):
+        lines = raw_fields(data, start, stop)
+        block.body = lines[-1][1] if lines else start
+        allowance.note("no-header-end")
+    return block
+
+
+def _unfolded(data: bytes, start: int, stop: int, allowance: Allowance) -> str:
+    """The block as text, one line a field, its 8-bit bytes as Latin-1."""
+    if stop - start > MAX_HEADER_BYTES:
+        allowance.note("long-header")
+        limit = start + MAX_HEADER_BYTES
+        stop = max(data.rfind(b"\n", start, limit), data.rfind(b"\r", start, limit))
+        stop = stop + 1 if stop >= 0 else limit
+    text = data[start:stop].decode("latin-1")
+    if "\r" in text:
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+    return text.rstrip("\n").replace("\n ", " ").replace("\n\t", "\t")
+
+
+def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
+    """Fill the block from one-line fields; False when a line is no field."""
+    fields = block.fields
+    eight_bit: list[int] = []
+    known = _names.get
+    ascii_only = text.isascii()
+    for line in text.split("\n", MAX_HEADER_LINES):
+        name, colon, value = line.partition(":")
+        lower = known(name) if colon else ""
+        if lower is None:
+            lower = field_name(name)
+        if not lower or lower == ":":
+            if lower or name.startswith(("From ", ">From ")):
+                allowance.note("bad-header")
+                continue
+            _decode_eight_bit(block, eight_bit, allowance)
+            return False
+        value = value.strip(" \t")
+        if lower in _CONTENT:
+            block.content.setdefault(lower, value)
+        if "=?" in value:
+            from nbspam.mail.words import decode_words  # not every mail has them
+
+            value = decode_words(value, allowance)
+        elif not ascii_only and not value.isascii():
+            eight_bit.append(len(fields))
+        fields.append((lower, value))
+    if len(fields) > MAX_HEADER_LINES:
+        fields.pop()
+        allowance.note("many-headers")
+    _decode_eight_bit(block, eight_bit, allowance)
+    return True
+
+
+def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) -> None:
+    """Decode raw 8-bit values: UTF-8, then the declared charset of the body, then a guess.
+
+    One guess over all of them together: a single value is often too short to tell.
+    """
+    if not numbers:
+        return
+    from nbspam.mail.charset import codec_of_raw_headers, decode_with
+
+    allowance.note("8bit-header")
+    fields = block.fields
+    values = [fields[number][1].encode("latin-1") for number in numbers if number < len(fields)]
+    codec = codec_of_raw_headers(b" ".join(values), block.content.get("content-type", ""), allowance)
+    for number, value in zip(numbers, values, strict=False):
+        try:
+            text = value.decode("utf-8")
+        except UnicodeDecodeError:
+            text = decode_with(codec, value)
+        fields[number] = (fields[number][0], text)

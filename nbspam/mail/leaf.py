@@ -1,0 +1,141 @@
+"""One leaf of the MIME tree: its header fields and raw bytes to a Part.
+
+Hides in which order things are undone (transfer encoding, uuencoded files, charset) and what
+readers show as text: text/*, the plain kinds of message/*, and HTML under another name.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.charset import decode
+from nbspam.mail.message import Part
+from nbspam.mail.parameters import parse_parameters
+from nbspam.mail.transfer import decode_transfer, encoding_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+
+_HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
+_HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
+
+
+class Entity:
+    """What the header fields of a part say about its body."""
+
+    __slots__ = ("charset", "content_type", "disposition", "encoding", "filename", "parameters")
+
+    def __init__(self, content: dict[str, str], default_type: str, allowance: Allowance) -> None:
+        self.content_type = default_type
+        self.parameters: dict[str, str] = {}
+        self.encoding = ""
+        self.disposition = ""
+        self.filename = ""
+        self.charset = ""
+        if not content:
+            return
+        value = content.get("content-type")
+        if value is not None:
+            self._read_type(value, allowance)
+        value = content.get("content-transfer-encoding")
+        if value:
+            self.encoding = encoding_name(value)
+        value = content.get("content-disposition")
+        if value:
+            self._read_disposition(value, allowance)
+        if not self.filename and "name" in self.parameters:
+            self.filename = _filename(self.parameters["name"], allowance)
+
+    def _read_type(self, value: str, allowance: Allowance) -> None:
+        name, self.parameters = parse_parameters(value, allowance)
+        self.charset = self.parameters.get("charset", "").lower()
+        main, slash, sub = name.partition("/")
+        if main and sub and "/" not in sub:
+            self.content_type = name
+        elif main == "multipart" and "boundary" in self.parameters:
+            self.content_type = "multipart/mixed"
+        else:
+            allowance.note("bad-content-type")
+            self.content_type = "text/plain"
+
+    def _read_disposition(self, value: str, allowance: Allowance) -> None:
+        kind, parameters = parse_parameters(value, allowance)
+        self.disposition = "inline" if kind == "inline" else "attachment"
+        if "filename" in parameters:
+            self.filename = _filename(parameters["filename"], allowance)
+
+
+def _filename(text: str, allowance: Allowance) -> str:
+    if "=?" in text:
+        from nbspam.mail.words import decode_words
+
+        return decode_words(text, allowance)
+    if text.isascii() or not _is_latin(text):
+        return text
+    from nbspam.mail.charset import decode_raw
+
+    return decode_raw(text.encode("latin-1"), allowance)
+
+
+def _is_latin(text: str) -> bool:
+    return max(text) < "\u0100"
+
+
+def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:
+    """The part, and behind it the uuencoded files its text holds."""
+    part = Part(entity.content_type)
+    part.encoding = entity.encoding
+    part.disposition = entity.disposition
+    part.filename = entity.filename
+    part.declared_charset = entity.charset
+    if entity.encoding:
+        payload = decode_transfer(payload, entity.encoding, allowance)
+    parts = [part]
+    kind = entity.content_type
+    if kind == "text/plain" and b"begin " in payload:
+        from nbspam.mail.uuencode import take_out_files
+
+        payload, files = take_out_files(payload, allowance)
+        parts.extend(_file_part(name, contents) for name, contents in files)
+    part.size_bytes = len(payload)
+    part.payload_magic = payload[:16]
+    if kind.startswith(("text/", "message/")) or _is_hidden_html(kind, payload):
+        _read_text(part, payload, allowance)
+    return parts
+
+
+def _file_part(name: str, contents: bytes) -> Part:
+    part = Part("application/octet-stream")
+    part.encoding = "x-uuencode"
+    part.disposition = "attachment"
+    part.filename = name
+    part.size_bytes = len(contents)
+    part.payload_magic = contents[:16]
+    return part
+
+
+def _is_hidden_html(kind: str, payload: bytes) -> bool:
+    if kind == "application/xhtml+xml":
+        return True
+    return kind.startswith("application/") and payload[:200].lstrip().lower().startswith(_HTML_FILE_STARTS)
+
+
+def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
+    label = part.declared_charset
+    html = part.content_type in ("text/html", "application/xhtml+xml")
+    if html and not label and not payload.isascii():
+        label = _meta_charset(payload)
+    part.text, part.charset = decode(payload, label, allowance)
+    if not html:
+        start = part.text[:200].lstrip()
+        html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
+    part.is_html = html
+
+
+def _meta_charset(payload: bytes) -> str:
+    """The charset an HTML page names for itself, "" if none."""
+    head = payload[:2048].lower()
+    start = head.find(b"charset=")
+    if start < 0 or b"<meta" not in head:
+        return ""
+    words = head[start + 8 : start + 60].replace(b'"', b" ").replace(b"'", b" ").replace(b">", b" ").split()
+    return words[0].decode("latin-1") if words else ""

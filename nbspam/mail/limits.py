@@ -1,0 +1,40 @@
+"""Every bound of the mail room, named once, and the account of one message against them.
+
+Hides nothing but keeps the numbers together: a hostile mail may be as odd as it likes, it is
+read in linear time and cannot cost more than these say.  What is beyond a bound is not scored;
+it still passes through, byte for byte.
+"""
+
+from __future__ import annotations
+
+MAX_SCORED_BYTES = 1 << 20  # of the body
+MAX_HEADER_BYTES = 256 << 10  # of each header block
+MAX_HEADER_LINES = 1_000  # fields of one header block
+MAX_NESTING = 64  # multiparts and messages inside each other
+MAX_PARTS = 1_000  # parts of a message, multiparts included
+MAX_TOKENS = 20_000
+MAX_ENCODED_WORDS = 5_000  # RFC 2047 words of a whole message
+MAX_GUESSES = 50  # charset guesses over header text, a message
+MAX_BOUNDARY_GUESSES = 8  # regions split again with a boundary found in them
+MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
+MAX_PARAMETERS = 200
+MAX_UU_BLOCKS = 100  # uuencoded files inside one text
+MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
+
+
+class Allowance:
+    """What one message may still cost, and what was found wrong with it."""
+
+    __slots__ = ("boundary_guesses", "defects", "encoded_words", "guesses", "parts")
+
+    def __init__(self) -> None:
+        self.parts = MAX_PARTS
+        self.encoded_words = MAX_ENCODED_WORDS
+        self.guesses = MAX_GUESSES
+        self.boundary_guesses = MAX_BOUNDARY_GUESSES
+        self.defects: list[str] = []
+
+    def note(self, slug: str) -> None:
+        """Keep a defect; each slug once, in the order found."""
+        if slug not in self.defects:
+            self.defects.append(slug)

@@ -1,0 +1,291 @@
+"""The MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
+
+Hides the nesting.  Open multiparts stand in a list, their delimiters in one dictionary, so each
+candidate line costs one look-up however deep the mail is nested; nothing recurses.  Delimiters are
+compared as whole lines, as mutt, Thunderbird and Python do, so a boundary may begin another.  A
+delimiter of an outer multipart closes the inner ones.  Preamble and epilogue are shown by no
+reader and are left out, unless a multipart has no parts at all: then a boundary is guessed from
+its first "--" line, or else it is text.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.headers import read_block
+from nbspam.mail.leaf import Entity, read_leaf
+from nbspam.mail.limits import MAX_NESTING
+from nbspam.mail.transfer import decode_transfer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.headers import Block
+    from nbspam.mail.limits import Allowance
+    from nbspam.mail.message import Message
+
+_MESSAGES = frozenset(
+    ("message/rfc822", "message/global", "message/news", "message/partial", "text/rfc822-headers")
+)
+_ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x-uue"))
+
+
+class _Multipart:
+    """An open multipart: delimiter b"" means it is still to be guessed."""
+
+    __slots__ = ("default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
+
+    def __init__(self, delimiter: bytes, default_type: str, encoding: str, start: int, depth: int) -> None:
+        self.delimiter = delimiter
+        self.default_type = default_type
+        self.encoding = encoding
+        self.start = start
+        self.depth = depth
+        self.opened = 0  # delimiters seen
+        self.twins = 0  # multiparts inside it that use the same boundary
+
+
+class _Scan:
+    """One buffer on its way through the splitter; line ends are LF."""
+
+    __slots__ = ("active", "blank", "data", "depth", "leaf", "multiparts", "opening", "position")
+
+    def __init__(self, data: bytes, depth: int) -> None:
+        self.data = data
+        self.depth = depth
+        self.position = 0
+        self.blank = -1  # offset of an empty line, found before and still ahead
+        self.opening = ""  # default type of the part that begins at position
+        self.leaf: Entity | None = None
+        self.multiparts: list[_Multipart] = []
+        self.active: dict[bytes, tuple[int, bool]] = {}
+
+    def push(self, multipart: _Multipart) -> None:
+        self.multiparts.append(multipart)
+        self.activate()
+
+    def activate(self) -> None:
+        self.active = {}
+        for number, multipart in enumerate(self.multiparts):
+            if multipart.delimiter:
+                self.active[multipart.delimiter + b"--"] = (number, True)
+                self.active[multipart.delimiter] = (number, False)
+
+    def next_delimiter(self) -> tuple[int, int, int, bool] | None:
+        """(start of line, start of next line, number of multipart, closing?) from position on."""
+        if not self.multiparts:
+            return None
+        data = self.data
+        start = self.position
+        if not data.startswith(b"--", start):
+            start = data.find(b"\n--", start) + 1
+            if not start:
+                return None
+        while True:
+            stop = data.find(b"\n", start)
+            if stop < 0:
+                stop = len(data)
+            line = data[start:stop].rstrip()
+            hit = self.active.get(line)
+            if hit is None and not self.multiparts[-1].delimiter and _is_likely(data, line, stop):
+                self.multiparts[-1].delimiter = line
+                self.activate()
+                hit = self.active[line]
+            if hit is not None:
+                return start, min(stop + 1, len(data)), hit[0], hit[1]
+            start = data.find(b"\n--", stop) + 1
+            if not start:
+                return None
+
+
+def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
+    """Whether a "--" line that ends at `stop` is the delimiter of a multipart: a field follows."""
+    if not line.strip(b"-"):
+        return False
+    following = data[stop + 1 : stop + 100]
+    return following.lower().startswith(b"content-") or following.startswith(b"\n")
+
+
+class Splitter:
+    """Takes one body apart and fills a Message."""
+
+    __slots__ = ("allowance", "embedded", "message", "scans")
+
+    def __init__(self, message: Message, allowance: Allowance) -> None:
+        self.message = message
+        self.allowance = allowance
+        self.scans: list[_Scan] = []
+        self.embedded: list[tuple[str, str]] = []  # fields waiting for the part that begins a message
+
+    def run(self, block: Block, body: bytes) -> None:
+        """Split a body whose header block is known."""
+        scan = _Scan(body, 0)
+        self.scans.append(scan)
+        self._enter(scan, block, 0, "text/plain")
+        while self.scans:
+            scan = self.scans[-1]
+            if scan.opening:
+                self._open(scan)
+            elif scan.position < 0:
+                self.scans.pop()
+            else:
+                self._advance(scan)
+
+    def _open(self, scan: _Scan) -> None:
+        """Read the header block of the part that begins at the scan's position."""
+        default_type, scan.opening = scan.opening, ""
+        start = scan.position
+        stop, body = self._block_end(scan, start)
+        block = read_block(scan.data, start, stop, body, self.allowance)
+        self._enter(scan, block, block.body, default_type)
+
+    def _block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
+        data = scan.data
+        if data.startswith(b"\n", start):
+            return start, start + 1
+        if scan.blank < start:
+            scan.blank = data.find(b"\n\n", start)
+            if scan.blank < 0:
+                scan.blank = len(data)
+        stop, body = min(scan.blank + 1, len(data)), min(scan.blank + 2, len(data))
+        if data.startswith(b"--", start) or data.find(b"\n--", start, stop) >= 0:
+            scan.position = start
+            hit = scan.next_delimiter()
+            if hit is not None and hit[0] < stop:
+                return hit[0], hit[0]
+        return stop, body
+
+    def _enter(self, scan: _Scan, block: Block, start: int, default_type: str) -> None:
+        """Go into a part whose fields are known: a multipart, an embedded message or a leaf."""
+        depth = scan.multiparts[-1].depth + 1 if scan.multiparts else scan.depth
+        while True:
+            entity = Entity(block.content, default_type, self.allowance)
+            self.message.structure.append(entity.content_type)
+            self.allowance.parts -= 1
+            scan.position = start
+            scan.leaf = entity
+            kind = entity.content_type
+            multipart = kind.startswith("multipart/")
+            if not multipart and (kind not in _MESSAGES or entity.encoding in _ENCODED):
+                return
+            if depth >= MAX_NESTING or self.allowance.parts <= 0:
+                self.allowance.note("nested-too-deep" if depth >= MAX_NESTING else "too-many-parts")
+                entity.content_type = "text/plain"
+                return
+            if multipart:
+                self._enter_multipart(scan, entity, start, depth)
+                return
+            depth += 1
+            default_type = "text/plain"
+            stop, body = self._block_end(scan, start)
+            block = read_block(scan.data, start, stop, body, self.allowance)
+            self.embedded.extend(block.fields)
+            start = block.body
+
+    def _enter_multipart(self, scan: _Scan, entity: Entity, start: int, depth: int) -> None:
+        scan.leaf = None
+        boundary = entity.parameters.get("boundary", "").rstrip()
+        delimiter = b"--" + boundary.encode("latin-1", "replace") if boundary else b""
+        if not boundary:
+            self.allowance.note("no-boundary")
+        for outer in scan.multiparts:
+            if outer.delimiter == delimiter and delimiter:
+                outer.twins += 1
+                self.allowance.note("duplicate-boundary")
+                return
+        default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
+        scan.push(_Multipart(delimiter, default_type, entity.encoding, start, depth))
+
+    def _advance(self, scan: _Scan) -> None:
+        """Go on to the next delimiter; finish what ends there."""
+        hit = scan.next_delimiter()
+        stop = hit[0] if hit else len(scan.data)
+        begin = scan.position
+        keep = hit[2] if hit else 0
+        closed = scan.multiparts[-1] if len(scan.multiparts) > (keep + 1 if hit else 0) else None
+        if hit is None:
+            scan.position = -1
+            if scan.multiparts:
+                self.allowance.note("no-close-delimiter")
+            scan.multiparts.clear()
+        else:
+            self._cross(scan, hit)
+            if closed is None and hit[3] and scan.leaf is None:
+                pass
+        if scan.leaf is not None:
+            leaf, scan.leaf = scan.leaf, None
+            self._finish_leaf(scan, leaf, begin, stop)
+        elif closed is not None and not closed.opened:
+            self._finish_empty(scan, closed, stop)
+
+    def _cross(self, scan: _Scan, hit: tuple[int, int, int, bool]) -> None:
+        """Step over a delimiter: close what it closes, and note what it opens."""
+        _, scan.position, number, closing = hit
+        multipart = scan.multiparts[number]
+        if len(scan.multiparts) > number + 1:
+            del scan.multiparts[number + 1 :]
+            scan.activate()
+        if closing and multipart.twins:
+            multipart.twins -= 1
+        elif closing:
+            scan.multiparts.pop()
+            scan.activate()
+            if not scan.multiparts:
+                scan.position = -1
+        elif self.allowance.parts <= 0:
+            self.allowance.note("too-many-parts")
+            scan.position = -1
+        else:
+            multipart.opened += 1
+            scan.opening = multipart.default_type
+
+    def _finish_leaf(self, scan: _Scan, entity: Entity, start: int, stop: int) -> None:
+        data = scan.data
+        if stop < len(data) and stop > start:
+            stop -= 1  # the line end before a delimiter belongs to it
+        payload = data[start:stop] if start or stop < len(data) else data
+        if entity.content_type in _MESSAGES and entity.encoding in _ENCODED:
+            self._embed(scan, decode_transfer(payload, entity.encoding, self.allowance))
+            return
+        parts = read_leaf(entity, payload, self.allowance)
+        if self.embedded:
+            parts[0].embedded_headers = self.embedded
+            self.embedded = []
+        self.message.structure.extend(part.content_type for part in parts[1:])
+        self.message.parts.extend(parts)
+
+    def _embed(self, scan: _Scan, payload: bytes) -> None:
+        """Go on with an embedded message that was encoded."""
+        child = _Scan(with_line_feeds(payload), scan.depth + len(scan.multiparts) + 1)
+        stop, body = self._block_end(child, 0)
+        block = read_block(child.data, 0, stop, body, self.allowance)
+        self.embedded.extend(block.fields)
+        self.scans.append(child)
+        if child.depth < MAX_NESTING and self.allowance.parts > 0:
+            self._enter(child, block, block.body, "text/plain")
+        else:
+            self.allowance.note("nested-too-deep")
+            child.leaf = Entity({}, "text/plain", self.allowance)
+
+    def _finish_empty(self, scan: _Scan, multipart: _Multipart, stop: int) -> None:
+        """A multipart without a delimiter: split it by a guess, else take it for text."""
+        region = scan.data[multipart.start : stop]
+        if multipart.encoding in _ENCODED:
+            region = with_line_feeds(decode_transfer(region, multipart.encoding, self.allowance))
+        self.allowance.note("no-parts")
+        delimiter = multipart.delimiter if multipart.delimiter in region else b""
+        child = _Scan(region, multipart.depth)
+        child.multiparts.append(_Multipart(delimiter, multipart.default_type, "", 0, multipart.depth))
+        child.activate()
+        if self.allowance.boundary_guesses and (hit := child.next_delimiter()):
+            self.allowance.boundary_guesses -= 1
+            self.scans.append(child)
+            return
+        self._finish_leaf(_Scan(region, 0), Entity({}, "text/plain", self.allowance), 0, len(region))
+
+
+def with_line_feeds(data: bytes) -> bytes:
+    """The bytes with CRLF, CR CR LF and lone CR as LF."""
+    if b"\r" not in data:
+        return data
+    if b"\r\r\n" in data:
+        data = data.replace(b"\r\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n")
+    return data.replace(b"\r", b"\n") if b"\r" in data else data

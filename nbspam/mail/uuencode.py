@@ -1,0 +1,93 @@
+"""Uuencoded files: as a transfer encoding, and inside the text of a mail.
+
+Hides that encoders of old wrote lines too long or too short.  Imported only where a mail has one.
+"""
+
+from __future__ import annotations
+
+import binascii
+
+from nbspam.mail.limits import MAX_UU_BLOCKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+
+
+def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
+    """The first uuencoded file of a payload, or the payload if there is none."""
+    start = _next_begin(payload, 0)
+    if start < 0:
+        allowance.note("bad-uuencode")
+        return payload
+    return _decode_lines(payload, _line_end(payload, start), allowance)[0]
+
+
+def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """(text without its uuencoded files, [(file name, contents)])."""
+    kept: list[bytes] = []
+    files: list[tuple[str, bytes]] = []
+    position = 0
+    begin = _next_begin(payload, 0)
+    while begin >= 0 and len(files) < MAX_UU_BLOCKS:
+        head_end = _line_end(payload, begin)
+        contents, stop = _decode_lines(payload, head_end, allowance)
+        if contents:
+            name = payload[begin:head_end].split(None, 2)[2].strip().decode("latin-1")
+            kept.append(payload[position:begin])
+            files.append((name, contents))
+            position = stop
+        begin = _next_begin(payload, stop)
+    kept.append(payload[position:])
+    return b"".join(kept), files
+
+
+def _line_end(payload: bytes, start: int) -> int:
+    stop = payload.find(b"\n", start)
+    return stop + 1 if stop >= 0 else len(payload)
+
+
+def _next_begin(payload: bytes, position: int) -> int:
+    """Offset of the next line "begin MODE NAME", -1 if there is none."""
+    start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
+    while start >= 0:
+        start += payload.startswith(b"\n", start)
+        words = payload[start : min(_line_end(payload, start), start + 300)].split(None, 2)
+        if len(words) == 3 and len(words[1]) in (3, 4) and words[1].isdigit():
+            return start
+        start = payload.find(b"\nbegin ", start + 1)
+    return -1
+
+
+def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[bytes, int]:
+    """(decoded bytes, offset behind the `end` line) of the lines from `position` on."""
+    chunks: list[bytes] = []
+    size = len(payload)
+    while position < size:
+        stop = _line_end(payload, position)
+        line = payload[position:stop].rstrip(b"\r\n")
+        if line == b"end":
+            return b"".join(chunks), stop
+        if line and line != b"`":
+            decoded = _decode_line(line)
+            if decoded is None:  # text follows without an `end`
+                allowance.note("bad-uuencode")
+                break
+            chunks.append(decoded)
+        position = stop
+    return b"".join(chunks), position
+
+
+def _decode_line(line: bytes) -> bytes | None:
+    try:
+        return binascii.a2b_uu(line)
+    except binascii.Error:
+        pass
+    length = (line[0] - 32) & 63
+    needed = (length * 4 + 5) // 3
+    if not 32 <= line[0] <= 96 or abs(len(line) - needed) > 4:
+        return None
+    try:  # an encoder that wrote the wrong number of characters
+        return binascii.a2b_uu(line[:needed])
+    except binascii.Error:
+        return None
