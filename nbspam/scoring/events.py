@@ -178,7 +178,7 @@ class BernoulliScorer(WordScorer):
     """(n_jk + lambda) / (m_k + 2 lambda), present or absent, over the whole vocabulary.
 
     base is the score of the message without words; a token adds log(phi / (1 - phi)).
-    Source: McCallum and Nigam 1998, eq. 1 and 2.
+    Source: McCallum and Nigam 1998, eq. 2 and 3.
     """
 
     __slots__ = ("histogram", "messages", "vocabulary_size")
@@ -308,7 +308,7 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     A model trained elsewhere becomes the prior by adding factor * count to each of its sufficient
     statistics (messages, documents, occurrences): the power prior.  In terms of parameters, class k gets
     the Dirichlet pseudo-counts w_k * phi_jk with phi the prior model's maximum likelihood estimate and
-    w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000, eq. 1.
+    w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
     """
     if not (isfinite(weight_messages) and weight_messages >= 0):
         raise UsageError(

@@ -1,0 +1,72 @@
+"""Learns the calibration from out-of-sample evidence, in bulk.
+
+Hides the optimiser: Newton's method on the multinomial logistic likelihood with the Gaussian
+prior of nbspam.scoring.calibration.  What it returns, `learn` goes on from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.models.views import Evidence, Floats
+from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
+
+MAX_STEPS = 60
+
+
+def design_matrix(sample: Evidence) -> Floats:
+    """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
+    n_rows, n_views, n_classes = sample.evidence.shape
+    own = 1 + n_views
+    matrix = np.zeros((n_rows, n_classes, n_views + (n_classes - 1) * own))
+    matrix[:, :, :n_views] = sample.evidence.transpose(0, 2, 1)
+    for k in range(1, n_classes):
+        start = n_views + (k - 1) * own
+        matrix[:, k, start] = 1.0
+        matrix[:, k, start + 1 : start + own] = sample.unknown
+    return matrix
+
+
+def bulk_scores(weights: Floats, sample: Evidence) -> Floats:
+    """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
+    return np.asarray(design_matrix(sample) @ weights)
+
+
+def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
+
+    sample : evidence of messages that were not counted when they were scored
+    labels : int64 (n_rows,), class numbers
+    Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
+    """
+    n_classes = sample.evidence.shape[2]
+    first, spread = first_weights(n_classes)
+    mean = np.array(first)
+    precision = np.diag(1.0 / np.diag(np.array(spread)))
+    matrix = design_matrix(sample)
+    truth = np.eye(n_classes)[labels]
+    weights = mean.copy()
+    for _ in range(MAX_STEPS):
+        gradient, hessian = _derivatives(matrix, truth, weights)
+        gradient = gradient + precision @ (weights - mean)
+        step = np.linalg.solve(hessian + precision, gradient)
+        weights = weights - step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    if len(weights) > MAX_COVARIANCE:
+        return weights, np.zeros((0, 0))
+    return weights, np.linalg.inv(_derivatives(matrix, truth, weights)[1] + precision)
+
+
+def _derivatives(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of minus the log-likelihood."""
+    scores = matrix @ weights
+    scores -= scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores)
+    shares /= shares.sum(axis=1, keepdims=True)
+    gradient = np.einsum("rkd,rk->d", matrix, shares - truth)
+    weighted = matrix * shares[:, :, None]
+    centred = weighted.sum(axis=1)
+    hessian = np.einsum("rkd,rke->de", weighted, matrix) - centred.T @ centred
+    return gradient, hessian

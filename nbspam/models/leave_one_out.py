@@ -1,0 +1,191 @@
+"""Scores of training messages as if each had not been trained on, and the lambda they choose.
+
+Hides that no second training is needed: counts are additive, so a message is taken out by subtraction while
+it is scored.  The result equals removing it, scoring, and adding it again, which a test does.
+
+Why leave-one-out and not the evidence of the Dirichlet-multinomial: the evidence asks which lambda explains
+the words, and is dominated by those that tell nothing; leave-one-out asks which lambda tells the classes
+apart.  Its weakness is known: near-duplicates of a message stay in, so that campaigns favour a small lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+
+from nbspam.errors import UsageError
+from nbspam.models.words import WordCounts, as_counts, log_absent, scaled
+from nbspam.scoring.events import checked_alpha
+from nbspam.scoring.priors import log_priors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+_SEARCH_STEPS = 40  # shrink the bracket by 0.618^40: nine digits of log s
+_LOG_SCALE_BOUNDS = (-12.0, 6.0)
+
+
+class Entries:
+    """One stored count of the matrix a place: row, word, how often; and which class each row is."""
+
+    __slots__ = ("columns", "labels", "lengths", "row_count", "rows", "values", "words")
+
+    def __init__(self, matrix: sparse.csr_matrix, labels: Integers) -> None:
+        matrix = as_counts(matrix)
+        self.row_count: int = matrix.shape[0]
+        self.words = np.diff(matrix.indptr).astype(np.int64)  # distinct words a message
+        self.rows: Integers = np.repeat(np.arange(self.row_count), self.words)
+        self.columns: Integers = matrix.indices
+        self.values: Integers = matrix.data.astype(np.int64)
+        self.lengths = np.bincount(self.rows, self.values, self.row_count).astype(np.int64)
+        self.labels = np.asarray(labels, dtype=np.int64)
+
+    def sum_by_row(self, values: Floats) -> Floats:
+        """Sums of one number an entry, over each message."""
+        return np.bincount(self.rows, values, self.row_count).astype(np.float64, copy=False)
+
+
+def leave_one_out(
+    event_model: str,
+    counts: WordCounts,
+    matrix: sparse.csr_matrix,
+    labels: Integers,
+    alpha: float,
+    prior: str = "smoothed",
+    normalise: bool = False,
+) -> Floats:
+    """Log joints, float64 (n_messages, n_classes), each message scored by the counts without itself.
+
+    matrix, labels : messages that are all contained in `counts`, with the classes they were counted as
+    alpha          : > 0; UsageError for 0
+    """
+    if not checked_alpha(alpha) > 0:
+        raise UsageError(
+            f"alpha {alpha}",
+            "a message left out takes its rare words along, and nothing is left of them without smoothing",
+            "use a smoothing constant above 0",
+            "alpha",
+        )
+    entries = Entries(matrix, labels)
+    joint = np.zeros((entries.row_count, len(counts.messages)))
+    for k in range(len(counts.messages)):
+        if event_model == "bernoulli":
+            joint[:, k] = _bernoulli(counts, entries, k, alpha)
+        elif event_model == "complement":
+            joint[:, k] = _complement(counts, entries, k, alpha, normalise)
+        else:
+            joint[:, k] = _multinomial(counts, entries, k, alpha, event_model == "presence")
+    if event_model != "complement" or len(counts.messages) == 1:
+        joint += _priors_without(counts.messages, prior, alpha)[entries.labels]
+    return joint
+
+
+def _priors_without(messages: Integers, prior: str, alpha: float) -> Floats:
+    """Row y: the log prior when one message of class y is left out."""
+    rows = [messages - (np.arange(len(messages)) == y) for y in range(len(messages))]
+    return np.asarray([log_priors(prior, np.maximum(row, 0).tolist(), (), alpha) for row in rows])
+
+
+def _multinomial(counts: WordCounts, entries: Entries, k: int, alpha: float, once: bool) -> Floats:
+    cells = counts.documents if once else counts.occurrences
+    times = np.ones_like(entries.values) if once else entries.values
+    sizes = entries.words if once else entries.lengths
+    own = entries.labels == k
+    scale, pseudo = scaled(alpha)
+    count = cells[k, entries.columns] - np.where(own[entries.rows], times, 0)
+    total = cells[k].sum() - np.where(own, sizes, 0)
+    tops = entries.sum_by_row(times * np.log(count * scale + pseudo))
+    return np.asarray(tops - sizes * np.log(total * scale + pseudo * cells.shape[1]), dtype=np.float64)
+
+
+def _bernoulli(counts: WordCounts, entries: Entries, k: int, alpha: float) -> Floats:
+    """Base over the vocabulary with one message less of the own class; then the words of the message."""
+    documents, messages = counts.documents[k], counts.messages[k]
+    own = entries.labels == k
+    absent = np.empty(len(own))
+    for mine in (False, True):
+        # A word of all messages is in this one too: without it no absence of that word is asked for.
+        askable = documents <= messages - mine
+        absent[own == mine] = log_absent(documents[askable], messages - mine, alpha).sum()
+    count, size = documents[entries.columns], messages - own[entries.rows]
+    tokens = np.log(count - own[entries.rows] + alpha) - np.log(size + 2 * alpha)
+    tokens -= np.where(count <= size, log_absent(count, size, alpha), 0.0)
+    return np.asarray(absent + entries.sum_by_row(tokens), dtype=np.float64)
+
+
+def _complement(counts: WordCounts, entries: Entries, k: int, alpha: float, normalise: bool) -> Floats:
+    outside = counts.occurrences.sum(axis=0) - counts.occurrences[k]
+    other = entries.labels != k  # the message is part of the complement of every class but its own
+    scale, pseudo = scaled(alpha)
+    count = outside[entries.columns] - np.where(other[entries.rows], entries.values, 0)
+    total = outside.sum() - np.where(other, entries.lengths, 0)
+    log_count = np.log(count * scale + pseudo)
+    log_total = np.log(total * scale + pseudo * len(outside))
+    scores = entries.sum_by_row(entries.values * log_count) - entries.lengths * log_total
+    if not normalise:
+        return np.asarray(-scores, dtype=np.float64)
+    whole = np.log(outside * scale + pseudo)
+    changed = entries.sum_by_row(log_count - whole[entries.columns])
+    return np.asarray(scores / (whole.sum() + changed - len(outside) * log_total), dtype=np.float64)
+
+
+def choose_alpha(
+    event_model: str,
+    counts: WordCounts,
+    matrix: sparse.csr_matrix,
+    labels: Integers,
+    grid: Sequence[float] = ALPHA_GRID,
+    normalise: bool = False,
+) -> tuple[float, list[tuple[float, float]]]:
+    """The lambda of least leave-one-out log loss, and (lambda, nats a message) for all of the grid.
+
+    Naive Bayes is over-sure, so that the raw log loss would be a story of its few worst mistakes.  The scores
+    of each lambda are therefore first shrunk by the one factor that suits them best (temperature
+    scaling; Guo et al. 2017, section 4.2), and what remains is how well they tell the classes apart.  Equal
+    losses go to the larger lambda.  Deterministic.
+    """
+    labels = np.asarray(labels, dtype=np.int64)
+    table = []
+    for alpha in sorted(grid):
+        joint = leave_one_out(event_model, counts, matrix, labels, alpha, "smoothed", normalise)
+        table.append((alpha, scaled_log_loss(joint, labels)))
+    best = min(loss for _, loss in table)
+    return max(alpha for alpha, loss in table if loss <= best), table
+
+
+def scaled_log_loss(joint: Floats, labels: Integers) -> float:
+    """Least mean log loss over s > 0 of the posteriors softmax(s * joint), nats a message; 0 for no messages.
+
+    The loss is convex in s and so has one valley in log s, found by golden-section search.
+    """
+    if not len(labels):
+        return 0.0
+    centred = joint - joint.max(axis=1, keepdims=True)
+    own = centred[np.arange(len(labels)), labels]
+    low, high = _LOG_SCALE_BOUNDS
+    ratio = (5**0.5 - 1) / 2
+    at = [high - ratio * (high - low), low + ratio * (high - low)]
+    losses = [_loss(centred, own, value) for value in at]
+    for _ in range(_SEARCH_STEPS):
+        if losses[0] <= losses[1]:
+            high = at[1]
+            at = [high - ratio * (high - low), at[0]]
+            losses = [_loss(centred, own, at[0]), losses[0]]
+        else:
+            low = at[0]
+            at = [at[1], low + ratio * (high - low)]
+            losses = [losses[1], _loss(centred, own, at[1])]
+    return min(losses)
+
+
+def _loss(centred: Floats, own: Floats, log_scale: float) -> float:
+    scale = float(np.exp(log_scale))
+    return float(np.mean(logsumexp(scale * centred, axis=1) - scale * own))

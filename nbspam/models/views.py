@@ -1,0 +1,143 @@
+"""View evidence in bulk, also of messages that are themselves among the counted.
+
+Hides how the counts that a message must be scored with are had by subtraction: without the
+message itself (leave-one-out), or as they stood before it came (prequential).  The law is that
+of nbspam.scoring.evidence, which scores one message; a test holds them together.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.engine.block import Block, Ints
+from nbspam.settings import SHRINKAGE
+from nbspam.tokens.bag import VIEWS
+
+Floats = NDArray[np.float64]
+
+
+class Background(NamedTuple):
+    """The counts that rows are scored with.
+
+    pairs  : float64 (n_classes, n_pairs), n_jk of each pair's token
+    totals : float64 (n_classes, n_views, n_rows), N_k by view
+    words  : float64 (n_views, n_rows), |V| by view, NOTAWORD included
+    """
+
+    pairs: Floats
+    totals: Floats
+    words: Floats
+
+
+class Evidence(NamedTuple):
+    """What the calibration sees.
+
+    evidence : float64 (n_rows, n_views, n_classes), nats, class 0 is 0
+    unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met
+    """
+
+    evidence: Floats
+    unknown: Floats
+
+
+def fixed_background(block: Block, documents: Ints) -> Background:
+    """All rows scored with the same counts: messages that were not counted.
+
+    documents : int64 (n_classes, n_columns), n_jk
+    """
+    n_classes, n_views = len(documents), len(VIEWS)
+    totals = np.zeros((n_classes, n_views))
+    for k in range(n_classes):
+        totals[k] = np.bincount(block.views, weights=documents[k], minlength=n_views)
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
+    return Background(
+        documents[:, block.columns].astype(np.float64),
+        np.repeat(totals[:, :, None], len(block), axis=2),
+        np.repeat(words[:, None], len(block), axis=1),
+    )
+
+
+def leave_one_out(block: Block, documents: Ints) -> Background:
+    """Each labelled row scored as if it had not been counted, all others as they are."""
+    background = fixed_background(block, documents)
+    rows = block.rows()
+    labels = block.labels[rows].astype(np.int64)
+    own = np.flatnonzero(labels >= 0)
+    background.pairs[labels[own], own] -= 1.0
+    lengths = _view_lengths(block, rows)
+    counted = np.flatnonzero(block.labels >= 0)
+    background.totals[block.labels[counted], :, counted] -= lengths[counted]
+    alone = (background.pairs.sum(axis=0) == 0) & (labels >= 0)
+    np.subtract.at(background.words, (block.views[block.columns[alone]], rows[alone]), 1.0)
+    return background
+
+
+def prequential(block: Block, documents: Ints, order: Ints) -> Background:
+    """Each row scored with what was counted before it came.
+
+    order : int64 (n_rows,), the rows in the order of time; every row is labelled, and those
+            messages among `documents` that are not in the block came before all of them
+    Counts before a row are today's counts less the row's own and all later ones.
+    """
+    background = fixed_background(block, documents)
+    n_classes = len(documents)
+    place = np.empty(len(block), np.int64)
+    place[order] = np.arange(len(block))
+    rows = block.rows()
+    labels = block.labels[rows].astype(np.int64)
+    # Pairs by token, the latest first: a running count by class says how many are not earlier.
+    by_token = np.lexsort((-place[rows], block.columns))
+    columns = block.columns[by_token]
+    begins = np.flatnonzero(
+        np.concatenate([np.ones(min(1, len(columns)), bool), columns[1:] != columns[:-1]])
+    )
+    group = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(columns))))
+    for k in range(n_classes):
+        running = np.cumsum(labels[by_token] == k)
+        before_group = (running[begins] - (labels[by_token[begins]] == k))[group]
+        background.pairs[k, by_token] -= running - before_group
+    lengths = _view_lengths(block, rows)[order]
+    own = block.labels[order]
+    for k in range(n_classes):
+        later = np.cumsum((lengths * (own == k)[:, None])[::-1], axis=0)[::-1]
+        background.totals[k][:, order] -= later.T
+    fresh = (
+        background.pairs.sum(axis=0) == 0
+    )  # the token's first message: unknown to it and to all earlier ones
+    firsts = np.zeros((len(block), len(VIEWS)))
+    np.add.at(firsts, (rows[fresh], block.views[block.columns[fresh]]), 1.0)
+    background.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
+    return background
+
+
+def _view_lengths(block: Block, rows: Ints) -> Floats:
+    """float64 (n_rows, n_views), distinct tokens of each row."""
+    n_views = len(VIEWS)
+    cells = rows * n_views + block.views[block.columns]
+    return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
+
+
+def view_evidence(block: Block, background: Background, alpha: float, threshold: float) -> Evidence:
+    """Evidence and unknown shares of every row; see nbspam.scoring.evidence for the law."""
+    alpha = alpha or 1e-12
+    n_views, n_classes = len(VIEWS), len(background.pairs)
+    rows = block.rows()
+    views = block.views[block.columns].astype(np.int64)
+    cells = rows * n_views + views
+    size = len(block) * n_views
+    log_totals = np.log(background.totals + alpha * background.words)
+    ratios = np.log(background.pairs + alpha)
+    ratios -= log_totals[:, views, rows]
+    missing = background.pairs.sum(axis=0) <= 0
+    informative = (ratios.max(axis=0) - ratios.min(axis=0) > threshold) & ~missing
+    some = cells[informative]
+    counts = np.bincount(some, minlength=size)
+    evidence = np.zeros((size, n_classes))
+    for k in range(1, n_classes):
+        sums = np.bincount(some, weights=(ratios[k] - ratios[0])[informative], minlength=size)
+        evidence[:, k] = sums / (counts + SHRINKAGE)
+    unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
+    return Evidence(evidence.reshape(-1, n_views, n_classes), unknown.reshape(-1, n_views))
