@@ -1,0 +1,554 @@
+"""Laws that hold for every event model: one body, all models, scalar and batch."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from nbspam.errors import UsageError
+from nbspam.models import leave_one_out as loo
+from nbspam.models import numeric as bulk
+from nbspam.models import words as word_models
+from nbspam.scoring import events, numeric
+from nbspam.scoring.posterior import log_posteriors
+from nbspam.scoring.priors import log_priors
+
+WORDS = 12
+FEATURES = 4
+BINS = 4
+
+
+@dataclass
+class Mail:
+    """Some messages: word counts (n, WORDS), features (n, FEATURES) with NaN for missing, classes (n,)."""
+
+    words: np.ndarray
+    features: np.ndarray
+    labels: np.ndarray
+
+    def __getitem__(self, rows: Any) -> Mail:
+        return Mail(self.words[rows], self.features[rows], self.labels[rows])
+
+
+def some_mail(count: int, class_count: int, seed: int = 0) -> Mail:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(class_count, size=count)
+    rates = rng.gamma(0.6, 1.0, size=(class_count, WORDS))
+    rates[:, 0] = 0.0  # a word that is never there, as NOTAWORD before it is met
+    rates[0, 1] = 0.0  # a word that class 0 never uses
+    words = rng.poisson(rates[labels])
+    features = rng.normal(labels[:, None] * 1.5, 1.0 + np.arange(FEATURES), size=(count, FEATURES)) * 1000
+    features[:, 1] = rng.poisson(labels * 2.0)
+    features[rng.random(features.shape) < 0.15] = np.nan
+    return Mail(words, features, labels)
+
+
+# Fixed edges, as in a model file: learned once, so that counting stays additive.
+EDGES = bulk.learn_edges(some_mail(200, 3, seed=99).features, BINS)
+
+
+class WordModel:
+    """Adapter of a word model to the laws."""
+
+    uses_features = False
+
+    def __init__(self, event_model: str, normalise: bool = False) -> None:
+        self.event_model, self.normalise = event_model, normalise
+
+    def count(self, mail: Mail, class_count: int) -> Any:
+        counts = word_models.WordCounts(class_count, WORDS)
+        counts.add(sparse.csr_matrix(mail.words), mail.labels)
+        return counts
+
+    def merge(self, into: Any, other: Any) -> None:
+        into.merge(other)
+
+    def remove(self, counts: Any, mail: Mail) -> None:
+        counts.remove(sparse.csr_matrix(mail.words), mail.labels)
+
+    def state(self, counts: Any) -> Any:
+        return counts.messages.tolist(), counts.documents.tolist(), counts.occurrences.tolist()
+
+    def scaled(self, counts: Any, factor: int) -> Any:
+        for _ in range(factor.bit_length() - 1):
+            counts.merge(counts)
+        return counts
+
+    def batch(self, counts: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        matrix = sparse.csr_matrix(mail.words)
+        return word_models.log_joint(self.event_model, counts, matrix, alpha, log_prior, self.normalise)
+
+    def scalar(self, counts: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        scorer = events.make_word_scorer(self.event_model, counts.totals(), alpha, self.normalise)
+        rows = [events.log_joint(scorer, log_prior, word_tokens(counts, row)) for row in mail.words]
+        return np.array(rows).reshape(len(rows), len(counts.messages))
+
+
+def word_tokens(counts: Any, row: np.ndarray) -> Iterator[tuple[list[int], list[int], int]]:
+    for j in np.flatnonzero(row):
+        yield counts.documents[:, j].tolist(), counts.occurrences[:, j].tolist(), int(row[j])
+
+
+class NumericModel:
+    """Adapter of a model of real features to the laws."""
+
+    uses_features = True
+
+    def __init__(self, event_model: str) -> None:
+        self.event_model = event_model
+
+    def count(self, mail: Mail, class_count: int) -> Any:
+        if self.event_model == "gaussian":
+            return bulk.count_gaussian(mail.features, mail.labels, class_count)
+        count = bulk.count_pairs if self.event_model == "aode" else bulk.count_bins
+        return count(mail.features, mail.labels, class_count, EDGES)
+
+    def merge(self, into: Any, other: Any) -> None:
+        into.merge(other)
+
+    def remove(self, totals: Any, mail: Mail) -> None:
+        for row, label in zip(mail.features.tolist(), mail.labels.tolist(), strict=True):
+            totals.remove(label, row)
+
+    def state(self, totals: Any) -> Any:
+        names = [n for cls in type(totals).__mro__ for n in getattr(cls, "__slots__", ())]
+        return {name: getattr(totals, name) for name in names}
+
+    def scaled(self, totals: Any, factor: int) -> Any:
+        for _ in range(factor.bit_length() - 1):
+            totals.merge(totals)
+        return totals
+
+    def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
+        return bulk.log_joint(scorer, mail.features, log_prior)
+
+    def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
+        rows = [numeric.add_parts(log_prior, scorer.contributions(row)) for row in mail.features.tolist()]
+        return np.array(rows).reshape(len(rows), len(log_prior))
+
+
+class MixedModel:
+    """One prior, words and features added."""
+
+    uses_features = True
+
+    def __init__(self, word_model: str, numeric_model: str) -> None:
+        self.parts: tuple[Any, Any] = (WordModel(word_model), NumericModel(numeric_model))
+        self.event_model = f"{word_model}+{numeric_model}"
+
+    def count(self, mail: Mail, class_count: int) -> Any:
+        return [part.count(mail, class_count) for part in self.parts]
+
+    def merge(self, into: Any, other: Any) -> None:
+        for part, mine, theirs in zip(self.parts, into, other, strict=True):
+            part.merge(mine, theirs)
+
+    def remove(self, totals: Any, mail: Mail) -> None:
+        for part, mine in zip(self.parts, totals, strict=True):
+            part.remove(mine, mail)
+
+    def state(self, totals: Any) -> Any:
+        return [part.state(mine) for part, mine in zip(self.parts, totals, strict=True)]
+
+    def scaled(self, totals: Any, factor: int) -> Any:
+        return [part.scaled(mine, factor) for part, mine in zip(self.parts, totals, strict=True)]
+
+    def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        words = self.parts[0].batch(totals[0], mail, alpha, log_prior)
+        scorer = numeric.make_numeric_scorer(self.parts[1].event_model, totals[1], alpha)
+        return bulk.mixed_log_joint(words, scorer, mail.features)
+
+    def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
+        words = self.parts[0].scalar(totals[0], mail, alpha, log_prior)
+        scorer = numeric.make_numeric_scorer(self.parts[1].event_model, totals[1], alpha)
+        rows = zip(words.tolist(), mail.features.tolist(), strict=True)
+        return np.array([numeric.add_parts(row, scorer.contributions(f)) for row, f in rows])
+
+
+MODELS = {
+    "presence": WordModel("presence"),
+    "multinomial": WordModel("multinomial"),
+    "bernoulli": WordModel("bernoulli"),
+    "complement": WordModel("complement"),
+    "complement-normalised": WordModel("complement", normalise=True),
+    "gaussian": NumericModel("gaussian"),
+    "categorical": NumericModel("categorical"),
+    "aode": NumericModel("aode"),
+    "mixed-presence-categorical": MixedModel("presence", "categorical"),
+    "mixed-bernoulli-gaussian": MixedModel("bernoulli", "gaussian"),
+    "mixed-multinomial-aode": MixedModel("multinomial", "aode"),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+word_model = pytest.mark.parametrize("model", list(MODELS.values())[:5], ids=list(MODELS)[:5])
+ALPHAS = [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308]
+
+
+def prior_of(mail: Mail, class_count: int, prior: str = "smoothed") -> list[float]:
+    return log_priors(prior, np.bincount(mail.labels, minlength=class_count).tolist())
+
+
+def fit_and_query(model: Any, class_count: int) -> tuple[Any, Mail, list[float]]:
+    mail = some_mail(60, class_count, seed=class_count)
+    return model.count(mail, class_count), some_mail(25, class_count, seed=50), prior_of(mail, class_count)
+
+
+@every_model
+def test_parts_merged_count_as_all_at_once(model: Any) -> None:
+    mail = some_mail(60, 3)
+    merged = model.count(mail[:17], 3)
+    for part in (mail[17:18], mail[18:18], mail[18:]):
+        model.merge(merged, model.count(part, 3))
+    assert model.state(merged) == model.state(model.count(mail, 3))
+
+
+@every_model
+def test_the_order_of_messages_leaves_the_counts_alone(model: Any) -> None:
+    mail = some_mail(60, 3)
+    shuffled = mail[np.random.default_rng(5).permutation(60)]
+    assert model.state(model.count(shuffled, 3)) == model.state(model.count(mail, 3))
+
+
+@every_model
+def test_unlearning_restores_every_bit(model: Any) -> None:
+    mail = some_mail(60, 3)
+    totals = model.count(mail, 3)
+    model.remove(totals, mail[20:])
+    assert model.state(totals) == model.state(model.count(mail[:20], 3))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "categorical", "aode"])
+def test_message_by_message_counts_as_in_bulk(name: str) -> None:
+    model = MODELS[name]
+    mail = some_mail(60, 3)
+    totals = model.count(mail[:0], 3)
+    for row, label in zip(mail.features.tolist(), mail.labels.tolist(), strict=True):
+        totals.add(label, row)
+    assert model.state(totals) == model.state(model.count(mail, 3))
+
+
+@every_model
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("class_count", [1, 2, 3, 4, 5])
+def test_scalar_and_batch_scores_agree(model: Any, alpha: float, class_count: int) -> None:
+    totals, query, prior = fit_and_query(model, class_count)
+    batch = model.batch(totals, query, alpha, prior)
+    scalar = model.scalar(totals, query, alpha, prior)
+    assert batch.shape == (25, class_count)
+    np.testing.assert_allclose(batch, scalar, rtol=1e-12, atol=1e-9)
+
+
+@every_model
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_score_is_never_nan_nor_plus_infinite(model: Any, alpha: float) -> None:
+    totals, query, prior = fit_and_query(model, 3)
+    joint = model.scalar(totals, query, alpha, prior)
+    assert not np.isnan(joint).any()
+    assert not np.isposinf(joint).any()
+    if alpha > 0:
+        assert np.isfinite(joint).all()
+
+
+@every_model
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_posteriors_sum_to_one_or_are_undefined(model: Any, alpha: float) -> None:
+    totals, query, prior = fit_and_query(model, 4)
+    for joint in model.scalar(totals, query, alpha, prior).tolist():
+        posteriors = log_posteriors(joint)
+        if posteriors is None:
+            assert alpha == 0.0
+            assert joint == [-math.inf] * 4
+        else:
+            assert sum(map(math.exp, posteriors)) == pytest.approx(1.0, abs=1e-12)
+
+
+@every_model
+def test_a_message_that_says_nothing_leaves_a_finite_score(model: Any) -> None:
+    totals, _, prior = fit_and_query(model, 3)
+    nothing = Mail(np.zeros((1, WORDS), dtype=int), np.full((1, FEATURES), np.nan), np.zeros(1, dtype=int))
+    joint = model.scalar(totals, nothing, 1.0, prior)
+    assert np.isfinite(joint).all()
+    np.testing.assert_allclose(model.batch(totals, nothing, 1.0, prior), joint, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "gaussian", "categorical", "aode"])
+def test_a_message_that_says_nothing_is_judged_by_the_prior_alone(name: str) -> None:
+    model = MODELS[name]
+    totals, _, prior = fit_and_query(model, 3)
+    nothing = Mail(np.zeros((1, WORDS), dtype=int), np.full((1, FEATURES), np.nan), np.zeros(1, dtype=int))
+    assert model.scalar(totals, nothing, 1.0, prior)[0].tolist() == pytest.approx(prior)
+
+
+@every_model
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
+def test_a_class_without_messages_is_scored_and_scalar_agrees(model: Any, alpha: float) -> None:
+    mail, query = some_mail(60, 2, seed=4), some_mail(25, 2, seed=5)
+    totals = model.count(mail, 3)
+    prior = prior_of(mail, 3)
+    joint = model.scalar(totals, query, alpha, prior)
+    assert not np.isnan(joint).any()
+    np.testing.assert_allclose(model.batch(totals, query, alpha, prior), joint, rtol=1e-12, atol=1e-9)
+    if alpha:
+        assert np.isfinite(joint).all()
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "complement" not in name])
+def test_a_class_without_messages_loses_under_the_empirical_prior(name: str) -> None:
+    mail, query = some_mail(60, 2, seed=4), some_mail(25, 2, seed=5)
+    totals = MODELS[name].count(mail, 3)
+    joint = MODELS[name].scalar(totals, query, 1.0, prior_of(mail, 3, "empirical"))
+    assert np.isneginf(joint[:, 2]).all()
+    assert np.isfinite(joint[:, :2]).all()
+
+
+@every_model
+def test_a_model_without_any_mail_scores_all_classes_alike(model: Any) -> None:
+    totals = model.count(some_mail(0, 2), 3)
+    joint = model.scalar(totals, some_mail(10, 3), 1.0, log_priors("uniform", [0, 0, 0]))
+    np.testing.assert_allclose(joint, np.repeat(joint[:, :1], 3, axis=1), atol=1e-9)
+
+
+@every_model
+def test_mail_and_lambda_times_four_score_the_same(model: Any) -> None:
+    totals, query, prior = fit_and_query(model, 3)
+    before = model.batch(totals, query, 0.5, prior)
+    np.testing.assert_allclose(model.batch(model.scaled(totals, 4), query, 2.0, prior), before, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli", "categorical", "aode"])
+def test_a_huge_lambda_tends_to_the_prior(name: str) -> None:
+    model = MODELS[name]
+    totals, query, prior = fit_and_query(model, 3)
+    joint = model.scalar(totals, query, 1e15, prior)
+    np.testing.assert_allclose(joint - joint[:, :1], np.tile(np.array(prior) - prior[0], (25, 1)), atol=1e-9)
+
+
+@every_model
+def test_renaming_the_classes_permutes_the_scores(model: Any) -> None:
+    mail, query = some_mail(60, 3), some_mail(25, 3, seed=50)
+    order = np.array([2, 0, 1])  # class k becomes order[k]
+    renamed = Mail(mail.words, mail.features, order[mail.labels])
+    before = model.batch(model.count(mail, 3), query, 1.0, prior_of(mail, 3))
+    after = model.batch(model.count(renamed, 3), query, 1.0, prior_of(renamed, 3))
+    np.testing.assert_allclose(after[:, order], before, atol=1e-9)
+
+
+@word_model
+def test_the_order_of_words_leaves_every_bit_of_the_score(model: Any) -> None:
+    totals, query, prior = fit_and_query(model, 3)
+    scorer = events.make_word_scorer(model.event_model, totals.totals(), 0.1, model.normalise)
+    for row in query.words:
+        tokens = list(word_tokens(totals, row))
+        shuffled = random.Random(3).sample(tokens, len(tokens))
+        assert events.log_joint(scorer, prior, shuffled) == events.log_joint(scorer, prior, tokens)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli", "complement"])
+def test_prior_base_and_contributions_add_up_to_the_score(name: str) -> None:
+    totals, query, prior = fit_and_query(MODELS[name], 3)
+    scorer = events.make_word_scorer(name, totals.totals(), 0.1)
+    for row in query.words:
+        sums = [
+            base + (pi if scorer.uses_prior else 0.0) for base, pi in zip(scorer.base, prior, strict=True)
+        ]
+        for token in word_tokens(totals, row):
+            sums = [a + b for a, b in zip(sums, scorer.token(*token), strict=True)]
+        assert sums == pytest.approx(events.log_joint(scorer, prior, word_tokens(totals, row)), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli"])
+def test_an_impossible_word_shows_the_zero_probability_problem(name: str) -> None:
+    mail = some_mail(60, 2)
+    totals = MODELS[name].count(mail, 2)
+    query = Mail(
+        np.eye(WORDS, dtype=int)[[1]], mail.features[:1], mail.labels[:1]
+    )  # word 1: never in class 0
+    assert MODELS[name].scalar(totals, query, 0.0, [0.0, 0.0])[0, 0] == -math.inf
+    unseen = Mail(np.eye(WORDS, dtype=int)[[0]], mail.features[:1], mail.labels[:1])  # word 0: never at all
+    assert log_posteriors(MODELS[name].scalar(totals, unseen, 0.0, [0.0, 0.0])[0].tolist()) is None
+
+
+def test_bernoulli_without_smoothing_misses_a_word_that_was_always_there() -> None:
+    words = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    mail = Mail(words, np.zeros((4, FEATURES)), np.array([0, 0, 1, 1]))  # word 0 in all of class 0, none of 1
+    counts = word_models.WordCounts(2, 2)
+    counts.add(sparse.csr_matrix(words), mail.labels)
+    model = MODELS["bernoulli"]
+    joint = model.scalar(counts, mail, 0.0, [0.0, 0.0])
+    half = math.log(0.5)
+    expected = [[half, -math.inf], [half, -math.inf], [-math.inf, half], [-math.inf, half]]
+    assert joint.tolist() == [pytest.approx(row) for row in expected]
+    np.testing.assert_allclose(model.batch(counts, mail, 0.0, [0.0, 0.0]), joint)
+
+
+@pytest.mark.parametrize("alpha", [-1.0, math.nan, math.inf])
+@word_model
+def test_a_lambda_that_is_no_number_from_zero_up_is_refused(model: Any, alpha: float) -> None:
+    totals, query, prior = fit_and_query(model, 2)
+    with pytest.raises(UsageError, match="smoothing constant"):
+        model.scalar(totals, query, alpha, prior)
+    with pytest.raises(UsageError, match="smoothing constant"):
+        model.batch(totals, query, alpha, prior)
+
+
+def test_an_unknown_event_model_is_refused() -> None:
+    counts = word_models.WordCounts(2, 3)
+    with pytest.raises(UsageError, match="does not score words"):
+        word_models.smooth("gaussian", counts, 1.0)
+    with pytest.raises(UsageError, match="no counts of numeric features"):
+        numeric.make_numeric_scorer("gaussian", numeric.BinTotals(2, [[1.0]]))
+
+
+@word_model
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("class_count", [2, 3])
+def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, class_count: int) -> None:
+    mail = some_mail(20, class_count)
+    mail.words[:, 2] += 1  # a word of every message
+    matrix = sparse.csr_matrix(mail.words)
+    counts = model.count(mail, class_count)
+    left = loo.leave_one_out(
+        model.event_model, counts, matrix, mail.labels, alpha, "smoothed", model.normalise
+    )
+    for i in range(20):
+        model.remove(counts, mail[i : i + 1])
+        prior = log_priors("smoothed", counts.messages.tolist(), (), alpha)
+        expected = model.batch(counts, mail[i : i + 1], alpha, prior)
+        np.testing.assert_allclose(left[i : i + 1], expected, atol=1e-9)
+        counts.add(matrix[i : i + 1], mail.labels[i : i + 1])
+
+
+@word_model
+def test_chosen_alpha_has_the_least_loss_of_its_table(model: Any) -> None:
+    mail = some_mail(80, 2)
+    matrix, counts = sparse.csr_matrix(mail.words), model.count(mail, 2)
+    alpha, table = loo.choose_alpha(model.event_model, counts, matrix, mail.labels, normalise=model.normalise)
+    losses = dict(table)
+    assert tuple(losses) == loo.ALPHA_GRID
+    assert losses[alpha] == min(losses.values())
+    assert losses[alpha] < math.log(2)  # better than not looking at the mail
+
+
+def test_the_loss_of_scaled_scores_does_not_depend_on_their_unit() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(2, size=200)
+    joint = np.column_stack([np.zeros(200), rng.normal(labels * 2 - 1, 1.5)])
+    assert loo.scaled_log_loss(joint * 30, labels) == pytest.approx(
+        loo.scaled_log_loss(joint, labels), abs=1e-9
+    )
+
+
+def test_leaving_out_without_smoothing_is_refused() -> None:
+    mail = some_mail(5, 2)
+    counts = MODELS["presence"].count(mail, 2)
+    with pytest.raises(UsageError, match="without smoothing"):
+        loo.leave_one_out("presence", counts, sparse.csr_matrix(mail.words), mail.labels, 0.0)
+
+
+@word_model
+def test_a_prior_model_at_the_weight_of_its_mail_is_a_merge(model: Any) -> None:
+    mail, other = some_mail(30, 2, seed=1), some_mail(40, 2, seed=2)
+    mine, theirs = model.count(mail, 2), model.count(other, 2)
+    factor = events.power_factor(40, theirs.messages.tolist())
+    united = word_models.with_prior(mine, theirs, factor)
+    query = some_mail(10, 2, seed=3)
+    got = model.batch(united, query, 0.5, [0.0, 0.0])
+    mine.merge(theirs)
+    np.testing.assert_allclose(got, model.batch(mine, query, 0.5, [0.0, 0.0]), atol=1e-9)
+
+
+@word_model
+def test_a_prior_model_scores_alike_in_scalar_and_batch(model: Any) -> None:
+    mail, other = some_mail(30, 2, seed=1), some_mail(40, 2, seed=2)
+    mine, theirs = model.count(mail, 2), model.count(other, 2)
+    factor = events.power_factor(7, theirs.messages.tolist())
+    united = word_models.with_prior(mine, theirs, factor)
+    own = united.totals()
+    totals = events.totals_with_prior(
+        mine.totals(), theirs.totals(), factor, WORDS, own.document_histogram, own.complement_histogram
+    )
+    scorer = events.make_word_scorer(model.event_model, totals, 0.5, model.normalise)
+    query = some_mail(10, 2, seed=3)
+    batch = model.batch(united, query, 0.5, [0.0, 0.0])
+    for row, expected in zip(query.words, batch.tolist(), strict=True):
+        tokens = [
+            (
+                events.with_prior(mine.documents[:, j].tolist(), theirs.documents[:, j].tolist(), factor),
+                events.with_prior(mine.occurrences[:, j].tolist(), theirs.occurrences[:, j].tolist(), factor),
+                int(row[j]),
+            )
+            for j in np.flatnonzero(row)
+        ]
+        assert events.log_joint(scorer, [0.0, 0.0], tokens) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_prior_model_of_weight_zero_changes_nothing() -> None:
+    assert events.power_factor(0, [3, 4]) == 0.0
+    assert events.power_factor(14, [3, 4]) == 2.0
+    assert events.power_factor(5, [0, 0]) == 0.0
+    with pytest.raises(UsageError, match="weight"):
+        events.power_factor(-1, [3, 4])
+
+
+small_mail = st.integers(0, 12).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.lists(st.integers(0, 3), min_size=WORDS, max_size=WORDS), min_size=n, max_size=n),
+        st.lists(
+            st.lists(
+                st.one_of(st.floats(), st.sampled_from([0.0, 1.0, -1e300, 2.0**31, 1e-7])),
+                min_size=FEATURES,
+                max_size=FEATURES,
+            ),
+            min_size=n,
+            max_size=n,
+        ),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+    )
+)
+
+
+def mail_from(drawn: tuple[list[list[int]], list[list[float]], list[int]]) -> Mail:
+    words, features, labels = drawn
+    return Mail(
+        np.array(words, dtype=int).reshape(-1, WORDS),
+        np.array(features, dtype=float).reshape(-1, FEATURES),
+        np.array(labels, dtype=int),
+    )
+
+
+@every_model
+@settings(max_examples=40, deadline=None)
+@given(drawn=small_mail, asked=small_mail, alpha=st.one_of(st.just(0.0), st.floats(0, 1e6)))
+def test_any_mail_is_scored_alike_and_without_nan(model: Any, drawn: Any, asked: Any, alpha: float) -> None:
+    mail, query = mail_from(drawn), mail_from(asked)
+    totals = model.count(mail, 3)
+    prior = log_priors("smoothed", np.bincount(mail.labels, minlength=3).tolist())
+    scalar = model.scalar(totals, query, alpha, prior) if len(query.labels) else np.zeros((0, 3))
+    assert not np.isnan(scalar).any()
+    assert not np.isposinf(scalar).any()
+    batch = model.batch(totals, query, alpha, prior)
+    np.testing.assert_allclose(batch, scalar, rtol=1e-9, atol=1e-9)
+
+
+@every_model
+@settings(max_examples=25, deadline=None)
+@given(drawn=small_mail, cut=st.integers(0, 12))
+def test_any_mail_is_merged_and_unlearned_exactly(model: Any, drawn: Any, cut: int) -> None:
+    mail = mail_from(drawn)
+    first, second = model.count(mail[:cut], 3), model.count(mail[cut:], 3)
+    before = repr(model.state(first))
+    model.merge(first, second)
+    assert model.state(first) == model.state(model.count(mail, 3))
+    model.remove(first, mail[cut:])
+    assert sorted(repr(model.state(first))) == sorted(before)  # dictionaries may come in another order
+    assert model.state(first) == model.state(model.count(mail[:cut], 3))
