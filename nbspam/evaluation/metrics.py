@@ -1,0 +1,269 @@
+"""The figures by which filters are compared, each computed from plain arrays.
+
+Hides the conventions of the field: what unsure counts as, what zero errors mean in a
+logistic average, how ties fall into bins.  Rates are in percent where the name says so,
+undefined ones (a class without messages) are nan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, nan
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nbspam.errors import UsageError
+from nbspam.evaluation.outcomes import UNSURE, Columns
+from nbspam.evaluation.ranking import Ranking, ranked
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+ECE_BINS = 15
+HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in the summary, and per mille
+SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts
+
+
+@dataclass(frozen=True, slots=True)
+class HamSpam:
+    """Counts for the two-class figures.  Ham is every class but the positive one.
+
+    ham_lost: decided as spam.  spam_missed: decided as anything else but unsure.  An
+    unsure message is neither lost nor missed (the user still sees it); it is counted apart.
+    """
+
+    ham: int
+    ham_lost: int
+    ham_unsure: int
+    spam: int
+    spam_missed: int
+    spam_unsure: int
+
+
+def confusion(columns: Columns) -> Whole:
+    """int64 (n_classes, n_classes + 1): a row a true class, a column a decided one, unsure last."""
+    width = columns.n_classes + 1
+    decided = np.where(columns.decided == UNSURE, columns.n_classes, columns.decided)
+    cells = np.bincount(columns.truth * width + decided, minlength=columns.n_classes * width)
+    return cells.reshape(columns.n_classes, width).astype(np.int64)
+
+
+def ham_spam(counts: Whole, positive: int) -> HamSpam:
+    """The two-class counts out of a confusion matrix with unsure as its last column."""
+    others = np.delete(counts, positive, axis=0)
+    own = counts[positive]
+    spam, spam_unsure = int(own.sum()), int(own[-1])
+    return HamSpam(
+        ham=int(others.sum()),
+        ham_lost=int(others[:, positive].sum()),
+        ham_unsure=int(others[:, -1].sum()),
+        spam=spam,
+        spam_missed=spam - int(own[positive]) - spam_unsure,
+        spam_unsure=spam_unsure,
+    )
+
+
+def percent(part: float, whole: float) -> float:
+    """100 * part / whole, nan for a share of nothing."""
+    return 100 * part / whole if whole else nan
+
+
+def lam_percent(ham_lost: float, ham: float, spam_missed: float, spam: float) -> float:
+    """Logistic average misclassification percentage: the two rates averaged as logits.
+
+    logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1
+    has no logit: there half a message is counted as wrong, or right (0.5 / n, 1 - 0.5 / n), as
+    TREC's toolkit does for its curves; other rates are not smoothed, so that the figure
+    agrees with published ones.  nan where a class has no messages.
+    Source: Cormack and Lynam, TREC 2005 spam track overview, section 3.
+    """
+    if not ham or not spam:
+        return nan
+    mean = (_logit(ham_lost, ham) + _logit(spam_missed, spam)) / 2
+    return 100 / (1 + exp(-mean))
+
+
+def _logit(errors: float, messages: float) -> float:
+    kept = min(max(errors, 0.5), messages - 0.5)
+    return log(kept / (messages - kept)) if messages > 0.5 else 0.0
+
+
+def expected_loss(counts: NDArray[np.generic], loss: ArrayLike) -> Floats:
+    """Mean loss a message under a loss matrix.
+
+    counts : (..., n_classes, n_classes + 1), confusion matrices with unsure last
+    loss   : checked_loss() of the same shape as one matrix
+    Returns float64 (...), in the units of the loss matrix.
+    """
+    cells = np.asarray(counts, dtype=np.float64)
+    total = cells.sum(axis=(-2, -1))
+    return np.asarray((cells * np.asarray(loss)).sum(axis=(-2, -1)) / total, dtype=np.float64)
+
+
+def checked_loss(loss: ArrayLike, n_classes: int) -> Floats:
+    """A loss matrix as float64 (n_classes, n_classes + 1), row true class, column decided, unsure last.
+
+    UsageError for another shape, a negative or a not finite entry.
+    """
+    matrix = np.asarray(loss, dtype=np.float64)
+    if matrix.shape != (n_classes, n_classes + 1):
+        raise UsageError(
+            "loss",
+            f"{n_classes} classes need {n_classes} rows and {n_classes + 1} columns (unsure last)",
+            "for example FP=10,FN=1,unsure=0.2",
+            "loss-shape",
+        )
+    if not np.all(np.isfinite(matrix)) or matrix.min() < 0:
+        raise UsageError(
+            "loss", "a loss is a finite number, not below 0", "for example FP=10,FN=1", "loss-value"
+        )
+    return matrix
+
+
+def brier_terms(columns: Columns) -> Floats:
+    """Squared error of the probabilities, float64 (n,); their mean is the Brier score.
+
+    Two classes: (p - y)^2 of one class, 0 to 1.  More: summed over the classes, 0 to 2.
+    Source: Brier 1950, halved for two classes as is usual.
+    """
+    hot = np.eye(columns.n_classes)[columns.truth]
+    total: Floats = ((columns.probabilities - hot) ** 2).sum(axis=1)
+    return total / 2 if columns.n_classes == 2 else total
+
+
+def log_loss_terms(columns: Columns) -> Floats:
+    """-ln of the probability given to the true class, float64 (n,), nats; its mean is the log loss.
+
+    Probabilities are cut at 2.2e-16, so that one message costs at most 36 nats.
+    """
+    given = columns.probabilities[np.arange(len(columns.truth)), columns.truth]
+    return np.asarray(-np.log(np.clip(given, SMALLEST_PROBABILITY, 1.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Confidence against what came true, in bins of equal mass; a row a bin that is not empty.
+
+    bin_of     : int64 (n,), the bin of each message
+    surplus    : float64 (n,), what came true (0 or 1) minus the confidence
+    messages   : int64 (n_bins,)
+    confidence : float64 (n_bins,), mean probability
+    came_true  : float64 (n_bins,), share
+    """
+
+    bin_of: Whole
+    surplus: Floats
+    messages: Whole
+    confidence: Floats
+    came_true: Floats
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error, 0 to 1: mean over messages of a bin's distance from the diagonal."""
+        share = self.messages / self.messages.sum()
+        return float((share * np.abs(self.came_true - self.confidence)).sum())
+
+
+def reliability(columns: Columns, bins: int = ECE_BINS) -> Reliability:
+    """Bins for a reliability diagram and the calibration error.
+
+    With a positive class: its probability against whether the message was of it.  Without:
+    the largest probability against whether that class was right.  Bins hold equally many messages;
+    messages of one probability share a bin (that of their middle rank), so the result does not
+    depend on the order of the messages, and there may be fewer bins than asked for.
+    """
+    if columns.positive is not None:
+        confidence = columns.probabilities[:, columns.positive]
+        came_true = columns.is_positive.astype(np.float64)
+    else:
+        confidence = columns.probabilities.max(axis=1)
+        came_true = (columns.probabilities.argmax(axis=1) == columns.truth).astype(np.float64)
+    _, place, repeats = np.unique(confidence, return_inverse=True, return_counts=True)
+    middle = np.cumsum(repeats) - repeats / 2
+    _, bin_of = np.unique(np.floor(bins * middle / len(confidence))[place], return_inverse=True)
+    messages = np.bincount(bin_of)
+    return Reliability(
+        bin_of=bin_of,
+        surplus=came_true - confidence,
+        messages=messages,
+        confidence=np.bincount(bin_of, weights=confidence) / messages,
+        came_true=np.bincount(bin_of, weights=came_true) / messages,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRates:
+    """Rates over all classes, 0 to 1.  Scores for one class: float64 (..., n_classes); macro: their mean.
+
+    Unsure lowers recall and accuracy, and leaves precision alone.  A class never decided
+    has precision 0; a class without messages has recall 0 and is left out of the macro means.
+    """
+
+    precision: Floats
+    recall: Floats
+    f1: Floats
+    macro_precision: Floats
+    macro_recall: Floats
+    macro_f1: Floats
+    micro_precision: Floats
+    micro_recall: Floats
+    micro_f1: Floats
+
+
+def class_rates(counts: NDArray[np.generic]) -> ClassRates:
+    """Precision, recall and F1 from confusion matrices (..., n_classes, n_classes + 1)."""
+    cells = np.asarray(counts, dtype=np.float64)
+    right = np.diagonal(cells[..., :-1], axis1=-2, axis2=-1)
+    actual, decided = cells.sum(axis=-1), cells[..., :-1].sum(axis=-2)
+    precision, recall = _share(right, decided), _share(right, actual)
+    f1 = _share(2 * right, actual + decided)
+    present = actual > 0
+    hits, called, total = right.sum(axis=-1), decided.sum(axis=-1), actual.sum(axis=-1)
+    classes = present.sum(axis=-1)
+    return ClassRates(
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        macro_precision=_share((precision * present).sum(axis=-1), classes),
+        macro_recall=_share(recall.sum(axis=-1), classes),
+        macro_f1=_share((f1 * present).sum(axis=-1), classes),
+        micro_precision=_share(hits, called),
+        micro_recall=_share(hits, total),
+        micro_f1=_share(2 * hits, called + total),
+    )
+
+
+def _share(part: Floats, whole: NDArray[np.generic]) -> Floats:
+    """part / whole, 0 where whole is 0."""
+    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
+
+
+def rankings(columns: Columns) -> list[Ranking]:
+    """What (1-ROCA)% is computed on: the positive class; without one, each class against the rest.
+
+    Classes without messages, or with all of them, are left out; so the list may be empty.
+    """
+    if columns.positive is not None:
+        tasks = [ranked(columns.score, columns.is_positive)]
+    elif columns.probabilities.shape[1]:
+        tasks = one_against_rest(columns)
+    else:
+        tasks = []
+    return [task for task in tasks if task.is_defined]
+
+
+def one_against_rest(columns: Columns) -> list[Ranking]:
+    """One ranking a class, by its probability; the score orders where there are just two classes."""
+    if columns.n_classes == 2:
+        return [ranked(columns.score, columns.is_positive)]
+    return [
+        ranked(columns.probabilities[:, number], columns.truth == number)
+        for number in range(columns.n_classes)
+    ]
+
+
+def mean_one_minus_roca(tasks: list[Ranking], weights: Floats | None = None) -> float:
+    """Mean of 1 - ROCA over the rankings that are defined, 0 to 1; nan if none is."""
+    values = [task.one_minus_roca(weights) for task in tasks if task.is_defined]
+    return sum(values) / len(values) if values else nan

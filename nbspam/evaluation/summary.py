@@ -1,0 +1,232 @@
+"""All figures of one evaluation as a dict with stable keys: what `nbspam eval --json` prints.
+
+Hides which interval belongs to which figure, and what is left out (None) because the
+outcomes do not say it: a class without messages, a filter without probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nbspam.evaluation import metrics
+from nbspam.evaluation.intervals import (
+    BOOTSTRAP,
+    BOOTSTRAP_ERROR,
+    CLOPPER_PEARSON,
+    Interval,
+    clopper_pearson,
+    not_seen_interval,
+    percentile_interval,
+    replicates,
+    resampled_confusions,
+    resamples,
+    standard_error_interval,
+)
+from nbspam.evaluation.outcomes import Columns, Evaluation
+from nbspam.evaluation.ranking import Ranking, one_minus_roca, spam_missed_at
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The summary while it is filled in: figures, their intervals, and how each interval was made."""
+
+    figures: dict[str, Any] = field(default_factory=dict)
+    methods: dict[str, str | dict[str, str]] = field(default_factory=dict)
+
+    def put(self, name: str, value: float, interval: Interval, method: str, scale: float = 1.0) -> None:
+        self.figures[name] = _known(value)
+        self.figures[f"{name}_interval"] = _pair(interval, scale)
+        if self.figures[name] is not None:
+            self.methods[name] = method
+
+    def proportion(self, name: str, hits: int, trials: int) -> None:
+        self.put(name, metrics.percent(hits, trials), clopper_pearson(hits, trials), CLOPPER_PEARSON, 100.0)
+
+    def absent(self, *names: str) -> None:
+        for name in names:
+            self.put(name, math.nan, (math.nan, math.nan), "")
+
+
+def summary(evaluation: Evaluation, loss: ArrayLike | None = None) -> dict[str, Any]:
+    """Every figure of an evaluation, JSON values only; None where a figure is undefined.
+
+    loss : (n_classes, n_classes + 1), row true class, column decided, unsure last; None = no expected loss
+
+    Keys ending in `_percent` are 0 to 100.  `X_interval` is the 95 % interval [low, high] of X, and
+    `interval_methods` says for each X how it was made: `clopper-pearson` (exact, for a proportion),
+    `bootstrap` (middle 95 % of `replicates` stratified resamples with a fixed seed),
+    `bootstrap-standard-error` (the figure -/+ 1.96 standard errors of the same
+    resamples).  Where not one wrong pair or missed message was seen, the interval of a ranking
+    figure is Clopper-Pearson's for none in the smallest class.
+    """
+    columns = evaluation.columns
+    counts = metrics.confusion(columns)
+    sheet = _Sheet()
+    sheet.figures |= {
+        "messages": len(columns.truth),
+        "method": evaluation.method,
+        "digest": evaluation.digest,
+    }
+    sheet.figures |= {
+        "classes": list(evaluation.classes),
+        "confusion": counts.tolist(),
+        "trained": evaluation.trained,
+    }
+    redrawn = resampled_confusions(counts)
+    _two_class_rates(sheet, columns, counts, redrawn)
+    _resampled_figures(sheet, columns)
+    _class_rates(sheet, counts, redrawn)
+    if loss is None:
+        sheet.absent("expected_loss")
+    else:
+        matrix = metrics.checked_loss(loss, columns.n_classes)
+        interval = percentile_interval(metrics.expected_loss(redrawn, matrix))
+        sheet.put("expected_loss", float(metrics.expected_loss(counts, matrix)), interval, BOOTSTRAP)
+    return sheet.figures | {"interval_methods": sheet.methods}
+
+
+def _two_class_rates(sheet: _Sheet, columns: Columns, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
+    sheet.proportion("unsure_percent", int(counts[:, -1].sum()), int(counts.sum()))
+    if columns.positive is None:
+        sheet.figures |= {"ham": None, "spam": None}
+        sheet.absent("hm_percent", "sm_percent", "lam_percent", "ham_unsure_percent", "spam_unsure_percent")
+        return
+    two = metrics.ham_spam(counts, columns.positive)
+    sheet.figures |= {"ham": two.ham, "spam": two.spam}
+    sheet.proportion("hm_percent", two.ham_lost, two.ham)
+    sheet.proportion("sm_percent", two.spam_missed, two.spam)
+    sheet.proportion("ham_unsure_percent", two.ham_unsure, two.ham)
+    sheet.proportion("spam_unsure_percent", two.spam_unsure, two.spam)
+    again = [metrics.ham_spam(matrix, columns.positive) for matrix in redrawn]
+    lam = np.array([metrics.lam_percent(one.ham_lost, one.ham, one.spam_missed, one.spam) for one in again])
+    value = metrics.lam_percent(two.ham_lost, two.ham, two.spam_missed, two.spam)
+    sheet.put("lam_percent", value, percentile_interval(lam), BOOTSTRAP)
+
+
+def _resampled_figures(sheet: _Sheet, columns: Columns) -> None:
+    """Ranking and probability figures: all from the same resamples, in one walk over them."""
+    groups = [*_ranking_figures(columns), *_probability_figures(columns)]
+    names = [name for group in groups for name in group.names]
+    count = replicates(len(columns.truth), max(1, columns.n_classes - 1)) if groups else 0
+    drawn = np.empty((count, len(names)))
+    for row, weights in zip(drawn, resamples(columns.truth, count), strict=True):
+        row[:] = [value for group in groups for value in group.compute(weights)]
+    once = np.ones(len(columns.truth))
+    exact = dict(zip(names, (value for group in groups for value in group.compute(once)), strict=True))
+    spread = dict(zip(names, drawn.T, strict=True))
+    sheet.figures["replicates"] = count
+    for name in (
+        "one_minus_roca_percent",
+        "macro_one_minus_roca_percent",
+        "brier",
+        "log_loss",
+        "ece_percent",
+    ):
+        if name not in exact:
+            sheet.absent(name)
+            continue
+        interval, method = _interval(columns, name, exact[name], spread[name])
+        sheet.put(name, exact[name], interval, method)
+    _spam_missed_at(sheet, columns, exact, spread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Figures computed together from weights: their names, and one value a name."""
+
+    names: tuple[str, ...]
+    compute: Callable[[Floats], list[float]]
+
+
+def _ranking_figures(columns: Columns) -> list[_Group]:
+    groups = []
+    if columns.positive is not None and (tasks := metrics.rankings(columns)):
+        levels = metrics.HAM_LOST_PERMILLE
+
+        def for_spam(weights: Floats, only: Ranking = tasks[0]) -> list[float]:
+            tally = only.tally(weights)
+            missed = [100 * spam_missed_at(tally, permille) for permille in levels.values()]
+            wrong = 100 * one_minus_roca(tally)
+            return [wrong, *missed] if columns.n_classes > 2 else [wrong, *missed, wrong]
+
+        macro = () if columns.n_classes > 2 else ("macro_one_minus_roca_percent",)
+        groups.append(_Group(("one_minus_roca_percent", *levels, *macro), for_spam))
+    if columns.n_classes > 2 and columns.probabilities.shape[1]:
+        every = [task for task in metrics.one_against_rest(columns) if task.is_defined]
+
+        def for_classes(weights: Floats) -> list[float]:
+            return [100 * metrics.mean_one_minus_roca(every, weights)]
+
+        groups += [_Group(("macro_one_minus_roca_percent",), for_classes)] if every else []
+    return groups
+
+
+def _probability_figures(columns: Columns) -> list[_Group]:
+    if not columns.probabilities.shape[1]:
+        return []
+    terms = np.stack([metrics.brier_terms(columns), metrics.log_loss_terms(columns)], axis=1)
+    bins = metrics.reliability(columns)
+    n_messages = len(columns.truth)
+
+    def compute(weights: Floats) -> list[float]:
+        # The bins stay those of the whole sample: what is resampled is how far each is off.
+        surplus = np.bincount(bins.bin_of, weights=weights * bins.surplus)
+        return [*(weights @ terms / n_messages), 100 * float(np.abs(surplus).sum()) / n_messages]
+
+    return [_Group(("brier", "log_loss", "ece_percent"), compute)]
+
+
+def _interval(columns: Columns, name: str, value: float, spread: Floats) -> tuple[Interval, str]:
+    if name == "ece_percent":
+        return standard_error_interval(value, spread), BOOTSTRAP_ERROR
+    if value == 0 and name not in ("brier", "log_loss"):
+        low, high = not_seen_interval(columns.truth)
+        return (100 * low, 100 * high), CLOPPER_PEARSON
+    return percentile_interval(spread), BOOTSTRAP
+
+
+def _spam_missed_at(
+    sheet: _Sheet, columns: Columns, exact: dict[str, float], spread: dict[str, Floats]
+) -> None:
+    """sm_percent_at_hm, its interval and its interval's method, all objects by hm%; None where undefined."""
+    name, levels = "sm_percent_at_hm", metrics.HAM_LOST_PERMILLE
+    if not exact.keys() >= levels.keys():
+        sheet.figures |= {name: None, f"{name}_interval": None}
+        return
+    found = {level: _interval(columns, level, exact[level], spread[level]) for level in levels}
+    sheet.figures[name] = {level: exact[level] for level in levels}
+    sheet.figures[f"{name}_interval"] = {level: _pair(interval) for level, (interval, _) in found.items()}
+    sheet.methods[name] = {level: method for level, (_, method) in found.items()}
+
+
+def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
+    rates, again = metrics.class_rates(counts), metrics.class_rates(redrawn)
+    total, right = int(counts.sum()), int(np.trace(counts))
+    sheet.proportion("accuracy_percent", right, total)
+    for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
+        interval = percentile_interval(getattr(again, name))
+        sheet.put(name, float(getattr(rates, name)), interval, BOOTSTRAP)
+    decided = total - int(counts[:, -1].sum())
+    sheet.put(
+        "micro_precision", float(rates.micro_precision), clopper_pearson(right, decided), CLOPPER_PEARSON
+    )
+    sheet.put("micro_recall", float(rates.micro_recall), clopper_pearson(right, total), CLOPPER_PEARSON)
+    by_class = {"precision": rates.precision, "recall": rates.recall, "f1": rates.f1}
+    sheet.figures["by_class"] = {name: values.tolist() for name, values in by_class.items()}
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _pair(interval: Interval, scale: float = 1.0) -> list[float] | None:
+    low, high = interval
+    return [scale * low, scale * high] if math.isfinite(low) and math.isfinite(high) else None

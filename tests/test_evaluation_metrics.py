@@ -1,0 +1,206 @@
+"""Rates, losses and calibration, by hand and against scikit-learn."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from nbspam.errors import BadDataError, UsageError
+from nbspam.evaluation import metrics
+from nbspam.evaluation.outcomes import Evaluation, Outcome
+
+
+def judged(rows, classes=("ham", "spam"), **more):
+    """An Evaluation of (truth, decided, probabilities) rows; log-odds follow from the last probability."""
+    outcomes = []
+    for place, (truth, decided, probabilities) in enumerate(rows):
+        p = probabilities[-1]
+        log_odds = math.log(p / (1 - p)) if 0 < p < 1 else None
+        outcomes.append(Outcome(f"m{place}", truth, decided, log_odds, tuple(probabilities), None, place))
+    return Evaluation(classes, tuple(outcomes), "model", **more)
+
+
+def two(truth, decided, spam_probability):
+    return judged([(t, d, (1 - p, p)) for t, d, p in zip(truth, decided, spam_probability, strict=True)])
+
+
+two_class = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(-1, 1), st.sampled_from([0.0, 0.01, 0.2, 0.5, 0.7, 0.99, 1.0])),
+    min_size=2,
+    max_size=60,
+).filter(lambda rows: len({row[0] for row in rows}) == 2)
+
+
+@st.composite
+def three_class(draw):
+    rows = []
+    for _ in range(draw(st.integers(3, 40))):
+        parts = np.array([draw(st.integers(1, 50)) for _ in range(3)], float)
+        rows.append((draw(st.integers(0, 2)), draw(st.integers(-1, 2)), tuple(parts / parts.sum())))
+    assume({row[0] for row in rows} == {0, 1, 2})
+    return rows
+
+
+def test_confusion_has_a_row_a_true_class_and_unsure_in_the_last_column():
+    columns = two([0, 0, 0, 1, 1, 1, 1], [0, 1, -1, 1, 1, 0, -1], [0.5] * 7).columns
+    assert metrics.confusion(columns).tolist() == [[1, 1, 1], [1, 2, 1]]
+
+
+def test_unsure_is_neither_a_ham_lost_nor_a_spam_missed():
+    counts = np.array([[5, 2, 3], [1, 6, 4]])
+    assert metrics.ham_spam(counts, 1) == metrics.HamSpam(10, 2, 3, 11, 1, 4)
+
+
+def test_with_more_classes_all_that_is_not_spam_plays_ham():
+    counts = np.array([[5, 1, 2, 0], [3, 7, 1, 1], [2, 4, 9, 5]])  # ham, work, spam; unsure last
+    assert metrics.ham_spam(counts, 2) == metrics.HamSpam(20, 3, 1, 20, 6, 5)
+
+
+def test_the_logistic_average_of_one_in_ten_and_one_in_two():
+    # logits: ln(1/9) and 0, their mean -ln 3, so lam = 1 / (1 + 3).
+    assert metrics.lam_percent(1, 10, 5, 10) == pytest.approx(100 / 4)
+
+
+def test_the_logistic_average_of_equal_rates_is_that_rate():
+    assert metrics.lam_percent(3, 100, 6, 200) == pytest.approx(3)
+
+
+def test_no_error_counts_as_half_an_error_in_the_logistic_average():
+    assert metrics.lam_percent(0, 100, 0, 50) == metrics.lam_percent(0.5, 100, 0.5, 50)
+    assert metrics.lam_percent(0, 100, 0, 100) == pytest.approx(0.5)
+    assert metrics.lam_percent(100, 100, 100, 100) == pytest.approx(99.5)
+
+
+def test_a_class_without_messages_leaves_the_rates_undefined():
+    assert math.isnan(metrics.lam_percent(0, 0, 1, 5))
+    assert math.isnan(metrics.percent(0, 0))
+
+
+@given(st.integers(1, 10**5), st.integers(1, 10**5), st.data())
+def test_the_logistic_average_lies_between_the_rates_and_does_not_care_which_is_which(ham, spam, data):
+    lost, missed = data.draw(st.integers(0, ham)), data.draw(st.integers(0, spam))
+    lam = metrics.lam_percent(lost, ham, missed, spam)
+    assert lam == pytest.approx(metrics.lam_percent(missed, spam, lost, ham))
+    rates = sorted(
+        [metrics.lam_percent(lost, ham, lost, ham), metrics.lam_percent(missed, spam, missed, spam)]
+    )
+    assert rates[0] - 1e-9 <= lam <= rates[1] + 1e-9
+
+
+def test_expected_loss_weighs_each_cell():
+    counts = np.array([[6, 1, 1], [2, 9, 1]])
+    loss = metrics.checked_loss([[0, 10, 0.2], [1, 0, 0.2]], 2)
+    assert metrics.expected_loss(counts, loss) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
+
+
+@pytest.mark.parametrize("loss", [[[0, 1], [1, 0]], [[0, -1, 0], [1, 0, 0]], [[0, math.inf, 0], [1, 0, 0]]])
+def test_a_loss_matrix_of_another_shape_or_with_odd_entries_is_refused(loss):
+    with pytest.raises(UsageError):
+        metrics.checked_loss(loss, 2)
+
+
+@given(two_class)
+def test_brier_and_log_loss_are_those_of_scikit_learn(rows):
+    truth, decided, spam = zip(*rows, strict=True)
+    columns = two(truth, decided, spam).columns
+    assert metrics.brier_terms(columns).mean() == pytest.approx(sklearn_metrics.brier_score_loss(truth, spam))
+    expected = sklearn_metrics.log_loss(truth, columns.probabilities, labels=[0, 1])
+    assert metrics.log_loss_terms(columns).mean() == pytest.approx(expected)
+
+
+@given(three_class())
+def test_three_classes_agree_with_scikit_learn(rows):
+    truth, decided, probabilities = zip(*rows, strict=True)
+    columns = judged(rows, ("ham", "work", "other")).columns
+    rates = metrics.class_rates(metrics.confusion(columns))
+    for average, names in (("macro", ("macro_precision", "macro_recall", "macro_f1")), ("micro", ())):
+        expected = sklearn_metrics.precision_recall_fscore_support(
+            truth, decided, labels=[0, 1, 2], average=average, zero_division=0
+        )[:3]
+        names = names or ("micro_precision", "micro_recall", "micro_f1")
+        assert [float(getattr(rates, name)) for name in names] == pytest.approx(list(expected))
+    table = np.array(probabilities)
+    assert metrics.log_loss_terms(columns).mean() == pytest.approx(
+        sklearn_metrics.log_loss(truth, table, labels=[0, 1, 2])
+    )
+    assert metrics.brier_terms(columns).mean() == pytest.approx(
+        ((table - np.eye(3)[list(truth)]) ** 2).sum(1).mean()
+    )
+    assert 1 - metrics.mean_one_minus_roca(metrics.rankings(columns)) == pytest.approx(
+        sklearn_metrics.roc_auc_score(truth, table, multi_class="ovr", labels=[0, 1, 2])
+    )
+
+
+def test_the_rates_of_a_matrix_by_hand():
+    counts = np.array([[3, 1, 0], [1, 4, 1]])
+    rates = metrics.class_rates(counts)
+    assert rates.precision.tolist() == [3 / 4, 4 / 5]
+    assert rates.recall.tolist() == [3 / 4, 4 / 6]
+    assert rates.f1.tolist() == pytest.approx([6 / 8, 8 / 11])
+    assert float(rates.micro_recall) == 7 / 10
+    assert float(rates.micro_precision) == 7 / 9
+
+
+def test_many_matrices_are_rated_at_once():
+    counts = np.array([[[3, 1, 0], [1, 4, 1]], [[0, 0, 0], [2, 2, 2]]])
+    rates = metrics.class_rates(counts)
+    assert rates.macro_recall.tolist() == pytest.approx([(3 / 4 + 4 / 6) / 2, 2 / 6])
+
+
+def test_calibration_error_of_two_bins_by_hand():
+    # Four messages at 0.2, one of them spam; four at 0.9, all spam: (|1/4 - 1/5| + |1 - 9/10|) / 2.
+    columns = two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4).columns
+    bins = metrics.reliability(columns)
+    assert bins.ece == pytest.approx((0.05 + 0.1) / 2)
+    assert bins.messages.tolist() == [4, 4]
+    assert bins.came_true.tolist() == [0.25, 1.0]
+
+
+def test_bins_hold_equally_many_messages():
+    spam = np.linspace(0.001, 0.999, 150)
+    bins = metrics.reliability(two([0, 1] * 75, [0] * 150, spam).columns)
+    assert bins.messages.tolist() == [10] * 15
+
+
+def test_without_a_spam_class_calibration_is_of_the_class_thought_likeliest():
+    rows = [(0, 0, (0.6, 0.3, 0.1)), (1, 0, (0.6, 0.3, 0.1)), (2, 2, (0.1, 0.1, 0.8))]
+    bins = metrics.reliability(judged(rows, ("a", "b", "c")).columns)
+    assert bins.ece == pytest.approx((2 * abs(0.5 - 0.6) + abs(1 - 0.8)) / 3)
+
+
+@given(two_class, st.randoms())
+def test_calibration_error_is_bounded_and_blind_to_order(rows, random):
+    error = metrics.reliability(two(*zip(*rows, strict=True)).columns).ece
+    assert 0 <= error <= 1
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    assert metrics.reliability(two(*zip(*shuffled, strict=True)).columns).ece == pytest.approx(error)
+
+
+def test_a_score_without_probabilities_still_ranks():
+    outcomes = tuple(Outcome(str(place), place % 2, 0, float(place), ()) for place in range(4))
+    columns = Evaluation(("ham", "spam"), outcomes, "model").columns
+    assert columns.probabilities.shape == (4, 0)
+    assert metrics.mean_one_minus_roca(metrics.rankings(columns)) == 1 / 4
+
+
+def test_undefined_log_odds_are_ranked_by_the_probability():
+    rows = [(None, (1.0, 0.0)), (-1.0, (0.7, 0.3)), (None, (0.5, 0.5)), (None, (0.0, 1.0))]
+    outcomes = tuple(Outcome(str(place), 0, 0, odds, p) for place, (odds, p) in enumerate(rows))
+    columns = Evaluation(("ham", "spam"), outcomes, "model").columns
+    assert columns.score.tolist() == [-math.inf, -1.0, 0.0, math.inf]
+
+
+def test_neither_log_odds_nor_probabilities_is_an_error():
+    outcomes = (Outcome("odd", 0, 0, None, ()), Outcome("even", 1, 1, 1.0, ()))
+    with pytest.raises(BadDataError, match="odd"):
+        _ = Evaluation(("ham", "spam"), outcomes, "model").columns
+
+
+def test_two_classes_without_spam_rank_by_the_last():
+    columns = judged([(0, 0, (0.9, 0.1)), (1, 1, (0.2, 0.8))], ("private", "work")).columns
+    assert columns.positive == 1
+    assert metrics.mean_one_minus_roca(metrics.rankings(columns)) == 0
