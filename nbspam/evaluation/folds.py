@@ -1,0 +1,172 @@
+"""Which messages train and which are judged: folds, grouped folds, splits in time, a holdout.
+
+Hides how classes are spread evenly and how messages of one group stay together.  All of it
+depends only on the labels, the groups and the seed: the same corpus gives the same folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nbspam.errors import BadDataError, UsageError
+
+Whole = NDArray[np.int64]
+Split = tuple[Whole, Whole]  # rows to train on, rows to judge, both rising
+
+
+def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Whole:
+    """The fold of each message, classes spread evenly: sizes differ by at most one a class, and overall.
+
+    truth : int (n,), class numbers
+    Returns int64 (n,), 0 .. folds - 1.  UsageError for folds < 2; BadDataError for one class only,
+    or a class with fewer messages than folds.
+    """
+    classes = _checked(truth, folds)
+    _, counts = np.unique(classes, return_counts=True)
+    _refuse_few(int(counts.min()), folds, "messages")
+    shuffled = np.random.default_rng(seed).permutation(len(classes))
+    # Dealt like cards, one class after the other, so that no fold starts anew with each class.
+    by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
+    fold = np.empty(len(classes), dtype=np.int64)
+    fold[by_class] = np.arange(len(classes)) % folds
+    return fold
+
+
+def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Whole:
+    """The fold of each message: a group stays in one fold, classes are spread as evenly as that allows.
+
+    truth  : int (n,), class numbers
+    groups : int (n,), group numbers, as near_duplicate_groups() gives them
+    Returns int64 (n,).  Large groups are placed first, each where its classes are scarcest.
+    Errors as stratified_folds, counting groups in place of messages.
+    """
+    classes = _checked(truth, folds)
+    _, class_of = np.unique(classes, return_inverse=True)
+    _, group_of, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    n_classes = int(class_of.max()) + 1
+    cells = np.bincount(group_of * n_classes + class_of, minlength=len(sizes) * n_classes)
+    members = cells.reshape(len(sizes), n_classes).astype(np.float64)
+    _refuse_few(int((members > 0).sum(axis=0).min()), folds, "campaigns (groups of near-duplicates)")
+    share = members / members.sum(axis=0)  # of its class, so that a rare class weighs as much as a common one
+    shuffled = np.random.default_rng(seed).permutation(len(sizes))
+    order = shuffled[np.argsort(-share[shuffled].max(axis=1), kind="stable")]
+    load = np.zeros((folds, n_classes))
+    fold_of_group = np.empty(len(sizes), dtype=np.int64)
+    for group in order:
+        # Least sum of squared loads after placing: the load where this group's classes are.
+        chosen = int(np.argmin(load @ share[group]))
+        fold_of_group[group] = chosen
+        load[chosen] += share[group]
+    return fold_of_group[group_of]
+
+
+def fold_splits(fold: Whole) -> list[Split]:
+    """(rows to train on, rows to judge) for each fold number in rising order."""
+    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
+
+
+def time_order(times: Sequence[float | None]) -> tuple[Whole, bool]:
+    """Rows by time, messages of one time in the order given; and whether every message was dated.
+
+    As soon as one message has no date (None, or not finite) the order given is kept for all: an
+    undated message has no honest place among dated ones.  The caller says so to the user.
+    """
+    dated = all(time is not None and isfinite(time) for time in times)
+    if not dated:
+        return np.arange(len(times)), False
+    return np.argsort(np.array(times, dtype=np.float64), kind="stable"), True
+
+
+def time_splits(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:
+    """Train on the past, judge the next block: `splits` times, with ever more past.
+
+    truth : int (n,), class numbers
+    order : int (n,), rows from the oldest to the newest
+    The order is cut into splits + 1 blocks of equal size; block k is judged by what came before it.
+    UsageError for splits < 1; BadDataError if the oldest block lacks a class, or is empty.
+    """
+    classes, rows = np.asarray(truth), np.asarray(order)
+    if splits < 1:
+        raise UsageError("splits", f"{splits} splits in time; at least 1 is needed", slug="too-few-folds")
+    blocks = np.array_split(rows, splits + 1)
+    _refuse_missing_class(classes, blocks[0], f"the oldest of {splits + 1} blocks in time")
+    return [
+        (np.sort(np.concatenate(blocks[:number])), np.sort(blocks[number]))
+        for number in range(1, splits + 1)
+        if len(blocks[number])
+    ]
+
+
+def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
+    """Keep `share` of the messages for judging; train on the rest.
+
+    truth : int (n,), class numbers
+    share : 0 < share < 1; of each class, rounded, at least one message judged and one trained on
+    order : int (n,), rows from oldest to newest: the newest are judged, whatever their classes;
+            None = drawn by seed
+    UsageError for another share; BadDataError for one class only, or a class that training would lack.
+    """
+    classes = np.asarray(truth)
+    if not 0 < share < 1:
+        raise UsageError(
+            "--holdout", f"{share} is no share between 0 and 1", "for example --holdout 0.3", "holdout-share"
+        )
+    _refuse_one_class(classes)
+    if order is not None:
+        rows = np.asarray(order)
+        judged = min(max(1, round(share * len(rows))), len(rows) - 1)
+        train, test = rows[:-judged], rows[-judged:]
+        _refuse_missing_class(classes, train, f"the oldest {1 - share:.0%} of the messages")
+        return np.sort(train), np.sort(test)
+    random = np.random.default_rng(seed)
+    is_judged = np.zeros(len(classes), dtype=np.bool_)
+    for number, count in zip(*np.unique(classes, return_counts=True), strict=True):
+        _refuse_few(int(count), 2, "messages")
+        judged = min(max(1, round(share * count)), count - 1)
+        is_judged[random.permutation(np.flatnonzero(classes == number))[:judged]] = True
+    return np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
+
+
+def _checked(truth: ArrayLike, folds: int) -> Whole:
+    classes = np.asarray(truth, dtype=np.int64)
+    if folds < 2:
+        raise UsageError(
+            "--folds", f"{folds}; at least 2 folds are needed", "for example --folds 10", "too-few-folds"
+        )
+    _refuse_one_class(classes)
+    return classes
+
+
+def _refuse_one_class(classes: NDArray[np.generic]) -> None:
+    if len(np.unique(classes)) < 2:
+        raise BadDataError(
+            "evaluation",
+            "the messages are of one class only: nothing can be told apart",
+            "name mail of at least two classes, for example --ham PATH --spam PATH",
+            "one-class",
+        )
+
+
+def _refuse_few(fewest: int, needed: int, what: str) -> None:
+    if fewest < needed:
+        raise BadDataError(
+            "evaluation",
+            f"the smallest class has {fewest} {what}, fewer than the {needed} parts to be made",
+            f"use at most {fewest} folds, or more mail" if fewest >= 2 else "name more mail of that class",
+            "too-many-folds",
+        )
+
+
+def _refuse_missing_class(classes: NDArray[np.generic], rows: NDArray[np.generic], what: str) -> None:
+    missing = len(np.unique(classes)) - len(np.unique(classes[rows]))
+    if missing or not len(rows):
+        raise BadDataError(
+            "evaluation",
+            f"{what} lack {missing} of the classes: there is nothing to learn them from",
+            "train on a larger share, or use --folds, which spreads the classes evenly",
+            "class-missing-in-time",
+        )
