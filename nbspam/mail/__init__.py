@@ -8,10 +8,19 @@ Imported only where a mail needs them: words (RFC 2047), uuencode, guess (charse
 
 from __future__ import annotations
 
-from nbspam.mail.headers import blank_line, header_lines, header_start, read_block, split_header_block
+from nbspam.mail.headers import (
+    Block,
+    blank_line,
+    header_lines,
+    header_start,
+    is_known,
+    read_block,
+    split_header_block,
+    with_line_feeds,
+)
+from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance
 from nbspam.mail.message import Message, Part
-from nbspam.mail.splitter import Splitter, with_line_feeds
 
 __all__ = ["Message", "Part", "header_lines", "parse", "split_header_block"]
 
@@ -24,9 +33,20 @@ def parse(data: bytes) -> Message:
     start = header_start(data)
     stop, body = blank_line(data, start)
     block = read_block(data, start, stop, body, allowance)
+    if block.fields and not any(is_known(name) for name, _ in block.fields):
+        allowance.note("no-header")  # text that begins with "word: ..."
+        block = Block(start)
     message.headers = block.fields
     text = data[block.body : block.body + MAX_SCORED_BYTES]
     if len(data) - block.body > MAX_SCORED_BYTES:
         allowance.note("long-body")
-    Splitter(message, allowance).run(block, with_line_feeds(text))
+    text = with_line_feeds(text)
+    entity = Entity(block.content, "text/plain", allowance)
+    if entity.content_type.startswith("multipart/") or entity.content_type in MESSAGES:
+        from nbspam.mail.splitter import Splitter  # half of all mail is one part
+
+        Splitter(message, allowance).run(entity, text)
+    else:
+        message.parts = read_leaf(entity, text, allowance)
+        message.structure = [part.content_type for part in message.parts]
     return message

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 SAMPLE_BYTES = 2_048
 _RUNS = bytes(32 if byte < 128 else 120 for byte in range(256))
-_HAN = "的一是不了在人有我他上大中和到以要可也你生公司务您之年行用为"
 _CANDIDATES = (
     (
         "gb18030",

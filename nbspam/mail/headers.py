@@ -1,10 +1,11 @@
 """The header block: where it is, its raw lines, its fields.
 
 Hides line ends (LF, CRLF, lone CR, CR CR LF), the mbox "From " line, a byte order mark, folding,
-and what counts as a field.  A line that is no field ends the block, as delivery agents and
-readers have it (Postfix, sendmail, mutt), so a mail without a blank line keeps its text.  Two readers of one rule:
-`header_lines` walks the raw bytes for those who pass a mail on unchanged; `read_block` is the
-fast one, about 0.4 us a field, and falls back on the first where a line is no field.
+and what counts as a field.  A line that is no field ends the block, as Postfix, sendmail and mutt
+have it, so a mail without a blank line keeps its text; one or two short ones are left out when
+known fields follow, as Thunderbird does.  Two readers of one rule: `header_lines` walks the raw
+bytes for those who pass a mail on unchanged; `read_block` is the fast one, about 0.4 us a field,
+and asks the first where a block ends early.
 """
 
 from __future__ import annotations
@@ -17,7 +18,33 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition"))
+_KNOWN = frozenset(
+    (
+        "bcc",
+        "cc",
+        "content-disposition",
+        "content-transfer-encoding",
+        "content-type",
+        "date",
+        "delivered-to",
+        "envelope-to",
+        "from",
+        "in-reply-to",
+        "list-id",
+        "message-id",
+        "mime-version",
+        "received",
+        "references",
+        "reply-to",
+        "return-path",
+        "sender",
+        "subject",
+        "to",
+    )
+)
 _MAX_NAMES = 2_000
+_MAX_JUNK_LINES = 2
+_MAX_JUNK_CHARACTERS = 200
 # Spelling of a field name -> its lower-case form.  Mail uses a few hundred spellings, and one
 # look-up is cheaper than checking the characters each time.
 _names: dict[str, str] = {}
@@ -82,8 +109,8 @@ def header_lines(data: bytes) -> list[tuple[int, int, str]]:
     """The raw fields of the top header block: (start, stop, lower-case name) of each.
 
     A span takes in the line end and the folded lines that follow, so that the spans are
-    contiguous and cutting one out removes that field and nothing else.  An mbox "From " line
-    in the midst of the block has the name "".
+    contiguous and cutting one out removes that field and nothing else.  A line in the midst of
+    the block that is no field has the name "".
     """
     start = header_start(data)
     return raw_fields(data, start, blank_line(data, start)[0])
@@ -102,23 +129,52 @@ def split_header_block(data: bytes) -> tuple[int, int]:
 
 
 def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
-    """Spans of the fields in data[start:stop], up to the first line that is no field."""
+    """Spans of the fields in data[start:stop], up to the first line that ends the block."""
     fields: list[tuple[int, int, str]] = []
+    lines = data[start:stop].splitlines(keepends=True)
+    skippable = -1
+    junk = 0
     position = start
-    for line in data[start:stop].splitlines(keepends=True):
-        end = position + len(line)
-        first = line[:1]
-        if fields and first in (b" ", b"\t", b"\r", b"\n"):
-            fields[-1] = (fields[-1][0], end, fields[-1][2])
-        elif line.startswith((b"From ", b">From ")):
-            fields.append((position, end, ""))
+    for number, raw in enumerate(lines):
+        end = position + len(raw)
+        line = raw if fields else raw.lstrip(b" \t")
+        if fields and raw[:1] in (b" ", b"\t", b"\r", b"\n"):
+            begin, _, lower = fields[-1]
+            fields[-1] = (begin, end, lower)
         else:
             name, colon, _ = line.decode("latin-1").partition(":")
-            if not colon or not (lower := field_name(name)):
-                break
+            lower = field_name(name) if colon else ""
+            if not lower and line.strip() and not name.startswith(("From ", ">From ")):
+                junk += 1
+                if junk == 1:
+                    skippable = _last_known([text.decode("latin-1") for text in lines])
+                if not fields or number > skippable or not _may_skip(junk, name):
+                    break
             fields.append((position, end, lower if lower != ":" else ""))
         position = end
     return fields
+
+
+def _last_known(lines: list[str]) -> int:
+    """Number of the last line that is a field every mail program knows, -1 if there is none."""
+    for number in range(len(lines) - 1, -1, -1):
+        if is_known(lines[number].partition(":")[0].lower()):
+            return number
+    return -1
+
+
+def is_known(name: str) -> bool:
+    """Whether a lower-case field name is one that tells a header from text."""
+    return name in _KNOWN or (name.startswith("x-") and " " not in name)
+
+
+def _may_skip(junk: int, line: str) -> bool:
+    """Whether the next line that is no field may be left out when known fields follow it.
+
+    Postfix and mutt end the header here, Thunderbird goes on.  Going on shows more of the mail,
+    as long as no text worth reading is left out with the line.
+    """
+    return junk <= _MAX_JUNK_LINES and len(line) <= _MAX_JUNK_CHARACTERS and not line.startswith("--")
 
 
 def field_name(name: str) -> str:
@@ -126,6 +182,9 @@ def field_name(name: str) -> str:
 
     Graphic ASCII characters, then spaces (obsolete syntax); a byte order mark before is dropped.
     """
+    lower = _names.get(name)
+    if lower:
+        return lower
     lower = name.rstrip(" \t").lower()
     if lower.startswith("\xef\xbb\xbf"):
         lower = lower[3:]
@@ -161,26 +220,54 @@ def _unfolded(data: bytes, start: int, stop: int, allowance: Allowance) -> str:
     text = data[start:stop].decode("latin-1")
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    return text.rstrip("\n").replace("\n ", " ").replace("\n\t", "\t")
+    text = text.strip("\n").replace("\n ", " ").replace("\n\t", "\t")
+    return text.lstrip(" \t\n") if text[:1] in (" ", "\t") else text
 
 
 def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
     """Fill the block from one-line fields; False when a line is no field."""
+    lines = text.split("\n")
+    if not text.isascii() or len(lines) > MAX_HEADER_LINES or ("?" in text and "=?" in text):
+        return _read_fields_slowly(text, block, allowance)
+    fields = block.fields
+    known = _names
+    try:
+        for line in lines:
+            name, colon, value = line.partition(":")
+            if not colon:
+                raise KeyError
+            fields.append((known[name], value.strip(" \t")))
+    except KeyError:  # a name not met before, or no field at all
+        fields.clear()
+        return _read_fields_slowly(text, block, allowance)
+    if "ontent-" in text:
+        for lower, value in fields:
+            if lower in _CONTENT:
+                block.content.setdefault(lower, value)
+    return True
+
+
+def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
+    """The same with encoded words, 8-bit text, new names and lines that are no field."""
     fields = block.fields
     eight_bit: list[int] = []
-    known = _names.get
-    ascii_only = text.isascii()
-    for line in text.split("\n", MAX_HEADER_LINES):
+    complete = True
+    skippable = -1
+    junk = 0
+    lines = text.split("\n", MAX_HEADER_LINES)
+    for number, line in enumerate(lines):
         name, colon, value = line.partition(":")
-        lower = known(name) if colon else ""
-        if lower is None:
-            lower = field_name(name)
+        lower = field_name(name) if colon else ""
         if not lower or lower == ":":
-            if lower or name.startswith(("From ", ">From ")):
-                allowance.note("bad-header")
-                continue
-            _decode_eight_bit(block, eight_bit, allowance)
-            return False
+            if not lower and not name.startswith(("From ", ">From ")):
+                junk += 1
+                if junk == 1:
+                    skippable = _last_known(lines)
+                if not fields or number > skippable or not _may_skip(junk, name):
+                    complete = False
+                    break
+            allowance.note("bad-header")
+            continue
         value = value.strip(" \t")
         if lower in _CONTENT:
             block.content.setdefault(lower, value)
@@ -188,14 +275,15 @@ def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
             from nbspam.mail.words import decode_words  # not every mail has them
 
             value = decode_words(value, allowance)
-        elif not ascii_only and not value.isascii():
+        elif not value.isascii():
             eight_bit.append(len(fields))
         fields.append((lower, value))
     if len(fields) > MAX_HEADER_LINES:
         fields.pop()
         allowance.note("many-headers")
-    _decode_eight_bit(block, eight_bit, allowance)
-    return True
+    if eight_bit:
+        _decode_eight_bit(block, eight_bit, allowance)
+    return complete
 
 
 def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) -> None:
@@ -217,3 +305,13 @@ def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) ->
         except UnicodeDecodeError:
             text = decode_with(codec, value)
         fields[number] = (fields[number][0], text)
+
+
+def with_line_feeds(data: bytes) -> bytes:
+    """The bytes with CRLF, CR CR LF and lone CR as LF."""
+    if b"\r" not in data:
+        return data
+    if b"\r\r\n" in data:
+        data = data.replace(b"\r\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n")
+    return data.replace(b"\r", b"\n") if b"\r" in data else data

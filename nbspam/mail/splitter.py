@@ -10,20 +10,17 @@ its first "--" line, or else it is text.
 
 from __future__ import annotations
 
-from nbspam.mail.headers import read_block
-from nbspam.mail.leaf import Entity, read_leaf
+from nbspam.mail.headers import read_block, with_line_feeds
+from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.headers import Block
     from nbspam.mail.limits import Allowance
     from nbspam.mail.message import Message
 
-_MESSAGES = frozenset(
-    ("message/rfc822", "message/global", "message/news", "message/partial", "text/rfc822-headers")
-)
+
 _ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x-uue"))
 
 
@@ -114,11 +111,11 @@ class Splitter:
         self.scans: list[_Scan] = []
         self.embedded: list[tuple[str, str]] = []  # fields waiting for the part that begins a message
 
-    def run(self, block: Block, body: bytes) -> None:
-        """Split a body whose header block is known."""
+    def run(self, entity: Entity, body: bytes) -> None:
+        """Split the body of a mail whose header fields are known."""
         scan = _Scan(body, 0)
         self.scans.append(scan)
-        self._enter(scan, block, 0, "text/plain")
+        self._enter(scan, entity, 0)
         while self.scans:
             scan = self.scans[-1]
             if scan.opening:
@@ -133,8 +130,11 @@ class Splitter:
         default_type, scan.opening = scan.opening, ""
         start = scan.position
         stop, body = self._block_end(scan, start)
+        if start == stop == body:
+            scan.position = start  # two delimiters, one behind the other: nothing between them
+            return
         block = read_block(scan.data, start, stop, body, self.allowance)
-        self._enter(scan, block, block.body, default_type)
+        self._enter(scan, Entity(block.content, default_type, self.allowance), block.body)
 
     def _block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
         data = scan.data
@@ -152,18 +152,16 @@ class Splitter:
                 return hit[0], hit[0]
         return stop, body
 
-    def _enter(self, scan: _Scan, block: Block, start: int, default_type: str) -> None:
+    def _enter(self, scan: _Scan, entity: Entity, start: int) -> None:
         """Go into a part whose fields are known: a multipart, an embedded message or a leaf."""
         depth = scan.multiparts[-1].depth + 1 if scan.multiparts else scan.depth
         while True:
-            entity = Entity(block.content, default_type, self.allowance)
             self.message.structure.append(entity.content_type)
             self.allowance.parts -= 1
             scan.position = start
             scan.leaf = entity
-            kind = entity.content_type
-            multipart = kind.startswith("multipart/")
-            if not multipart and (kind not in _MESSAGES or entity.encoding in _ENCODED):
+            multipart = entity.content_type.startswith("multipart/")
+            if not multipart and (entity.content_type not in MESSAGES or entity.encoding in _ENCODED):
                 return
             if depth >= MAX_NESTING or self.allowance.parts <= 0:
                 self.allowance.note("nested-too-deep" if depth >= MAX_NESTING else "too-many-parts")
@@ -173,11 +171,14 @@ class Splitter:
                 self._enter_multipart(scan, entity, start, depth)
                 return
             depth += 1
-            default_type = "text/plain"
-            stop, body = self._block_end(scan, start)
-            block = read_block(scan.data, start, stop, body, self.allowance)
-            self.embedded.extend(block.fields)
-            start = block.body
+            entity, start = self._read_embedded(scan, start)
+
+    def _read_embedded(self, scan: _Scan, start: int) -> tuple[Entity, int]:
+        """(what it says, offset of its body) of the embedded message that begins at `start`."""
+        stop, body = self._block_end(scan, start)
+        block = read_block(scan.data, start, stop, body, self.allowance)
+        self.embedded.extend(block.fields)
+        return Entity(block.content, "text/plain", self.allowance), block.body
 
     def _enter_multipart(self, scan: _Scan, entity: Entity, start: int, depth: int) -> None:
         scan.leaf = None
@@ -196,24 +197,20 @@ class Splitter:
     def _advance(self, scan: _Scan) -> None:
         """Go on to the next delimiter; finish what ends there."""
         hit = scan.next_delimiter()
-        stop = hit[0] if hit else len(scan.data)
         begin = scan.position
-        keep = hit[2] if hit else 0
-        closed = scan.multiparts[-1] if len(scan.multiparts) > (keep + 1 if hit else 0) else None
+        stop = hit[0] if hit else len(scan.data)
+        ended = scan.multiparts[-1] if scan.multiparts and not scan.multiparts[-1].opened else None
         if hit is None:
             scan.position = -1
             if scan.multiparts:
                 self.allowance.note("no-close-delimiter")
-            scan.multiparts.clear()
         else:
             self._cross(scan, hit)
-            if closed is None and hit[3] and scan.leaf is None:
-                pass
         if scan.leaf is not None:
             leaf, scan.leaf = scan.leaf, None
             self._finish_leaf(scan, leaf, begin, stop)
-        elif closed is not None and not closed.opened:
-            self._finish_empty(scan, closed, stop)
+        elif ended is not None and not ended.opened:
+            self._finish_empty(scan, ended, stop)
 
     def _cross(self, scan: _Scan, hit: tuple[int, int, int, bool]) -> None:
         """Step over a delimiter: close what it closes, and note what it opens."""
@@ -241,7 +238,7 @@ class Splitter:
         if stop < len(data) and stop > start:
             stop -= 1  # the line end before a delimiter belongs to it
         payload = data[start:stop] if start or stop < len(data) else data
-        if entity.content_type in _MESSAGES and entity.encoding in _ENCODED:
+        if entity.content_type in MESSAGES and entity.encoding in _ENCODED:
             self._embed(scan, decode_transfer(payload, entity.encoding, self.allowance))
             return
         parts = read_leaf(entity, payload, self.allowance)
@@ -254,38 +251,27 @@ class Splitter:
     def _embed(self, scan: _Scan, payload: bytes) -> None:
         """Go on with an embedded message that was encoded."""
         child = _Scan(with_line_feeds(payload), scan.depth + len(scan.multiparts) + 1)
-        stop, body = self._block_end(child, 0)
-        block = read_block(child.data, 0, stop, body, self.allowance)
-        self.embedded.extend(block.fields)
+        entity, start = self._read_embedded(child, 0)
         self.scans.append(child)
         if child.depth < MAX_NESTING and self.allowance.parts > 0:
-            self._enter(child, block, block.body, "text/plain")
+            self._enter(child, entity, start)
         else:
             self.allowance.note("nested-too-deep")
-            child.leaf = Entity({}, "text/plain", self.allowance)
+            child.position, child.leaf = start, Entity({}, "text/plain", self.allowance)
 
     def _finish_empty(self, scan: _Scan, multipart: _Multipart, stop: int) -> None:
         """A multipart without a delimiter: split it by a guess, else take it for text."""
         region = scan.data[multipart.start : stop]
-        if multipart.encoding in _ENCODED:
-            region = with_line_feeds(decode_transfer(region, multipart.encoding, self.allowance))
         self.allowance.note("no-parts")
-        delimiter = multipart.delimiter if multipart.delimiter in region else b""
-        child = _Scan(region, multipart.depth)
-        child.multiparts.append(_Multipart(delimiter, multipart.default_type, "", 0, multipart.depth))
-        child.activate()
-        if self.allowance.boundary_guesses and (hit := child.next_delimiter()):
-            self.allowance.boundary_guesses -= 1
-            self.scans.append(child)
-            return
+        regions = [region]
+        if multipart.encoding in _ENCODED:  # not allowed for a multipart, so only if nothing else helps
+            regions.append(with_line_feeds(decode_transfer(region, multipart.encoding, self.allowance)))
+        for region in regions:
+            delimiter = multipart.delimiter if multipart.delimiter in region else b""
+            child = _Scan(region, multipart.depth)
+            child.push(_Multipart(delimiter, multipart.default_type, "", 0, multipart.depth))
+            if self.allowance.boundary_guesses and child.next_delimiter():
+                self.allowance.boundary_guesses -= 1
+                self.scans.append(child)
+                return
         self._finish_leaf(_Scan(region, 0), Entity({}, "text/plain", self.allowance), 0, len(region))
-
-
-def with_line_feeds(data: bytes) -> bytes:
-    """The bytes with CRLF, CR CR LF and lone CR as LF."""
-    if b"\r" not in data:
-        return data
-    if b"\r\r\n" in data:
-        data = data.replace(b"\r\r\n", b"\n")
-    data = data.replace(b"\r\n", b"\n")
-    return data.replace(b"\r", b"\n") if b"\r" in data else data

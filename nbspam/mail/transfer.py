@@ -59,6 +59,10 @@ def decode_quoted_printable(payload: bytes) -> bytes:
 
 def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
     """Base64 with foreign characters, wrong padding, and further base64 behind the padding."""
+    gap = payload.find(b"\n\n", 1)
+    if gap > 0 and _is_text(payload[gap:]):  # the footer of a mailing list
+        allowance.note("text-after-base64")
+        payload = payload[:gap]
     pad = payload.find(b"=")
     if pad >= 0 and len(payload.rstrip()) - pad > 2:
         return _decode_base64_runs(payload, allowance)
@@ -67,6 +71,11 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
     except binascii.Error:
         allowance.note("bad-base64")
         return _decode_base64_run(payload)
+
+
+def _is_text(payload: bytes) -> bool:
+    """Whether there are characters that base64 does not have."""
+    return len(payload.translate(None, _NOT_BASE64_TEXT)) != len(payload)
 
 
 def _decode_base64_run(payload: bytes) -> bytes:
@@ -85,6 +94,6 @@ def _decode_base64_runs(payload: bytes, allowance: Allowance) -> bytes:
     runs = [run for run in payload.split(b"=", MAX_BASE64_RUNS * 2) if run.strip()][:MAX_BASE64_RUNS]
     chunks = [_decode_base64_run(runs[0])] if runs else []
     for run in runs[1:]:
-        if len(run.translate(None, _NOT_BASE64_TEXT)) == len(run):
+        if not _is_text(run):
             chunks.append(_decode_base64_run(run))
     return b"".join(chunks)
