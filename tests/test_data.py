@@ -1,0 +1,194 @@
+"""What data/ promises: invented mail of both classes, in order of time, in several languages.
+
+Hides how a message is read here: with the standard library's email package, not
+with our own mail room, so that a mistake of ours cannot vouch for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from email import message_from_bytes
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from ipaddress import IPv4Address, ip_network
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parent.parent / "data"
+CLASSES = ("ham", "spam")
+PATHS = sorted(path.relative_to(DATA).as_posix() for c in CLASSES for path in DATA.glob(f"{c}/*.eml"))
+
+HAN = re.compile(r"[\u4e00-\u9fff]")
+KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa]")
+HANGUL = re.compile(r"[\uac00-\ud7a3]")
+# Four letters in a row: a Latin word with a Cyrillic homoglyph in it is no Russian.
+RUSSIAN = re.compile(r"[а-яё]{4}", re.IGNORECASE)
+
+RESERVED = re.compile(r"(?:.*\.)?(?:example\.(?:com|net|org)|example|test|invalid|localhost)", re.IGNORECASE)
+AFTER_AT_OR_SCHEME = re.compile(r"(?:@|://)([a-z0-9][\w.-]*\.\w+)", re.IGNORECASE)
+BARE_NAME = re.compile(
+    r"(?<![\w@.-])((?:[\w-]+\.)+(?:com|net|org|edu|gov|info|biz|io|ru|cn|de|uk|jp|kr|eu|me|co|top|xyz|shop"
+    r"|club|site|su|tv|cc|se|fr|ua|vip|dev|app|hk|tw))(?![\w.-]*\w)",
+    re.IGNORECASE,
+)
+ADDRESS = re.compile(r"(?<![\w.-])((?:\d{1,3}\.){3}\d{1,3})(?![\w.]*\w)")
+DOCUMENTATION = [ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "127.0.0.1/32")]
+
+
+class Mail:
+    """One message of the corpus, decoded by the standard library."""
+
+    def __init__(self, path: str) -> None:
+        self.label = path.partition("/")[0]
+        self.raw = (DATA / path).read_bytes()
+        self.message: Message = message_from_bytes(self.raw)
+        self.parts = list(self.message.walk())
+        self.types = {part.get_content_type() for part in self.parts}
+        self.header = "\n".join(f"{k}: {v}" for part in self.parts for k, v in _headers(part))
+        self.body = "\n".join(_texts(self.parts))
+        self.text = f"{self.header}\n{self.body}"
+
+
+def _headers(part: Message) -> Iterator[tuple[str, str]]:
+    for name, value in part.raw_items():
+        yield name, str(make_header(decode_header(value)))
+
+
+def _texts(parts: list[Message]) -> Iterator[str]:
+    for part in parts:
+        if part.get_content_maintype() == "text":
+            payload = part.get_payload(decode=True)
+            assert isinstance(payload, bytes)
+            yield payload.decode(part.get_content_charset() or "us-ascii")
+
+
+def _received(mail: Mail) -> datetime:
+    return parsedate_to_datetime(mail.message.get_all("Received", [])[0].rpartition(";")[2].strip())
+
+
+def _has_attachment(mail: Mail) -> bool:
+    return any(part.get_content_disposition() == "attachment" for part in mail.parts)
+
+
+def _is_chinese(mail: Mail) -> bool:
+    return len(HAN.findall(mail.text)) >= 6 and not KANA.search(mail.text)
+
+
+FEATURES: dict[str, Callable[[Mail], bool]] = {
+    "messages": lambda mail: True,
+    "HTML": lambda mail: "text/html" in mail.types,
+    "multipart": lambda mail: mail.message.is_multipart(),
+    "attachment": _has_attachment,
+    "List-Id": lambda mail: "List-Id" in mail.message,
+    "message/rfc822": lambda mail: "message/rfc822" in mail.types,
+    "Chinese": _is_chinese,
+    "Russian": lambda mail: len(RUSSIAN.findall(mail.text)) >= 3,
+    "Japanese": lambda mail: bool(KANA.search(mail.text)),
+    "Korean": lambda mail: bool(HANGUL.search(mail.text)),
+    "CR LF line ends": lambda mail: b"\r\n" in mail.raw,
+}
+
+
+@pytest.fixture(scope="module")
+def mails() -> dict[str, Mail]:
+    return {path: Mail(path) for path in PATHS}
+
+
+def _count(mails: dict[str, Mail], feature: str, label: str) -> int:
+    return sum(mail.label == label and FEATURES[feature](mail) for mail in mails.values())
+
+
+def test_there_are_at_least_220_messages_and_80_of_each_class() -> None:
+    assert len(PATHS) >= 220
+    for label in CLASSES:
+        assert sum(path.startswith(f"{label}/") for path in PATHS) >= 80
+
+
+def test_the_corpus_stays_small() -> None:
+    assert sum((DATA / path).stat().st_size for path in PATHS) < 1_500_000
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_standard_library_finds_no_defect_and_decodes_every_text(path: str) -> None:
+    mail = Mail(path)
+    assert [part.defects for part in mail.parts if part.defects] == []
+    assert "\ufffd" not in mail.body
+
+
+@pytest.mark.parametrize("label", CLASSES)
+@pytest.mark.parametrize(
+    ("feature", "least"), [("Chinese", 15), ("Russian", 15), ("HTML", 15), ("attachment", 8)]
+)
+def test_each_class_has_its_languages_and_kinds(
+    mails: dict[str, Mail], label: str, feature: str, least: int
+) -> None:
+    assert _count(mails, feature, label) >= least
+
+
+@pytest.mark.parametrize(("feature", "least"), [("List-Id", 10), ("message/rfc822", 3), ("multipart", 50)])
+def test_the_kinds_of_mail_a_mailbox_holds_are_there(
+    mails: dict[str, Mail], feature: str, least: int
+) -> None:
+    assert sum(_count(mails, feature, label) for label in CLASSES) >= least
+
+
+def test_the_legacy_charsets_are_there(mails: dict[str, Mail]) -> None:
+    found = {part.get_content_charset() for mail in mails.values() for part in mail.parts}
+    assert {"gb18030", "gb2312", "koi8-r", "windows-1251", "iso-2022-jp", "euc-kr", "iso-8859-1"} <= found
+
+
+def test_every_host_name_is_a_reserved_one(mails: dict[str, Mail]) -> None:
+    for path, mail in mails.items():
+        names = {*AFTER_AT_OR_SCHEME.findall(mail.text), *BARE_NAME.findall(mail.text)}
+        hosts = {name.rstrip(".") for name in names if not ADDRESS.fullmatch(name)}
+        assert {host for host in hosts if not RESERVED.fullmatch(host)} == set(), path
+
+
+def test_every_ip_address_is_one_for_documentation(mails: dict[str, Mail]) -> None:
+    for path, mail in mails.items():
+        for address in ADDRESS.findall(mail.text):
+            assert any(IPv4Address(address) in network for network in DOCUMENTATION), (path, address)
+
+
+def test_no_two_messages_say_the_same(mails: dict[str, Mail]) -> None:
+    said = [(mail.body, str(mail.message["Subject"])) for mail in mails.values()]
+    assert len(set(said)) == len(said)
+    identifiers = [mail.message["Message-ID"] for mail in mails.values()]
+    assert len(set(identifiers)) == len(identifiers)
+
+
+def test_the_index_names_every_file_once_with_its_class() -> None:
+    lines = (DATA / "index").read_text("ascii").splitlines()
+    assert sorted(lines) == sorted(f"{path.partition('/')[0]} {path}" for path in PATHS)
+
+
+def test_the_index_is_in_order_of_arrival(mails: dict[str, Mail]) -> None:
+    lines = (DATA / "index").read_text("ascii").splitlines()
+    times = [_received(mails[line.partition(" ")[2]]) for line in lines]
+    assert times == sorted(times)
+    assert (times[0].year, times[-1].year) == (2024, 2026)
+
+
+def test_both_classes_arrive_all_the_time() -> None:
+    labels = [line.partition(" ")[0] for line in (DATA / "index").read_text("ascii").splitlines()]
+    for start in range(0, len(labels) - 20, 20):
+        assert set(labels[start : start + 20]) == set(CLASSES)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_the_table_in_the_readme_counts_right(mails: dict[str, Mail], feature: str) -> None:
+    row = f"| {feature} | {_count(mails, feature, 'ham')} | {_count(mails, feature, 'spam')} |"
+    assert row in (DATA / "README.md").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("label", CLASSES)
+def test_the_kinds_in_the_readme_add_up(label: str) -> None:
+    section = (
+        (DATA / "README.md").read_text("utf-8").partition(f"## Kinds of {label}\n")[2].partition("\n## ")[0]
+    )
+    counts = [int(n) for n in re.findall(r"^\| [^|]+ \| (\d+) \|$", section, re.MULTILINE)]
+    assert sum(counts) == sum(path.startswith(f"{label}/") for path in PATHS)
