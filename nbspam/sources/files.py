@@ -1,0 +1,120 @@
+"""One file -> its messages.
+
+Hides that a file may be one message, an mbox of many, or either of them compressed: decided by its
+first bytes, never by its name.  A file with a single message is called by its path, even if it begins
+with an mbox `From ` line (the SpamAssassin corpus is made of such); else by path#1, path#2, …
+"""
+
+from __future__ import annotations
+
+import os
+
+from nbspam.sources.item import MAGIC_START, MAX_HELD_BYTES, Item, open_regular, unquoted
+from nbspam.sources.mbox import begins_mbox, fragments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nbspam.sources.notes import Notes
+
+_HEAD_BYTES = 1024
+_CHUNK_BYTES = 1 << 20
+
+
+def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
+    """The messages of one file, streaming; what cannot be read is noted."""
+    try:
+        descriptor, size = open_regular(path)
+    except OSError as error:
+        notes.skip(path, error)
+        return
+    try:
+        head = os.read(descriptor, _HEAD_BYTES)
+        if head.startswith(MAGIC_START):
+            from nbspam.sources.compressed import chunks, compression
+
+            unpacked = salvaged(chunks(descriptor, compression(head)), path, notes)
+            yield from stream_items(unpacked, path, label)
+        elif begins_mbox(head):
+            yield from numbered(_spans(_raw_chunks(descriptor, size), path, label))
+        else:
+            yield Item(path, label, path)
+    except OSError as error:
+        notes.skip(path, error)
+    finally:
+        os.close(descriptor)
+
+
+def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    """The messages of a stream that cannot be read twice: the items carry their bytes."""
+    source = iter(pieces)
+    head = b""
+    for piece in source:
+        head += piece
+        if len(head) >= _HEAD_BYTES:
+            break
+    if begins_mbox(head):
+        yield from numbered(_held(_chain(head, source), path, label))
+        return
+    kept = bytearray(head)
+    for piece in source:
+        if len(kept) >= MAX_HELD_BYTES:
+            break
+        kept += piece
+    yield Item(path, label, path, data=bytes(kept[:MAX_HELD_BYTES]))
+
+
+def salvaged(pieces: Iterator[bytes], path: str, notes: Notes) -> Iterator[bytes]:
+    """The pieces up to the first one that cannot be read; that is noted, and is the end."""
+    try:
+        yield from pieces
+    except OSError as error:
+        notes.skip(path, error)
+
+
+def numbered(items: Iterator[Item]) -> Iterator[Item]:
+    """Name the messages of an mbox: by the path alone if there is but one."""
+    first = next(items, None)
+    if first is None:
+        return
+    number = 1
+    for item in items:
+        if number == 1:
+            first.name = f"{first.path}#1"
+            yield first
+        number += 1
+        item.name = f"{item.path}#{number}"
+        yield item
+    if number == 1:
+        yield first
+
+
+def _raw_chunks(descriptor: int, size: int) -> Iterator[bytes]:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    while chunk := os.read(descriptor, min(_CHUNK_BYTES, size + 1)):
+        yield chunk
+
+
+def _spans(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    start = -1
+    for offset, piece, ended in fragments(chunks):
+        if start < 0:
+            start = offset
+        if ended:
+            yield Item(path, label, path, start, offset + len(piece))
+            start = -1
+
+
+def _held(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    kept = bytearray()
+    for _, piece, ended in fragments(chunks):
+        kept += piece[: MAX_HELD_BYTES - len(kept)]
+        if ended:
+            yield Item(path, label, path, data=unquoted(bytes(kept)))
+            kept.clear()
+
+
+def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from rest

@@ -1,0 +1,153 @@
+"""One folder -> the files of its messages, sorted, folder by folder.
+
+Hides the layouts: Maildir (cur and new; tmp is mail still being written; a T or D flag is mail the
+user threw away or has not sent), MH (numbers in numeric order; `,12` was deleted), and folders of
+files in folders.  Any file of the last may be an mbox; those of Maildir and .mh_sequences never are.
+A loop of links ends where a folder comes for the second time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nbspam.sources.item import not_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nbspam.sources.notes import Notes
+
+FOLDER, FILE, MESSAGE = 0, 1, 2  # FILE may be an mbox, MESSAGE is one message
+MAILDIR_PARTS = ("cur", "new", "tmp")
+TRASHED, DRAFT, DELETED = "trashed", "draft", "deleted"
+INDEX_FILE = "index of a mail program"
+SUBFOLDER = "folder inside a Maildir"
+NO_MESSAGE = "no message of the MH folder"
+_INDEX_STARTS = ("dovecot.", "dovecot-", "cyrus.")  # what mail servers and programs put beside mail
+_INDEX_ENDS = (".msf",)
+
+
+def walk(top: str, notes: Notes, deep: bool = True) -> Iterator[tuple[str, bool]]:
+    """(path, whether it may be an mbox) of each message file; `deep` goes into folders in it."""
+    seen: set[tuple[int, int]] = set()
+    pending = [iter([(FOLDER, top)])]
+    while pending:
+        kind, path = next(pending[-1], (-1, ""))
+        if kind < 0:
+            pending.pop()
+        elif kind != FOLDER:
+            yield path, kind == FILE
+        elif (deep or not seen) and _enter(path, seen, notes):
+            pending.append(iter(listing(path, notes, deep)))
+
+
+def _enter(path: str, seen: set[tuple[int, int]], notes: Notes) -> bool:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        notes.skip(path, error)
+        return False
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen:
+        notes.skip(path, "links back to a folder already read")
+        return False
+    seen.add(identity)
+    return True
+
+
+def listing(path: str, notes: Notes, deep: bool = True) -> list[tuple[int, str]]:
+    """(FOLDER, FILE or MESSAGE, path) of what is in one folder, sorted; for a Maildir its messages."""
+    folders, files = scan(path, notes)
+    if is_maildir(folders):
+        if deep:
+            _note_subfolders(path, folders, notes)
+        return [
+            found for part in ("cur", "new") if part in folders for found in _maildir_part(path, part, notes)
+        ]
+    kind, files = messages(files, notes)
+    found = [(_order(name), FOLDER, name) for name in folders if not name.startswith(".")]
+    found += [(_order(name), kind, name) for name in files]
+    found.sort()
+    prefix = os.path.join(path, "")
+    return [(kind, prefix + name) for _, kind, name in found]
+
+
+def scan(path: str, notes: Notes) -> tuple[list[str], list[str]]:
+    """Names of the folders and of the regular files in a folder; all else is noted as skipped."""
+    folders: list[str] = []
+    files: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_file():
+                        files.append(entry.name)
+                    elif entry.is_dir():
+                        folders.append(entry.name)
+                    else:
+                        # stat says why: a link to nowhere, or something not to be read
+                        raise not_regular(entry.path, entry.stat().st_mode)
+                except OSError as error:
+                    notes.skip(
+                        entry.path, "link to nothing" if isinstance(error, FileNotFoundError) else error
+                    )
+    except OSError as error:
+        notes.skip(path, error)
+    return folders, files
+
+
+def is_maildir(folders: list[str]) -> bool:
+    """Whether these folders make a Maildir; empty ones may have been lost on the way (git, zip)."""
+    return "cur" in folders or ("new" in folders and "tmp" in folders)
+
+
+def _note_subfolders(path: str, folders: list[str], notes: Notes) -> None:
+    for name in folders:
+        if name not in MAILDIR_PARTS and os.path.isdir(os.path.join(path, name, "cur")):
+            notes.leave_out(SUBFOLDER)
+
+
+def _maildir_part(top: str, part: str, notes: Notes) -> list[tuple[int, str]]:
+    path = os.path.join(top, part)
+    _, names = scan(path, notes)
+    names.sort()
+    found: list[tuple[int, str]] = []
+    for name in names:
+        if name.startswith((".", *_INDEX_STARTS)):
+            continue
+        flags = name.partition(":2,")[2]
+        if "T" in flags:
+            notes.leave_out(TRASHED)
+        elif "D" in flags:
+            notes.leave_out(DRAFT)
+        else:
+            found.append((MESSAGE, f"{path}/{name}"))
+    return found
+
+
+def messages(names: list[str], notes: Notes) -> tuple[int, list[str]]:
+    """(kind, names) of the files in a folder that are mail."""
+    is_mh = ".mh_sequences" in names
+    kept: list[str] = []
+    for name in names:
+        if name.startswith("."):
+            continue
+        if name[0] == "," and _is_number(name[1:]):
+            notes.leave_out(DELETED)
+        elif name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
+            notes.leave_out(INDEX_FILE)
+        elif is_mh and not _is_number(name):
+            notes.leave_out(NO_MESSAGE)
+        else:
+            kept.append(name)
+    return MESSAGE if is_mh else FILE, kept
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Sorting key: by name, but whole numbers (MH) before the rest and by size."""
+    return (len(name), name) if _is_number(name) else (1 << 30, name)

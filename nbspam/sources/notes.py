@@ -1,0 +1,31 @@
+"""What a walk through mail passed by: files that could not be read, mail left out on purpose.
+
+Nothing is lost in silence: what is not read is named (skipped) or counted (left out), for the
+command line to say so.
+"""
+
+from __future__ import annotations
+
+
+class Notes:
+    """skipped: (path, reason) in the order met; left_out: how many, by reason."""
+
+    __slots__ = ("left_out", "skipped")
+
+    def __init__(self) -> None:
+        self.skipped: list[tuple[str, str]] = []
+        self.left_out: dict[str, int] = {}
+
+    def skip(self, path: str, reason: str | OSError) -> None:
+        """Note that `path` was meant to be read and could not be."""
+        if isinstance(reason, OSError):
+            reason = reason.strerror or str(reason)
+        self.skipped.append((path, reason))
+
+    def leave_out(self, reason: str, count: int = 1) -> None:
+        """Note that `count` messages were left out on purpose."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + count
+
+    def clear(self) -> None:
+        self.skipped.clear()
+        self.left_out.clear()

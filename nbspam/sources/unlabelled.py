@@ -1,0 +1,74 @@
+"""Mail without labels, as `classify` takes it -> a Source: files, mboxes, folders, in the order given.
+
+Hides what each path is.  A path that cannot be read does not stop the others: it is noted as
+skipped, and only if none can be read is there nothing to do.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from nbspam.errors import NbspamError
+from nbspam.sources.files import salvaged, stream_items
+from nbspam.sources.labelled import mode_of
+from nbspam.sources.source import Part, PassedBy, PathPart, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nbspam.sources.item import Item
+    from nbspam.sources.notes import Notes
+
+# A pipe in the place of a file is waited for only where the user's shell put it there: <(command).
+_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+_CHUNK_BYTES = 1 << 16
+
+
+class PipePart(Part):
+    """What another program writes, read once."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.labels = ()
+        self.path = path
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
+        return iter(())
+
+    def items(self, notes: Notes) -> Iterator[Item]:
+        return stream_items(salvaged(_chunks(self.path), self.path, notes), self.path, "")
+
+
+def open_unlabelled(paths: Iterable[str]) -> Source:
+    """The messages of these paths; NoInputError if no path of them exists."""
+    parts: list[Part] = []
+    failure: NbspamError | None = None
+    readable = False
+    for path in paths:
+        try:
+            parts.append(_part(path, mode_of(path)))
+            readable = True
+        except NbspamError as error:
+            failure = failure or error
+            parts.append(PassedBy(error.why, path=path))
+    if failure and not readable:
+        raise failure
+    return Source(parts)
+
+
+def _part(path: str, mode: int) -> Part:
+    if stat.S_ISFIFO(mode) and path.startswith(_PIPES):
+        return PipePart(path)
+    return PathPart("", path)
+
+
+def _chunks(path: str) -> Iterator[bytes]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        while chunk := os.read(descriptor, _CHUNK_BYTES):
+            yield chunk
+    finally:
+        os.close(descriptor)
