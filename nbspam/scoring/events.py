@@ -289,17 +289,15 @@ def log_joint(scorer: WordScorer, log_prior: Sequence[float], tokens: Iterable[T
     tokens : (documents, occurrences, count) of each distinct token.  Sums are exactly rounded, so the
     order of the tokens does not matter.  A class is -inf too where a `certain` word is absent.
     """
-    columns: list[list[float]] = [[base] for base in scorer.base]
-    if scorer.uses_prior:
-        for column, value in zip(columns, log_prior, strict=True):
-            column.append(value)
+    rows: list[Sequence[float]] = [scorer.base, log_prior] if scorer.uses_prior else [scorer.base]
     missing = list(scorer.certain)
+    asks_for_certain = any(missing)
     for documents, occurrences, count in tokens:
-        for column, value in zip(columns, scorer.token(documents, occurrences, count), strict=True):
-            column.append(value)
-        if count > 0 and any(scorer.certain):
+        rows.append(scorer.token(documents, occurrences, count))
+        if asks_for_certain and count > 0:
             missing = [n - c for n, c in zip(missing, scorer.certainty(documents), strict=True)]
-    return [-inf if absent else fsum(column) for column, absent in zip(columns, missing, strict=True)]
+    sums = [fsum(column) for column in zip(*rows, strict=True)]
+    return [-inf if absent else value for value, absent in zip(sums, missing, strict=True)]
 
 
 def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:

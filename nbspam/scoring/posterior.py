@@ -108,18 +108,17 @@ def _lower_quantile(probability: float, a: float, b: float) -> float:
     at = min(max(log(a / (a + b)), low), high)
     for _ in range(_BISECTIONS):
         x = exp(at)
-        excess = beta_cdf(x, a, b) - probability
-        if excess > 0:
+        reached = beta_cdf(x, a, b)
+        if reached > probability:
             high = at
         else:
             low = at
+        # log I is concave in log x, so that Newton's steps on it come from one side and are few.
         slope = exp(a * at + (b - 1) * log1p(-x) - norm)  # d I_x / d log x
-        following = at - excess / slope if slope > 0 else low
-        if not low < following < high:
-            following = (low + high) / 2
-        if abs(following - at) <= 1e-14 * max(1.0, abs(at)):
+        step = reached * log(reached / probability) / slope if reached > 0 and slope > 0 else inf
+        if abs(step) <= 1e-10:  # the next would be its square
             break
-        at = following
+        at = at - step if low < at - step < high else (low + high) / 2
     return exp(at)
 
 
@@ -140,24 +139,23 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    tiny = 1e-300
-    c, d = 1.0, _not_zero(1 - (a + b) * x / (a + 1), tiny)
-    d = 1 / d
+    tiny = 1e-300  # stands for a partial denominator of 0
+    c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or tiny)
     value = d
     for m in range(1, _FRACTION_TERMS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for numerator in (even, odd):
-            d = 1 / _not_zero(1 + numerator * d, tiny)
-            c = _not_zero(1 + numerator / c, tiny)
-            value *= c * d
-        if abs(c * d - 1) < 1e-15:
+        twice = a + 2 * m
+        even = m * (b - m) * x / ((twice - 1) * twice)
+        odd = -(a + m) * (a + b + m) * x / (twice * (twice + 1))
+        d = 1 / ((1 + even * d) or tiny)
+        c = (1 + even / c) or tiny
+        value *= c * d
+        d = 1 / ((1 + odd * d) or tiny)
+        c = (1 + odd / c) or tiny
+        step = c * d
+        value *= step
+        if abs(step - 1) < 1e-15:
             break
     return value
-
-
-def _not_zero(value: float, tiny: float) -> float:
-    return value if abs(value) > tiny else tiny
 
 
 def log_beta(a: float, b: float) -> float:
