@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
+from nbspam.decision import Loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Outcome
@@ -90,16 +91,26 @@ def test_the_logistic_average_lies_between_the_rates_and_does_not_care_which_is_
     assert rates[0] - 1e-9 <= lam <= rates[1] + 1e-9
 
 
+LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)  # row decided, column true: ham called spam costs 10
+
+
 def test_expected_loss_weighs_each_cell():
     counts = np.array([[6, 1, 1], [2, 9, 1]])
-    loss = metrics.checked_loss([[0, 10, 0.2], [1, 0, 0.2]], 2)
-    assert metrics.expected_loss(counts, loss) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
+    costs = metrics.loss_table(LOSS, counts)
+    assert costs.tolist() == [[0, 10, 0.2], [1, 0, 0.2]]
+    assert metrics.expected_loss(counts, costs) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
 
 
-@pytest.mark.parametrize("loss", [[[0, 1], [1, 0]], [[0, -1, 0], [1, 0, 0]], [[0, math.inf, 0], [1, 0, 0]]])
-def test_a_loss_matrix_of_another_shape_or_with_odd_entries_is_refused(loss):
-    with pytest.raises(UsageError):
-        metrics.checked_loss(loss, 2)
+def test_a_loss_without_a_price_for_unsure_serves_only_where_nothing_is_unsure():
+    loss = Loss([[0, 1], [10, 0]])
+    assert metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 0]])).tolist() == [[0, 10, 0], [1, 0, 0]]
+    with pytest.raises(UsageError, match="unsure"):
+        metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 3]]))
+
+
+def test_a_loss_of_another_number_of_classes_is_refused():
+    with pytest.raises(UsageError, match="2 classes"):
+        metrics.loss_table(LOSS, np.zeros((3, 4), int))
 
 
 @given(two_class)

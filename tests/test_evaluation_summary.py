@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from nbspam.decision import Loss, zero_one_loss
 from nbspam.evaluation import intervals
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.evaluation.ranking import ranked
@@ -26,7 +27,7 @@ RATES = (
     "macro_f1",
     "macro_one_minus_roca_percent",
 )
-LOSS = [[0, 10, 0.2], [1, 0, 0.2]]
+LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)
 
 
 def noisy(n_messages=2000, seed=1, overlap=2.0, classes=("ham", "spam")):
@@ -161,7 +162,7 @@ def test_three_classes_without_spam_have_class_rates_and_no_ham_or_spam_rates():
         p = tuple(weight / weight.sum())
         outcomes.append(Outcome(str(place), truth, int(np.argmax(p)), None, p))
     evaluation = Evaluation(("home", "lists", "work"), tuple(outcomes), "folds")
-    found = summary(evaluation, np.ones((3, 4)) - np.eye(3, 4))
+    found = summary(evaluation, zero_one_loss(3))
     assert found["ham"] is found["hm_percent"] is found["one_minus_roca_percent"] is None
     assert found["macro_one_minus_roca_percent_interval"][0] <= found["macro_one_minus_roca_percent"]
     assert found["expected_loss"] == pytest.approx(1 - found["accuracy_percent"] / 100)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from math import exp, log, nan
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from nbspam.decision import UNDECIDED, Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.outcomes import UNSURE, Columns
+from nbspam.evaluation.outcomes import Columns
 from nbspam.evaluation.ranking import Ranking, ranked
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ class HamSpam:
 def confusion(columns: Columns) -> Whole:
     """int64 (n_classes, n_classes + 1): a row a true class, a column a decided one, unsure last."""
     width = columns.n_classes + 1
-    decided = np.where(columns.decided == UNSURE, columns.n_classes, columns.decided)
+    decided = np.where(columns.decided == UNDECIDED, columns.n_classes, columns.decided)
     cells = np.bincount(columns.truth * width + decided, minlength=columns.n_classes * width)
     return cells.reshape(columns.n_classes, width).astype(np.int64)
 
@@ -89,36 +90,36 @@ def _logit(errors: float, messages: float) -> float:
     return log(kept / (messages - kept)) if messages > 0.5 else 0.0
 
 
-def expected_loss(counts: NDArray[np.generic], loss: ArrayLike) -> Floats:
-    """Mean loss a message under a loss matrix.
+def expected_loss(counts: NDArray[np.generic], costs: Floats) -> Floats:
+    """Mean loss a message.
 
     counts : (..., n_classes, n_classes + 1), confusion matrices with unsure last
-    loss   : checked_loss() of the same shape as one matrix
-    Returns float64 (...), in the units of the loss matrix.
+    costs  : loss_table() of one such matrix
+    Returns float64 (...), in the units of the loss.
     """
     cells = np.asarray(counts, dtype=np.float64)
-    total = cells.sum(axis=(-2, -1))
-    return np.asarray((cells * np.asarray(loss)).sum(axis=(-2, -1)) / total, dtype=np.float64)
+    return np.asarray((cells * costs).sum(axis=(-2, -1)) / cells.sum(axis=(-2, -1)))
 
 
-def checked_loss(loss: ArrayLike, n_classes: int) -> Floats:
-    """A loss matrix as float64 (n_classes, n_classes + 1), row true class, column decided, unsure last.
+def loss_table(loss: Loss, counts: Whole) -> Floats:
+    """The loss laid out like a confusion matrix: float64 (n_classes, n_classes + 1), row truth, unsure last.
 
-    UsageError for another shape, a negative or a not finite entry.
+    UsageError if the loss is of another number of classes, or does not price the unsure decisions there are.
     """
-    matrix = np.asarray(loss, dtype=np.float64)
-    if matrix.shape != (n_classes, n_classes + 1):
+    n_classes = len(counts)
+    if len(loss.matrix) != n_classes:
+        raise UsageError(
+            "loss", f"it prices {len(loss.matrix)} classes, the evaluation has {n_classes}", slug="loss-shape"
+        )
+    if loss.unsure is None and counts[:, -1].any():
         raise UsageError(
             "loss",
-            f"{n_classes} classes need {n_classes} rows and {n_classes + 1} columns (unsure last)",
-            "for example FP=10,FN=1,unsure=0.2",
-            "loss-shape",
+            f"{int(counts[:, -1].sum())} decisions are unsure, and the loss does not price that",
+            "add it, for example FP=10,FN=1,unsure=0.2",
+            "loss-unsure",
         )
-    if not np.all(np.isfinite(matrix)) or matrix.min() < 0:
-        raise UsageError(
-            "loss", "a loss is a finite number, not below 0", "for example FP=10,FN=1", "loss-value"
-        )
-    return matrix
+    unsure = loss.unsure or (0.0,) * n_classes
+    return np.column_stack([np.array(loss.matrix, dtype=np.float64).T, unsure])
 
 
 def brier_terms(columns: Columns) -> Floats:

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import labels
+from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError
 
 METHODS = ("folds", "replay", "holdout", "model")
-UNSURE = -1
-
 Clue = tuple[str, float]  # a token as `explain` shows it, and its weight in nats (> 0 speaks for spam)
 
 
@@ -130,7 +129,7 @@ def _columns(classes: tuple[str, ...], outcomes: tuple[Outcome, ...]) -> Columns
     n_classes = len(classes)
     truth = np.fromiter((outcome.truth for outcome in outcomes), np.int64, len(outcomes))
     decided = np.fromiter((outcome.decided for outcome in outcomes), np.int64, len(outcomes))
-    if truth.min() < 0 or max(truth.max(), decided.max()) >= n_classes or decided.min() < UNSURE:
+    if truth.min() < 0 or max(truth.max(), decided.max()) >= n_classes or decided.min() < UNDECIDED:
         raise BadDataError(
             "evaluation", f"a class number outside 0 to {n_classes - 1}", slug="evaluation-class"
         )
@@ -202,7 +201,7 @@ def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> list[Outcome]:
         conviction = -columns.probabilities[np.arange(len(columns.truth)), columns.truth]
     else:
         conviction = np.zeros(len(columns.truth))
-    wrong = (columns.decided != columns.truth) & (columns.decided != UNSURE)
+    wrong = (columns.decided != columns.truth) & (columns.decided != UNDECIDED)
     worst: list[Outcome] = []
     for number in range(columns.n_classes):
         rows = np.flatnonzero(wrong & (columns.truth == number))

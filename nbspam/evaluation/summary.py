@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from nbspam.decision import Loss
 from nbspam.evaluation import metrics
 from nbspam.evaluation.intervals import (
     BOOTSTRAP,
@@ -55,10 +56,10 @@ class _Sheet:
             self.put(name, math.nan, (math.nan, math.nan), "")
 
 
-def summary(evaluation: Evaluation, loss: ArrayLike | None = None) -> dict[str, Any]:
+def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
     """Every figure of an evaluation, JSON values only; None where a figure is undefined.
 
-    loss : (n_classes, n_classes + 1), row true class, column decided, unsure last; None = no expected loss
+    loss : what each decision costs; None = no expected loss
 
     Keys ending in `_percent` are 0 to 100.  `X_interval` is the 95 % interval [low, high] of X, and
     `interval_methods` says for each X how it was made: `clopper-pearson` (exact, for a proportion),
@@ -87,9 +88,9 @@ def summary(evaluation: Evaluation, loss: ArrayLike | None = None) -> dict[str, 
     if loss is None:
         sheet.absent("expected_loss")
     else:
-        matrix = metrics.checked_loss(loss, columns.n_classes)
-        interval = percentile_interval(metrics.expected_loss(redrawn, matrix))
-        sheet.put("expected_loss", float(metrics.expected_loss(counts, matrix)), interval, BOOTSTRAP)
+        costs = metrics.loss_table(loss, counts)
+        interval = percentile_interval(metrics.expected_loss(redrawn, costs))
+        sheet.put("expected_loss", float(metrics.expected_loss(counts, costs)), interval, BOOTSTRAP)
     return sheet.figures | {"interval_methods": sheet.methods}
 
 

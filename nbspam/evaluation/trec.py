@@ -15,8 +15,9 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 
 from nbspam import labels
+from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, CannotCreateError, NoInputError
-from nbspam.evaluation.outcomes import UNSURE, Evaluation, Outcome, corpus_digest
+from nbspam.evaluation.outcomes import Evaluation, Outcome, corpus_digest
 
 # A path written by others may hold spaces: everything up to " judge=" is the path.
 _LINE = re.compile(
@@ -74,7 +75,7 @@ def read_results(path: str | Path) -> Evaluation:
     classes = labels.ordered(
         found | {labels.HAM, labels.SPAM} if found <= {labels.HAM, labels.SPAM} else found
     )
-    number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNSURE}
+    number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNDECIDED}
     outcomes = tuple(
         Outcome(file, number[judge], number[klass], score, (), None, place)
         for place, (file, judge, klass, score) in enumerate(rows)
