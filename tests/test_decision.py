@@ -211,6 +211,20 @@ def test_a_matrix_file_is_put_into_class_order(tmp_path: Path) -> None:
     assert loss.unsure == (0.3, 0.4, 0.2)
 
 
+def test_the_matrix_of_the_manual_is_read() -> None:
+    manual = (Path(__file__).resolve().parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
+    loss = matrix_from_text(manual.partition("```\n")[2].partition("```")[0], ("ham", "work", "spam"))
+    assert loss.matrix == ((0, 0.1, 1), (0.1, 0, 1), (10, 50, 0))
+    assert loss.unsure == (0.2, 0.2, 0.2)
+
+
+def test_the_cutoffs_of_the_manual_are_those_of_the_program() -> None:
+    fp, fn, unsure = 10.0, 2.0, 0.5
+    at = cutoffs(Loss(((0, fn), (fp, 0)), unsure))
+    assert at.spam_above == pytest.approx(math.log((fp - unsure) / unsure))
+    assert at.ham_below == pytest.approx(math.log(unsure / (fn - unsure)))
+
+
 def test_tabs_allow_class_names_with_spaces() -> None:
     text = "\tham\tnews letters\nham\t0\t1\nnews letters\t4\t0\n"
     loss = matrix_from_text(text, ("ham", "news letters"))
