@@ -189,6 +189,15 @@ def test_a_feature_constant_in_a_class_gets_the_floor_and_says_so() -> None:
     assert scorer.floored == [(0, 0)]
 
 
+def test_a_class_that_never_had_a_feature_takes_the_mean_and_variance_of_all() -> None:
+    totals = numeric.GaussianTotals(3, 1)
+    for label, value in [(0, 10.0), (0, 12.0), (1, 18.0), (1, 20.0), (2, None)]:
+        totals.add(label, [value])
+    scorer = numeric.GaussianScorer(totals)
+    assert scorer.means == [[11.0], [19.0], [15.0]]
+    assert scorer.variances == [[1.0], [1.0], [17.0]]  # (25 + 9 + 9 + 25) / 4
+
+
 def test_variance_is_exact_where_a_sum_of_floats_would_cancel() -> None:
     totals = numeric.GaussianTotals(1, 1)
     for value in (2e9, 2e9 + 1, 2e9 + 2):
