@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from nbspam.sources.item import MAGIC_START, MAX_HELD_BYTES, Item, open_regular, unquoted
-from nbspam.sources.mbox import begins_mbox, fragments
+from nbspam.sources.item import MAGIC_START, MAX_HELD_BYTES, Item, open_regular, read_span, unquoted
+from nbspam.sources.mbox import begins_mbox, fragments, only_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +37,21 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
             unpacked = salvaged(chunks(descriptor, compression(head)), path, notes)
             yield from stream_items(unpacked, path, label)
         elif begins_mbox(head):
-            yield from numbered(_spans(_raw_chunks(descriptor, size), path, label))
+            yield from _mbox_items(descriptor, size, path, label)
         else:
             yield Item(path, label, path)
     except OSError as error:
         notes.skip(path, error)
     finally:
         os.close(descriptor)
+
+
+def _mbox_items(descriptor: int, size: int, path: str, label: str) -> Iterator[Item]:
+    """A file of one message needs no more than a look; there are folders of thousands of them."""
+    if size <= _CHUNK_BYTES and (span := only_message(read_span(descriptor, 0, size))):
+        yield Item(path, label, path, *span)
+    else:
+        yield from numbered(_spans(_raw_chunks(descriptor), path, label))
 
 
 def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
@@ -90,9 +98,9 @@ def numbered(items: Iterator[Item]) -> Iterator[Item]:
         yield first
 
 
-def _raw_chunks(descriptor: int, size: int) -> Iterator[bytes]:
+def _raw_chunks(descriptor: int) -> Iterator[bytes]:
     os.lseek(descriptor, 0, os.SEEK_SET)
-    while chunk := os.read(descriptor, min(_CHUNK_BYTES, size + 1)):
+    while chunk := os.read(descriptor, _CHUNK_BYTES):
         yield chunk
 
 

@@ -5,7 +5,8 @@ after a line that
   1. begins with `From `,
   2. stands at the start of the file or after an empty line, and
   3. ends with a date: day, month, four-digit year and clock, in any order, perhaps with a day of
-     the week, a time zone, `remote from HOST`; nothing else after the sender.
+     the week, a time zone, `remote from HOST`, and nothing after it; or else has only a sender (an
+     address, `-`, MAILER-DAEMON, or none: Thunderbird) and a header line follows.
 The third keeps apart the sentence that begins with `From ` in mail written without quoting.
 Content-Length is not looked at: it is often wrong, and then swallows or cuts messages.  The `From `
 line and the empty line before the next one belong to the mbox, not to the message.
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FROM = b"\nFrom "
-MAX_FROM_LINE_BYTES = 1024
+_LOOK_AHEAD_BYTES = 1200  # a `From ` line and the beginning of the next; longer lines are no `From ` lines
 _HELD_BACK = 8  # an end of line, an empty line (CRLF) and an unfinished "\nFrom "
 _MONTHS = frozenset(b"jan feb mar apr may jun jul aug sep oct nov dec".split())
 _WEEKDAYS = frozenset(b"mon tue wed thu fri sat sun".split())
@@ -29,10 +30,34 @@ _NO_DATE = -1
 
 def begins_mbox(head: bytes) -> bool:
     """Whether a file that begins with `head` (1 KiB is enough) is an mbox."""
-    if not head.startswith(b"From "):
+    return head.startswith(b"From ") and _begins_message(head, 0, head.find(b"\n"))
+
+
+def only_message(data: bytes) -> tuple[int, int] | None:
+    """(start, stop) of the message of a whole mbox, if it is plain that there is but one."""
+    if FROM in data:
+        return None
+    return data.find(b"\n") + 1, len(data) - _last_empty_line(data)
+
+
+def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
+    """Whether the line at `at`, which begins with `From `, is one that begins a message."""
+    if not 0 <= line_end - at <= 1000:
         return False
-    line, newline, _ = head.partition(b"\n")
-    return bool(newline) and is_dated(line)
+    line = buffer[at:line_end]
+    return is_dated(line) or (_has_only_sender(line) and _is_header(buffer[line_end + 1 : line_end + 80]))
+
+
+def _has_only_sender(line: bytes) -> bool:
+    words = line.split()
+    return len(words) == 1 or (
+        len(words) == 2 and (words[1] == b"-" or b"@" in words[1] or words[1].upper() == b"MAILER-DAEMON")
+    )
+
+
+def _is_header(line: bytes) -> bool:
+    name, colon, _ = line.partition(b":")
+    return bool(colon) and name.split() == [name]
 
 
 def is_dated(line: bytes) -> bool:
@@ -79,19 +104,17 @@ def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
     started = False
     for chunk in _with_end(chunks):
         buffer += chunk
-        while True:
-            at, line_end = _next_from_line(buffer, search)
-            if line_end < 0:
-                break
-            search = line_end
-            if not _after_empty_line(buffer, at) or not is_dated(buffer[at + 1 : line_end]):
-                continue
-            if started:
-                yield base + begin, buffer[begin : at - (buffer[at - 1] == 13)], True
-            started, begin = True, line_end + 1
+        decided = len(buffer) - (_LOOK_AHEAD_BYTES if chunk else 0)
+        while 0 <= (at := buffer.find(FROM, search)) < decided:
+            line_end = buffer.find(b"\n", at + len(FROM))
+            search = max(line_end, at + 1)
+            if _after_empty_line(buffer, at) and _begins_message(buffer, at + 1, line_end):
+                if started:
+                    yield base + begin, buffer[begin : at - (buffer[at - 1] == 13)], True
+                started, begin = True, line_end + 1
         safe = max(begin, min(len(buffer) - _HELD_BACK, at - 2 if at >= 0 else len(buffer)))
         if started and not chunk:
-            yield base + begin, _without_last_empty_line(buffer[begin:]), True
+            yield base + begin, buffer[begin : len(buffer) - _last_empty_line(buffer[begin - 1 :])], True
         elif started and safe > begin:
             yield base + begin, buffer[begin:safe], False
         begin = safe
@@ -107,24 +130,13 @@ def _with_end(chunks: Iterable[bytes]) -> Iterator[bytes]:
     yield b""
 
 
-def _next_from_line(buffer: bytes, search: int) -> tuple[int, int]:
-    """(newline before, newline after) of the next line with `From `, -1 for what is not (yet) there."""
-    while (at := buffer.find(FROM, search)) >= 0:
-        line_end = buffer.find(b"\n", at + len(FROM))
-        if line_end >= 0 or len(buffer) - at <= MAX_FROM_LINE_BYTES:
-            return at, line_end
-        search = at + len(FROM)
-    return -1, -1
-
-
 def _after_empty_line(buffer: bytes, at: int) -> bool:
     before = buffer[max(0, at - 2) : at]
     return before[-1:] == b"\n" or before == b"\n\r"
 
 
-def _without_last_empty_line(data: bytes) -> bytes:
+def _last_empty_line(data: bytes) -> int:
+    """The length of the empty line at the end of an mbox, 0 if there is none."""
     if data.endswith(b"\n\n"):
-        return data[:-1]
-    if data.endswith(b"\n\r\n"):
-        return data[:-2]
-    return data
+        return 1
+    return 2 if data.endswith(b"\n\r\n") else 0
