@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
@@ -16,9 +16,12 @@ from nbspam.evaluation.folds import (
 )
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
 
+LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
+
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
 
 
+@LAW
 @given(two_classes, st.integers(2, 3), st.integers(0, 9))
 def test_folds_spread_each_class_evenly(truth, folds, seed):
     fold = stratified_folds(truth, folds, seed)
@@ -42,6 +45,7 @@ def test_splits_judge_each_message_once_and_never_train_on_it():
         assert len(train) + len(judged) == 20
 
 
+@LAW
 @given(two_classes, st.data())
 def test_a_group_stays_in_one_fold(truth, data):
     groups = np.array([data.draw(st.integers(0, 25)) for _ in truth])
@@ -134,6 +138,7 @@ def test_a_holdout_in_time_judges_the_newest():
     assert (train.tolist(), judged.tolist()) == ([2, 3, 4], [0, 1])
 
 
+@LAW
 @given(two_classes, st.floats(0.01, 0.99))
 def test_a_holdout_leaves_every_class_on_both_sides(truth, share):
     train, judged = holdout(truth, share)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
@@ -12,6 +12,8 @@ from nbspam.decision import Loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Outcome
+
+LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 
 
 def judged(rows, classes=("ham", "spam"), **more):
@@ -80,6 +82,7 @@ def test_a_class_without_messages_leaves_the_rates_undefined():
     assert math.isnan(metrics.percent(0, 0))
 
 
+@LAW
 @given(st.integers(1, 10**5), st.integers(1, 10**5), st.data())
 def test_the_logistic_average_lies_between_the_rates_and_does_not_care_which_is_which(ham, spam, data):
     lost, missed = data.draw(st.integers(0, ham)), data.draw(st.integers(0, spam))
@@ -113,6 +116,7 @@ def test_a_loss_of_another_number_of_classes_is_refused():
         metrics.loss_table(LOSS, np.zeros((3, 4), int))
 
 
+@LAW
 @given(two_class)
 def test_brier_and_log_loss_are_those_of_scikit_learn(rows):
     truth, decided, spam = zip(*rows, strict=True)
@@ -122,6 +126,7 @@ def test_brier_and_log_loss_are_those_of_scikit_learn(rows):
     assert metrics.log_loss_terms(columns).mean() == pytest.approx(expected)
 
 
+@LAW
 @given(three_class())
 def test_three_classes_agree_with_scikit_learn(rows):
     truth, decided, probabilities = zip(*rows, strict=True)
@@ -182,6 +187,7 @@ def test_without_a_spam_class_calibration_is_of_the_class_thought_likeliest():
     assert bins.ece == pytest.approx((2 * abs(0.5 - 0.6) + abs(1 - 0.8)) / 3)
 
 
+@LAW
 @given(two_class, st.randoms())
 def test_calibration_error_is_bounded_and_blind_to_order(rows, random):
     error = metrics.reliability(two(*zip(*rows, strict=True)).columns).ece
