@@ -1,0 +1,44 @@
+# Two commands matter: `make demo` and `make test`.  Both set up what they need in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test setup debian lint types bench fuzz corpora clean help \
+	experiment-models
+
+help:  ## What can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
+
+setup: $(STAMP)  ## A virtual environment with nbspam and its test tools
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,test]'
+	touch $@
+
+demo: $(STAMP)  ## Train on data/, classify a message, print an evaluation
+	@BIN=$(BIN) sh docs/demo.sh
+
+test: $(STAMP) debian lint types  ## Lint, types and every test
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(STAMP)  ## ruff
+	$(BIN)/ruff check nbspam tests
+	$(BIN)/ruff format --check nbspam tests
+
+types: $(STAMP)  ## mypy
+	$(BIN)/mypy
+
+debian:  ## Debian's mail programs for the tests that run them (root only; others skip)
+	@sh tests/install-debian-programs.sh
+
+bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
+	$(BIN)/python -m tests.bench.run
+
+experiment-models: $(STAMP)  ## The table of docs/models.md
+	$(BIN)/python -m tests.experiments.models
+
+clean:  ## Removes what was made
+	rm -rf $(VENV) demo .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,168 @@
+"""The work of `nbspam classify`, for the lane and for click alike.
+
+Hides how messages are named on the command line, the forms of a verdict, and the promises of
+passthrough: every byte comes back, or the exit status says that it did not.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from nbspam.cli.options import SETTINGS
+from nbspam.cli.texts import default_model, error_text, verdict_line
+from nbspam.errors import NbspamError, NoInputError, TryAgainError, UsageError
+from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Options = dict[str, str]
+
+STDIN_NAME = "-"
+OUTPUT_FAILED = 74
+EXIT_CODES = {"spam": 0, "ham": 1, "unsure": 2}
+_CONTAINERS = (b"From ", b">From ", b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how mboxes and packed mailboxes begin
+
+
+def classify(options: Options, paths: list[str]) -> int:
+    """Classifies what is named and returns the exit status; without a path, the message on stdin."""
+    if "passthrough" in options:
+        return _passthrough(options, paths)
+    classifier = _open(options)
+    if "exit_code" in options:
+        return _exit_code(classifier, options, paths)
+    status = 0
+    for name, data in _messages(options, paths):
+        if isinstance(data, NbspamError):
+            sys.stderr.write(error_text(data))
+            status = data.status
+            continue
+        _write(_form(classifier, classifier.verdict(data, name), options))
+    return status
+
+
+def _open(options: Options) -> Classifier:
+    change = {name: options[name] for name in SETTINGS if name in options}
+    return open_classifier(options.get("model") or default_model(os.environ), change, options.get("loss", ""))
+
+
+def _messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
+    """(name, bytes) of each message in the order given; an unreadable one comes as its error."""
+    paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
+    for path in paths:
+        if path == STDIN_NAME:
+            yield STDIN_NAME, sys.stdin.buffer.read()
+            continue
+        try:
+            data = read_message(path)
+        except OSError as error:
+            yield path, NoInputError(path, error.strerror or "cannot be read", "check the path and its permissions", "no-input")
+            continue
+        if data is None:
+            yield from _many(path)
+        else:
+            yield path, data
+
+
+def read_message(path: str) -> bytes | None:
+    """The bytes of a file that is one message; None for a folder or a mailbox."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(handle).st_mode & 0o170000
+        if mode == 0o040000:
+            return None
+        if mode != 0o100000:
+            raise OSError(0, "is not a file or folder")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            head = file.read(6)
+            return None if head.startswith(_CONTAINERS) else head + file.read()
+    finally:
+        os.close(handle)
+
+
+def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
+    from nbspam.sources import open_unlabelled  # a folder or mailbox: not the way of a fresh mail
+
+    source = open_unlabelled([path])
+    for item in source.items():
+        try:
+            yield item.name, item.read()
+        except OSError as error:
+            yield item.name, NoInputError(item.name, error.strerror or "cannot be read", "", "no-input")
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        if path == STDIN_NAME:
+            data = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+    except OSError as error:
+        raise NoInputError(path, error.strerror or "cannot be read", "a file with one path a line", "no-input") from None
+    return [os.fsdecode(line) for line in data.splitlines() if line.strip()]
+
+
+def _form(classifier: Classifier, verdict: Verdict, options: Options) -> str:
+    if "json" in options:
+        from nbspam.cli.verdict_json import verdict_json  # json costs 3 ms
+
+        return verdict_json(classifier, verdict)
+    return verdict_line(verdict.label, verdict.probability, verdict.name)
+
+
+def _write(text: str) -> None:
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> int:
+    found = list(_messages(options, paths))
+    if len(found) != 1:
+        raise UsageError("--exit-code", f"speaks of one message, and there are {len(found)}", "name one message", "exit-code-many")
+    if classifier.model.classes != ("ham", "spam"):
+        remedy = "read the verdict on stdout instead"
+        raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
+    name, data = found[0]
+    if isinstance(data, NbspamError):
+        raise data
+    verdict = classifier.verdict(data, name)
+    _write(_form(classifier, verdict, options))
+    return EXIT_CODES[verdict.label]
+
+
+def _passthrough(options: Options, paths: list[str]) -> int:
+    """The message with our header; whatever fails, the message whole and a temporary failure."""
+    if len(paths) > 1 or "files_from" in options:
+        raise UsageError("--passthrough", "passes one message through", "name one file, or pipe it in", "passthrough-many")
+    if not paths or paths[0] == STDIN_NAME:
+        data = sys.stdin.buffer.read()
+    else:
+        with _reading(paths[0]) as file:
+            data = file.read()
+    status = 0
+    try:
+        from nbspam.cli.passthrough import marked
+
+        classifier = _open(options)
+        verdict = classifier.verdict(data, STDIN_NAME)
+        output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
+        if "exit_code" in options:
+            status = EXIT_CODES.get(verdict.label, 0)
+    except NbspamError as error:
+        sys.stderr.write(error_text(error))
+        output, status = data, TryAgainError.status
+    except Exception as error:  # the promise of passthrough: whatever failed, the mail goes on whole
+        sys.stderr.write(f"nbspam: {type(error).__name__} while classifying; the message is passed through unchanged\n")
+        output, status = data, TryAgainError.status
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
+    return status
+
+
+def _reading(path: str):  # type: ignore[no-untyped-def]  # BinaryIO is in typing, which the lane does not import
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise NoInputError(path, error.strerror or "cannot be read", "check the path", "no-input") from None

@@ -1,0 +1,80 @@
+"""What people see: progress bars and tables.  The only place that imports rich.
+
+Hides the terminal.  All text that came out of mail or file names goes through `plain` first.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress as RichProgress, TextColumn, TimeRemainingColumn
+
+from nbspam.cli.texts import plain
+from nbspam.sources import Source
+from nbspam.workflow.training import Trained
+
+SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
+
+
+class Progress:
+    """A progress bar on stderr: messages, MB, rate, time left.  Silent where nobody watches."""
+
+    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+        self._bar = RichProgress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not shown,
+        )
+        self._task = self._bar.add_task(title, total=total, megabytes=0.0, rate=0.0)
+        self._bytes = 0
+        self._messages = 0
+        self._begun = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def advance(self, messages: int, size_bytes: int) -> None:
+        """Some more messages are done."""
+        self._messages += messages
+        self._bytes += size_bytes
+        rate = self._messages / max(1e-9, time.monotonic() - self._begun)
+        self._bar.update(self._task, advance=messages, megabytes=self._bytes / 1e6, rate=rate)
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    sys.stderr.write(text if text.endswith("\n") else text + "\n")
+
+
+def train_summary(trained: Trained, source: Source) -> str:
+    """What was trained on, what was left out, and where the model is."""
+    counts = ", ".join(f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True))
+    lines = [
+        f"Trained on {sum(trained.messages):,} messages ({counts}); {trained.tokens:,} tokens.",
+        f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
+    ]
+    left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
+    if left_out:
+        lines.append(f"Left out: {left_out}.")
+    lines.extend(skipped_lines([*source.skipped, *trained.skipped]))
+    return "\n".join(lines)
+
+
+def skipped_lines(skipped: list[tuple[str, str]]) -> list[str]:
+    """Names of what could not be read, a few of them."""
+    lines = [f"Skipped: {plain(name)}: {plain(reason)}" for name, reason in skipped[:SHOWN_SKIPPED]]
+    if len(skipped) > SHOWN_SKIPPED:
+        lines.append(f"Skipped: {len(skipped) - SHOWN_SKIPPED:,} more.")
+    return lines

@@ -1,0 +1,118 @@
+"""Options that several commands have, and the pieces every command needs.
+
+Hides how SOURCE is given on the command line, where the model lies, and when a progress bar
+may be shown.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from nbspam.cli.texts import default_model
+from nbspam.engine.executor import default_jobs
+from nbspam.errors import UsageError
+from nbspam.labels import checked_name
+from nbspam.settings import EVENT_MODELS, FEATURES, Settings
+from nbspam.sources import Source, open_labelled
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def model_option(command: Decorated) -> Decorated:
+    """-m/--model, the default in place."""
+    return click.option(
+        "-m", "--model", metavar="MODEL", default=lambda: default_model(os.environ), show_default="$NBSPAM_MODEL, "
+        "else ~/.local/share/nbspam/model.nbspam", help="The model file."
+    )(command)  # fmt: skip
+
+
+def source_options(command: Decorated) -> Decorated:
+    """SOURCE in all its forms."""
+    for option in (
+        click.option("--rules", metavar="FILE", help="Which folder of a Maildir++ tree is which class."),
+        click.option("--class", "classes", metavar="NAME=PATH", multiple=True, help="Mail of a class; repeatable."),
+        click.option("--spam", metavar="PATH", multiple=True, help="Spam: Maildir, MH, mbox, folder or file; repeatable."),
+        click.option("--ham", metavar="PATH", multiple=True, help="Ham, likewise."),
+        click.argument("source", metavar="[SOURCE]...", nargs=-1),
+    ):
+        command = option(command)
+    return command
+
+
+def scoring_options(command: Decorated) -> Decorated:
+    """The way of scoring."""
+    for option in (
+        click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
+        click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
+        click.option("--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."),
+        click.option("--prior", default="empirical", show_default=True, help="empirical, smoothed, uniform, or spam=0.4,ham=0.6."),
+        click.option("--alpha", metavar="X|auto", help="The smoothing constant lambda. Default: 0.01 for averaged views, else 1."),
+        click.option("--event-model", type=click.Choice(EVENT_MODELS), default="presence", show_default=True, help="The naive Bayes model."),
+    ):
+        command = option(command)
+    return command
+
+
+def jobs_option(command: Decorated) -> Decorated:
+    """-j/--jobs."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), default=default_jobs, show_default="all cores", help="Processes.")(command)
+
+
+def quiet_option(command: Decorated) -> Decorated:
+    """-q/--quiet."""
+    return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)
+
+
+def json_option(command: Decorated) -> Decorated:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(command)
+
+
+def labelled_source(given: dict[str, Any]) -> Source:
+    """The labelled mail that the options of `source_options` name."""
+    classes: dict[str, list[str]] = {}
+    for item in given["classes"]:
+        name, equals, path = item.partition("=")
+        if not equals or not path:
+            raise UsageError(f"--class {item}", "is not NAME=PATH", "for example: --class work=Maildir/.work", "class-option")
+        classes.setdefault(checked_name(name, "--class"), []).append(path)
+    return open_labelled(
+        given["source"], ham=list(given["ham"]), spam=list(given["spam"]), classes=classes, rules=given["rules"]
+    )
+
+
+def scoring_settings(given: dict[str, Any]) -> Settings:
+    """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
+    alpha = given.get("alpha")
+    settings = Settings(
+        given["event_model"],
+        None if alpha in (None, "auto") else parse_alpha(alpha),
+        given["prior"],
+        False if given["textbook"] else None,
+        normalise=given["normalise"],
+        features=given["features"] or "",
+    )
+    from nbspam.scoring.priors import parse_prior
+
+    parse_prior(settings.prior)
+    return settings
+
+
+def parse_alpha(text: str) -> float:
+    """lambda from the command line."""
+    from nbspam.scoring.events import checked_alpha
+
+    try:
+        return checked_alpha(float(text))
+    except ValueError:
+        raise UsageError(f"--alpha {text}", "is not a number", "a number >= 0, or auto", "alpha") from None
+
+
+def shows_progress(quiet: bool) -> bool:
+    """Whether people watch: stderr is a terminal and nobody asked for silence."""
+    return not quiet and sys.stderr.isatty()

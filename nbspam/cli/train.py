@@ -1,0 +1,58 @@
+"""`nbspam train`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from nbspam.cli.render import Progress, say, train_summary
+from nbspam.cli.shared import (
+    jobs_option,
+    labelled_source,
+    model_option,
+    quiet_option,
+    scoring_options,
+    scoring_settings,
+    shows_progress,
+    source_options,
+)
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.workflow.training import train
+
+
+@click.command("train")
+@source_options
+@model_option
+@scoring_options
+@jobs_option
+@click.option("--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD.")
+@click.option("--update", is_flag=True, help="Add the mail to the model that is there.")
+@click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
+@quiet_option
+def train_command(model: str, jobs: int, vocab: str | None, update: bool, replace: bool, quiet: bool, **given: Any) -> None:
+    """Train a model on labelled mail, in and out of core, on all cores.
+
+    SOURCE is a folder with class-named subfolders (ham/ spam/, or any names), a Maildir++ tree (.Junk and
+    .Spam are spam), or an index file of lines LABEL PATH.  The model is written whole or not at all; one that
+    exists is not overwritten unless --update or --replace says so.
+
+    \b
+    Example:
+        nbspam train ~/Maildir
+        nbspam train --ham ~/mail/inbox --spam ~/mail/junk.mbox -m my.nbspam
+
+    Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail; 73 cannot create the model; 74 I/O.
+    """
+    if update and replace:
+        raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
+    if os.path.lexists(model) and not (update or replace):
+        remedy = "--update adds to it, --replace writes it anew"
+        raise CannotCreateError(model, "there is a model already, and it stays as it is", remedy, "model-exists")
+    settings = scoring_settings(given)
+    source = labelled_source(given)
+    with Progress("Training", source.size_hint(), shows_progress(quiet)) as progress:
+        trained = train(source.items(), source.classes, model, settings, jobs=jobs, progress=progress.advance)
+    if not quiet:
+        say(train_summary(trained, source))

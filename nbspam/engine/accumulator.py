@@ -1,0 +1,163 @@
+"""Counts of any amount of mail in bounded memory.
+
+Hides when blocks are folded together.  The table of counts grows with the vocabulary; the rows
+(which message held which token) are kept for the latest messages only, because the calibration
+needs no more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.engine.block import Block, Ints
+from nbspam.engine.corpus import merge_blocks, merge_columns, split_texts
+from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
+
+KEPT_MESSAGES = 6_000  # rows kept for the calibration; seven weights need no more
+MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
+
+
+class Table:
+    """The sufficient statistics of the word models.
+
+    keys        : int64 (n,), ascending;  views : uint8 (n,);  texts : UTF-8, joined by line feeds
+    documents   : int64 (n_classes, n), n_jk;  occurrences : the same shape, N_jk
+    """
+
+    __slots__ = ("documents", "keys", "occurrences", "texts", "views")
+
+    def __init__(self, keys: Ints, views: NDArray[np.uint8], texts: bytes, documents: Ints, occurrences: Ints) -> None:
+        self.keys = keys
+        self.views = views
+        self.texts = texts
+        self.documents = documents
+        self.occurrences = occurrences
+
+
+def empty_table(n_classes: int) -> Table:
+    """A table of no tokens."""
+    none = np.zeros((n_classes, 0), np.int64)
+    return Table(np.zeros(0, np.int64), np.zeros(0, np.uint8), b"", none, none)
+
+
+def merge_tables(tables: list[Table]) -> Table:
+    """Counts added token by token."""
+    keys, places = merge_columns([table.keys for table in tables])
+    n_classes = len(tables[0].documents)
+    views = np.zeros(len(keys), np.uint8)
+    texts: NDArray[np.object_] = np.empty(len(keys), object)
+    documents = np.zeros((n_classes, len(keys)), np.int64)
+    occurrences = np.zeros((n_classes, len(keys)), np.int64)
+    for table, place in zip(tables, places, strict=True):
+        views[place] = table.views
+        texts[place] = split_texts(table.texts, len(table.keys))
+        documents[:, place] += table.documents  # places are distinct within a table
+        occurrences[:, place] += table.occurrences
+    return Table(keys, views, b"\n".join(texts), documents, occurrences)
+
+
+def count_block(block: Block, n_classes: int, vocabulary: Ints | None = None) -> Table:
+    """The counts of one block; with a vocabulary (keys, ascending) all other tokens are one NOTAWORD."""
+    documents, occurrences = block.totals(n_classes)
+    table = Table(block.keys, block.views, block.texts, documents, occurrences)
+    return table if vocabulary is None else _restricted(block, table, vocabulary)
+
+
+def _restricted(block: Block, table: Table, vocabulary: Ints) -> Table:
+    place = np.minimum(np.searchsorted(vocabulary, block.keys), max(len(vocabulary) - 1, 0))
+    inside = vocabulary[place] == block.keys if len(vocabulary) else np.zeros(len(block.keys), bool)
+    outside_pair = ~inside[block.columns]
+    rows = block.rows()[outside_pair]
+    n_classes = len(table.documents)
+    documents = np.zeros((n_classes, 1), np.int64)
+    occurrences = np.zeros((n_classes, 1), np.int64)
+    labels = block.labels.astype(np.int64)
+    np.add.at(documents[:, 0], labels[np.unique(rows)], 1)
+    np.add.at(occurrences[:, 0], labels[rows], block.counts[outside_pair])
+    texts: NDArray[np.object_] = np.array(split_texts(block.texts, len(block.keys)) or [], object)
+    return Table(
+        np.append(block.keys[inside], NOTAWORD_KEY),
+        np.append(block.views[inside], np.uint8(len(VIEWS))),
+        b"\n".join([*texts[inside], NOTAWORD.encode()]),
+        np.concatenate([table.documents[:, inside], documents], axis=1),
+        np.concatenate([table.occurrences[:, inside], occurrences], axis=1),
+    )
+
+
+class Accumulator:
+    """Adds blocks up."""
+
+    def __init__(self, n_classes: int, vocabulary: Ints | None = None) -> None:
+        self._vocabulary = vocabulary
+        self._n_classes = n_classes
+        self._table = empty_table(n_classes)
+        self._pending: list[Block] = []
+        self._recent: list[Block] = []
+        self.messages = np.zeros(n_classes, np.int64)
+        self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+
+    def add(self, block: Block) -> None:
+        """One more block; its rows are labelled."""
+        self._pending.append(block)
+        self.messages += np.bincount(block.labels, minlength=self._n_classes)
+        self.learned.append((block.digests(), block.labels))
+        if sum(len(pending.columns) for pending in self._pending) > MAX_PENDING_PAIRS:
+            self._fold()
+
+    def _fold(self) -> None:
+        if not self._pending:
+            return
+        tables = [count_block(block, self._n_classes, self._vocabulary) for block in self._pending]
+        self._table = merge_tables([self._table, *tables])
+        self._recent = [latest(merge_blocks([*self._recent, *self._pending]), KEPT_MESSAGES)]
+        self._pending = []
+
+    def table(self) -> Table:
+        """All counts."""
+        self._fold()
+        return self._table
+
+    def recent(self) -> Block:
+        """The latest messages, at most KEPT_MESSAGES, over the columns of `table` where they are in it."""
+        self._fold()
+        return self._recent[0] if self._recent else merge_blocks([])
+
+
+def time_order(block: Block) -> Ints:
+    """Rows by date; an undated message keeps its place behind the one read before it."""
+    known = ~np.isnan(block.dates)
+    if not known.any():
+        return np.arange(len(block))
+    filled = np.where(known, np.arange(len(block)), 0)
+    np.maximum.accumulate(filled, out=filled)
+    dates = block.dates[filled]
+    dates[np.isnan(dates)] = -np.inf
+    return np.argsort(dates, kind="stable")
+
+
+def latest(block: Block, n: int) -> Block:
+    """The n latest rows, in the order they stood in."""
+    if len(block) <= n:
+        return block
+    return select_rows(block, np.sort(time_order(block)[-n:]))
+
+
+def select_rows(block: Block, rows: Ints) -> Block:
+    """The given rows in the given order, over the same columns."""
+    lengths = np.diff(block.starts)[rows]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    pairs = np.repeat(block.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+    return Block(
+        block.keys,
+        block.views,
+        block.texts,
+        starts,
+        block.columns[pairs],
+        block.counts[pairs],
+        block.labels[rows],
+        block.dates[rows],
+        [block.names[row] for row in rows],
+        block.sizes[rows],
+    )

@@ -1,0 +1,69 @@
+"""Runs the same work over many shards of mail.
+
+Hides processes.  Two executors: serial, and forked processes (Linux and other POSIX systems).
+Results come in the order of the shards whatever finishes first, and no more than a few shards
+wait at a time, so a mailbox of any size streams through.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from nbspam.errors import InternalError
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+WAITING_PER_JOB = 2  # shards handed out beyond the one at work
+
+
+def default_jobs() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
+    """work(shard) for each shard, in order.  One job, or a single shard, runs in this process."""
+    stream = iter(shards)
+    first = [shard for _, shard in zip(range(2), stream, strict=False)]
+    if jobs <= 1 or len(first) < 2 or not hasattr(os, "fork"):
+        for shard in first:
+            yield work(shard)
+        for shard in stream:
+            yield work(shard)
+        return
+    yield from _run_processes(work, first, stream, jobs)
+
+
+def _run_processes(
+    work: Callable[[Shard], Result], first: list[Shard], stream: Iterator[Shard], jobs: int
+) -> Iterator[Result]:
+    import multiprocessing
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # fork: the workers share the loaded modules; a spawned one would import numpy anew (0.1 s each).
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_interrupt)
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for shard in first:
+            waiting.append(pool.submit(work, shard))
+        for shard in stream:
+            waiting.append(pool.submit(work, shard))
+            if len(waiting) > jobs * WAITING_PER_JOB:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise InternalError("worker process", "ended before its work was done (out of memory?)", "try --jobs 1", "worker-died")
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupt() -> None:
+    """Ctrl-C goes to the whole group; only the parent answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

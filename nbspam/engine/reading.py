@@ -1,0 +1,62 @@
+"""Items of a source -> counted blocks: read, parse, tokenise, number.
+
+Hides how the work is cut into shards.  A shard is some messages; an unreadable one is
+skipped and named, never fatal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from nbspam.engine.block import Block, BlockBuilder
+from nbspam.engine.executor import run_shards
+from nbspam.mail import parse
+from nbspam.mail.dates import received_date
+from nbspam.mail.limits import MAX_SCORED_BYTES
+from nbspam.sources import Item
+from nbspam.tokens import Tokenizer
+
+SHARD_MESSAGES = 250
+MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
+
+Skipped = list[tuple[str, str]]
+
+
+class ShardReader:
+    """Counts one shard; the callable that goes to the worker processes."""
+
+    def __init__(self, classes: tuple[str, ...]) -> None:
+        self._numbers = {name: number for number, name in enumerate(classes)}
+        self._tokenizer = Tokenizer()
+
+    def __call__(self, items: list[Item]) -> tuple[list[Block], Skipped]:
+        blocks: list[Block] = []
+        skipped: Skipped = []
+        builder = BlockBuilder()
+        for item in items:
+            try:
+                data = item.read(MAX_SCORED_BYTES)
+            except OSError as error:
+                skipped.append((item.name, error.strerror or "cannot be read"))
+                continue
+            message = parse(data)
+            bag = self._tokenizer.bag(message)
+            builder.add(item.name, self._numbers.get(item.label, -1), bag, received_date(message), len(data))
+            if builder.n_columns() > MAX_COLUMNS:
+                blocks.append(builder.build())
+                builder = BlockBuilder()
+        if len(builder):
+            blocks.append(builder.build())
+        return blocks, skipped
+
+
+def read_blocks(items: Iterable[Item], classes: tuple[str, ...], jobs: int) -> Iterator[tuple[list[Block], Skipped]]:
+    """Blocks in the order of the items, a shard at a time."""
+    return run_shards(ShardReader(classes), _shards(items), jobs)
+
+
+def _shards(items: Iterable[Item]) -> Iterator[list[Item]]:
+    stream = iter(items)
+    while shard := list(islice(stream, SHARD_MESSAGES)):
+        yield shard

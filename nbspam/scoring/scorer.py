@@ -1,0 +1,224 @@
+"""One message scored by one model: tokens in, log-odds out.
+
+Hides the choice between the two ways of scoring: averaged views with calibration (the
+default) and the sum of the textbook.  Both give a score a class in nats, and the tokens with
+what each adds to it, so `explain` only has to print.
+"""
+
+from __future__ import annotations
+
+from math import fsum, inf
+
+from nbspam.errors import UsageError
+from nbspam.scoring import calibration
+from nbspam.scoring.events import WordTotals, make_word_scorer
+from nbspam.scoring.evidence import ViewEvidence, mean_evidence
+from nbspam.scoring.posterior import log_odds, log_posteriors
+from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import WORD_MODELS
+from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, message_digest, token_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nbspam.settings import Settings
+    from nbspam.store.reader import Model
+    from nbspam.tokens.bag import Bag
+
+NOTAWORD_VIEW = len(VIEWS)
+
+
+class Part:
+    """What one thing adds to the scores.
+
+    kind   : 'token', 'unknown', 'base' or 'prior'
+    text   : the token or the name of the thing
+    view   : number of the view, -1 where there is none
+    values : nats by class
+    """
+
+    __slots__ = ("kind", "text", "values", "view")
+
+    def __init__(self, kind: str, text: str, view: int, values: list[float]) -> None:
+        self.kind = kind
+        self.text = text
+        self.view = view
+        self.values = values
+
+
+class Scored:
+    """The scores of one message.
+
+    scores     : nats by class, up to a constant
+    posteriors : log P(class | message), or None where it is undefined (every class ruled out at alpha = 0)
+    parts      : they add up to the scores, class by class
+    evidence, unknown : by view, what the calibration learns from; empty in textbook scoring
+    """
+
+    __slots__ = ("evidence", "parts", "posteriors", "scores", "unknown")
+
+    def __init__(self, scores: list[float], parts: list[Part]) -> None:
+        self.scores = scores
+        self.parts = parts
+        self.posteriors = log_posteriors(scores)
+        self.evidence: list[list[float]] = []
+        self.unknown: list[float] = []
+
+    def log_odds(self, positive: int) -> float | None:
+        """log P(positive | message) - log P(any other class | message), nats; None if undefined."""
+        return log_odds(self.scores, positive)
+
+
+class Counted:
+    """The distinct tokens of a message under their keys.
+
+    tokens : by view, key -> (text, how often)
+    digest : what tells that two messages are the same
+    """
+
+    __slots__ = ("digest", "tokens")
+
+    def __init__(self, bag: Bag) -> None:
+        self.tokens: list[dict[int, tuple[str, int]]] = []
+        self.digest = 0
+        for found in bag.views():
+            times: dict[str, int] = {}
+            for token in found:
+                times[token] = times.get(token, 0) + 1
+            self.tokens.append({token_key(token): (token, count) for token, count in times.items()})
+        self.digest = message_digest({key: n for view in self.tokens for key, (_, n) in view.items()})
+
+    def keys(self) -> list[int]:
+        """All keys."""
+        return [key for view in self.tokens for key in view]
+
+
+class Scorer:
+    """Scores messages by one model under one way of scoring."""
+
+    __slots__ = ("_log_prior", "_model", "_settings", "_views", "_weights", "_words")
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        self._model = model
+        self._settings = settings
+        self._log_prior = log_priors(parse_prior(settings.prior), model.messages, model.classes, settings.alpha)
+        self._weights: list[float] = []
+        self._views: list[ViewEvidence] = []
+        if settings.event_model not in WORD_MODELS:
+            raise UsageError(
+                f"--event-model {settings.event_model}",
+                f"{model.path} was trained without numeric features",
+                "train again with --features numeric or --features both",
+                "model-no-numeric",
+            )
+        if settings.averaged:
+            self._prepare_views()
+        else:
+            self._words = make_word_scorer(settings.event_model, self._totals(), settings.alpha, settings.normalise)
+
+    def _prepare_views(self) -> None:
+        model = self._model
+        self._weights = model.calibration() or calibration.first_weights(len(model.classes))[0]
+        for view in range(len(VIEWS)):
+            documents, words = model.documents[view], model.words[view] + 1
+            self._views.append(ViewEvidence(self._settings.alpha, self._settings.threshold, documents, words))
+
+    def _totals(self) -> WordTotals:
+        model, settings = self._model, self._settings
+        notaword = 0 if model.words[NOTAWORD_VIEW] else 1  # the code is in the vocabulary even when never counted
+        return WordTotals(
+            model.messages,
+            [sum(column) for column in zip(*model.documents, strict=True)],
+            [sum(column) for column in zip(*model.occurrences, strict=True)],
+            sum(model.words) + notaword,
+            model.histogram("documents") if settings.event_model == "bernoulli" else (),
+            model.histogram("complement") if settings.event_model == "complement" and settings.normalise else (),
+        )
+
+    def score(self, counted: Counted) -> Scored:
+        """Scores of one message."""
+        rows = self._model.counts([*counted.keys(), NOTAWORD_KEY])
+        return self._score_views(counted, rows) if self._settings.averaged else self._score_words(counted, rows)
+
+    def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
+        n_classes = len(self._model.classes)
+        parts: list[Part] = []
+        evidence: list[list[float]] = []
+        unknown: list[float] = []
+        for view, tokens in enumerate(counted.tokens):
+            weights_of = self._views[view].weights
+            found: list[Part] = []
+            missing = 0
+            for key, (text, _) in tokens.items():
+                counts = rows.get(key)
+                if counts is None:
+                    missing += 1
+                    continue
+                weights = weights_of(counts)
+                if weights is not None:
+                    found.append(Part("token", text, view, weights))
+            sums = [sum(part.values[k] for part in found) for k in range(n_classes)]
+            evidence.append(mean_evidence(sums, len(found)))
+            unknown.append(missing / len(tokens) if tokens else 0.0)
+            scale = mean_evidence([self._weights[view]], len(found))[0]
+            for part in found:
+                part.values = [scale * value for value in part.values]
+            parts.extend(found)
+        parts.extend(self._fixed_parts(unknown))
+        scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
+        scored.evidence, scored.unknown = evidence, unknown
+        return scored
+
+    def _fixed_parts(self, unknown: list[float]) -> list[Part]:
+        """The constant, the unknown shares, and the prior against the one that the constant was learned under."""
+        model, weights, n_views = self._model, self._weights, len(VIEWS)
+        trained = log_priors("empirical", model.messages, model.classes, 0.0)
+        parts = []
+        for view in range(n_views):
+            shares = [0.0]
+            shares.extend(
+                weights[n_views + (k - 1) * (1 + n_views) + 1 + view] * unknown[view] for k in range(1, len(model.classes))
+            )
+            parts.append(Part("unknown", VIEWS[view], view, shares))
+        constants = [0.0, *(weights[n_views + (k - 1) * (1 + n_views)] for k in range(1, len(model.classes)))]
+        parts.append(Part("base", "constant", -1, constants))
+        moved = [
+            0.0 if prior == empirical else prior - empirical if empirical > -inf else 0.0
+            for prior, empirical in zip(self._log_prior, trained, strict=True)
+        ]
+        if any(moved):
+            parts.append(Part("prior", self._settings.prior, -1, moved))
+        return parts
+
+    def _score_words(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
+        words, n_classes = self._words, len(self._model.classes)
+        parts: list[Part] = []
+        missing = list(words.certain)
+        for text, view, times, counts in self._word_counts(counted, rows):
+            parts.append(Part("token", text, view, words.token(counts[::2], counts[1::2], times)))
+            if any(words.certain):
+                missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
+        parts.append(Part("base", self._settings.event_model, -1, list(words.base)))
+        if any(missing):
+            parts.append(Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing]))
+        if words.uses_prior:
+            parts.append(Part("prior", self._settings.prior, -1, list(self._log_prior)))
+        return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)
+
+    def _word_counts(
+        self, counted: Counted, rows: dict[int, tuple[int, ...]]
+    ) -> Iterator[tuple[str, int, int, tuple[int, ...]]]:
+        """(text, view, how often, stored counts) of each code of the message; all unknown words are one NOTAWORD."""
+        outside = 0
+        for view, tokens in enumerate(counted.tokens):
+            for key, (text, times) in tokens.items():
+                counts = rows.get(key)
+                if counts is None:
+                    outside += times
+                else:
+                    yield text, view, times, counts
+        if outside:
+            nothing = (0,) * (2 * len(self._model.classes))
+            yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)

@@ -1,0 +1,145 @@
+"""A model file, open for reading.
+
+Hides the queries that a fresh `nbspam classify` makes, and how a file that is not a sound
+model is told from one that is: by its first hundred bytes, before SQLite sees it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
+
+APPLICATION_ID = 0x6E627370
+FORMAT = 1
+BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
+_MAGIC = b"SQLite format 3\x00"
+_RETRAIN = "train it again: nbspam train --help"
+_ASK_AT_ONCE = 400  # keys in one query; a typical message has fewer
+
+
+class Model:
+    """What a model file holds, read on demand.
+
+    classes  : names in class order
+    messages : m_k by class
+    settings : str -> str
+    words    : number of tokens by view (header, body, structure, NOTAWORD)
+    documents, occurrences : totals[view][class]
+    """
+
+    __slots__ = ("classes", "connection", "documents", "messages", "occurrences", "path", "settings", "words")
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        ask = connection.execute
+        classes = ask("SELECT name, messages FROM class ORDER BY number").fetchall()
+        self.classes = tuple(name for name, _ in classes)
+        self.messages = [messages for _, messages in classes]
+        self.settings: dict[str, str] = dict(ask("SELECT name, value FROM setting"))
+        self.words = [words for (words,) in ask("SELECT words FROM view ORDER BY number")]
+        self.documents = [[0] * len(classes) for _ in self.words]
+        self.occurrences = [[0] * len(classes) for _ in self.words]
+        for view, number, documents, occurrences in ask("SELECT view, class, documents, occurrences FROM view_total"):
+            self.documents[view][number] = documents
+            self.occurrences[view][number] = occurrences
+
+    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
+        found: dict[int, tuple[int, ...]] = {}
+        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self.classes)))
+        for start in range(0, len(keys), _ASK_AT_ONCE):
+            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))
+            for row in self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})"):
+                found[row[0]] = row[1:]
+        return found
+
+    def histogram(self, kind: str) -> list[dict[int, int]]:
+        """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
+        by_class: list[dict[int, int]] = [{} for _ in self.classes]
+        for number, count, words in self.connection.execute(
+            "SELECT class, count, words FROM histogram WHERE kind = ?", (kind,)
+        ):
+            by_class[number][count] = words
+        return by_class
+
+    def calibration(self) -> list[float]:
+        """The weights of the calibration in order; empty when the model was trained without one."""
+        return [weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")]
+
+    def close(self) -> None:
+        """Gives the file back."""
+        self.connection.close()
+
+
+def open_model(path: str) -> Model:
+    """Opens a model for reading.  Raises a child of NbspamError that says what is wrong with the file."""
+    check_file(path)
+    try:
+        return Model(path, _connect(path))
+    except sqlite3.Error as error:
+        raise store_error(path, error) from None
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA mmap_size = 268435456")
+    return connection
+
+
+def _quoted(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def check_file(path: str) -> None:
+    """Raises what is wrong with a file that is no sound model of this program and format."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        remedy = "train one: nbspam train SOURCE, or name it: --model PATH"
+        raise NoInputError(path, "there is no model here", remedy, "model-missing") from None
+    except OSError as error:
+        raise NoInputError(path, f"the model cannot be read: {error.strerror}", "check its permissions", "model-unreadable")
+    try:
+        size = os.fstat(handle).st_size
+        head = os.read(handle, 100)
+    except OSError as error:
+        raise NoInputError(path, f"the model cannot be read: {error.strerror}", "name a file: --model PATH", "model-unreadable")
+    finally:
+        os.close(handle)
+    _check_head(path, head, size)
+
+
+def _check_head(path: str, head: bytes, size: int) -> None:
+    if not head:
+        raise BadDataError(path, "the model file is empty", _RETRAIN, "model-empty")
+    if not head.startswith(_MAGIC):
+        raise BadDataError(path, "this is not a model of nbspam", "name another file: --model PATH", "model-foreign")
+    if len(head) < 100:
+        raise BadDataError(path, "the model file is cut short", _RETRAIN, "model-truncated")
+    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        raise BadDataError(path, "this is another program's database", "name another file: --model PATH", "model-foreign")
+    found = int.from_bytes(head[60:64], "big")
+    if found > FORMAT:
+        remedy = "upgrade nbspam, or train again: nbspam train --help"
+        raise BadDataError(path, f"format {found} is newer than this program reads (1-{FORMAT})", remedy, "model-format-newer")
+    page_size = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big")
+    if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(path + "-journal"):
+        raise BadDataError(path, "the model file is cut short", _RETRAIN, "model-truncated")
+
+
+def store_error(path: str, error: sqlite3.Error) -> NbspamError:
+    """The NbspamError that tells what SQLite met."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return TryAgainError(path, "another program is writing the model", "try again in a moment", "model-busy")
+    if "full" in text:
+        return InputOutputError(path, "no space left for the model", "free some space; the old model is intact", "no-space")
+    if "readonly" in text or "unable to open" in text:
+        return InputOutputError(path, "the model cannot be written", "check the permissions of file and folder", "model-readonly")
+    if "disk I/O" in text:
+        return InputOutputError(path, "reading or writing the model failed", "check the disk", "model-io")
+    return BadDataError(path, f"the model file is damaged ({text})", _RETRAIN, "model-damaged")

@@ -1,0 +1,80 @@
+-- The nbspam model file, format 1: one SQLite database.  This file is its specification.
+-- application_id 0x6e627370 ("nbsp"), user_version = the format.
+-- Counts only: the smoothing constant, the prior, the event model and the losses are applied
+-- when a message is scored, so adding, removing and merging mail are exact.
+
+CREATE TABLE setting (              -- how to score unless the command line says otherwise
+    name  TEXT PRIMARY KEY,         -- event_model, alpha, prior, threshold, features, vocabulary, ...
+    value TEXT NOT NULL             -- as the command line spells it
+) WITHOUT ROWID;
+
+CREATE TABLE class (
+    number   INTEGER PRIMARY KEY,   -- 0 .. K-1 in class order: ham first, spam last
+    name     TEXT NOT NULL UNIQUE,  -- the folder's or label's name
+    messages INTEGER NOT NULL       -- m_k, messages counted
+);
+
+CREATE TABLE view (
+    number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 NOTAWORD
+    name   TEXT NOT NULL,
+    words  INTEGER NOT NULL         -- rows of `token` in this view
+);
+
+CREATE TABLE view_total (           -- sums over the rows of `token`
+    view        INTEGER NOT NULL,   -- view.number
+    class       INTEGER NOT NULL,   -- class.number
+    documents   INTEGER NOT NULL,   -- sum of documents_k
+    occurrences INTEGER NOT NULL,   -- sum of occurrences_k = N_k of this view
+    PRIMARY KEY (view, class)
+) WITHOUT ROWID;
+
+CREATE TABLE token (                -- two more columns a class: documents_k, occurrences_k
+    key  INTEGER PRIMARY KEY,       -- 64-bit hash of text; 0 is NOTAWORD
+    view INTEGER NOT NULL,          -- view.number
+    text TEXT NOT NULL              -- for people: explain, dump
+    -- documents_k   INTEGER: n_jk, messages of class k that hold the token
+    -- occurrences_k INTEGER: N_jk, how often it occurs in them
+);
+
+CREATE TABLE histogram (            -- how many tokens have a count: whole-vocabulary sums without a scan
+    kind  TEXT NOT NULL,            -- 'documents' (n_jk = count) or 'complement' (sum of N_ji over i != k = count)
+    class INTEGER NOT NULL,         -- class.number k
+    count INTEGER NOT NULL,
+    words INTEGER NOT NULL,         -- tokens with that count, > 0
+    PRIMARY KEY (kind, class, count)
+) WITHOUT ROWID;
+
+CREATE TABLE calibration (          -- the logistic regression over the view evidence
+    number  INTEGER PRIMARY KEY,    -- place in the weight vector
+    feature TEXT NOT NULL,          -- 'evidence:header', 'constant', 'unknown:body', ...
+    class   INTEGER,                -- class.number, NULL where the classes share the weight
+    weight  REAL NOT NULL           -- nats a unit of the feature
+);
+
+CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes on where training stopped
+    line   INTEGER NOT NULL,        -- calibration.number
+    place  INTEGER NOT NULL,        -- calibration.number <= line (symmetric)
+    value  REAL NOT NULL,
+    PRIMARY KEY (line, place)
+) WITHOUT ROWID;
+
+CREATE TABLE learned (              -- which messages were counted, so that one counts once
+    digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens
+    class  INTEGER NOT NULL,        -- class.number it was counted in
+    times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)
+    PRIMARY KEY (digest, class)
+) WITHOUT ROWID;
+
+CREATE TABLE numeric_feature (      -- one row a real-valued feature, only when trained with numeric features
+    number     INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    edges      TEXT NOT NULL        -- inner bin edges, ascending, separated by spaces
+);
+
+CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric features
+    kind    TEXT NOT NULL,          -- 'moment', 'bin' or 'pair'
+    class   INTEGER NOT NULL,       -- class.number
+    place   TEXT NOT NULL,          -- feature [bin [feature bin]], separated by spaces
+    value   TEXT NOT NULL,          -- integers separated by spaces (text: sums of squares pass 64 bits)
+    PRIMARY KEY (kind, class, place)
+) WITHOUT ROWID;

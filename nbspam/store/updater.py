@@ -1,0 +1,148 @@
+"""Changes a model file in place: one message more or less, in one transaction.
+
+Hides how the totals and histograms are kept equal to the sums over the token rows, so that
+adding a message and removing it restores every table exactly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+
+from nbspam.errors import UsageError
+from nbspam.store.reader import BUSY_SECONDS, check_file, store_error
+from nbspam.store.writer import write_calibration
+from nbspam.vocabulary.keys import NOTAWORD_KEY
+
+NOTAWORD_VIEW = 3
+
+# (key, view, text, how often it occurs in the message)
+Counted = tuple[int, int, str, int]
+
+
+class Updater:
+    """An open transaction on a model; made by `updating`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.n_classes = connection.execute("SELECT count(*) FROM class").fetchone()[0]
+        row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
+        self.fixed_vocabulary = row is not None and row[0] == "fixed"
+        self._histogram: dict[tuple[str, int, int], int] = {}
+
+    def learned(self, digest: int) -> dict[int, int]:
+        """class number -> how often a message of this digest was counted in it."""
+        return dict(self.connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
+
+    def count(self, label: int, digest: int, tokens: list[Counted], sign: int) -> None:
+        """Adds (sign 1) or removes (sign -1) one message of class `label`.
+
+        Raises UsageError if a message is to be removed that was never counted in the class.
+        """
+        known = {row[0]: row[1:] for row in self._rows([key for key, _, _, _ in tokens])}
+        if self.fixed_vocabulary:
+            tokens = _with_notaword(tokens, known)
+            known.update({row[0]: row[1:] for row in self._rows([NOTAWORD_KEY])})
+        for key, view, text, times in tokens:
+            self._count_token(label, key, view, text, times, sign, known.get(key))
+        self._write_histogram()
+        self.connection.execute("UPDATE class SET messages = messages + ? WHERE number = ?", (sign, label))
+        self._remember(label, digest, sign)
+
+    def _rows(self, keys: list[int]) -> Iterator[tuple[int, ...]]:
+        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
+        for start in range(0, len(keys), 400):
+            some = ",".join(map(str, keys[start : start + 400]))
+            yield from self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
+
+    def _count_token(
+        self, label: int, key: int, view: int, text: str, times: int, sign: int, before: tuple[int, ...] | None
+    ) -> None:
+        old = list(before) if before else [0] * (2 * self.n_classes)
+        new = list(old)
+        new[2 * label] += sign
+        new[2 * label + 1] += sign * times
+        if min(new) < 0:
+            raise UsageError("message", "was not counted in this class, so it cannot be removed from it", "", "not-learned")
+        execute = self.connection.execute
+        kept = self.fixed_vocabulary or any(new)
+        if before is None:
+            marks = ", ".join("?" * (3 + len(new)))
+            execute(f"INSERT INTO token VALUES ({marks})", (key, view, text, *new))
+        elif kept:
+            statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
+            execute(statement, (new[2 * label], new[2 * label + 1], key))
+        else:
+            execute("DELETE FROM token WHERE key = ?", (key,))
+        if before is None or not kept:
+            execute("UPDATE view SET words = words + ? WHERE number = ?", (1 if kept else -1, view))
+        execute(
+            "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? WHERE view = ? AND class = ?",
+            (sign, sign * times, view, label),
+        )
+        if before is not None:
+            self._note(old, -1)
+        if kept:
+            self._note(new, 1)
+
+    def _note(self, counts: list[int], sign: int) -> None:
+        """Moves one token in the histograms."""
+        occurrences = sum(counts[1::2])
+        for k in range(self.n_classes):
+            for cell in (("documents", k, counts[2 * k]), ("complement", k, occurrences - counts[2 * k + 1])):
+                self._histogram[cell] = self._histogram.get(cell, 0) + sign
+
+    def _write_histogram(self) -> None:
+        moves = [(*cell, words) for cell, words in self._histogram.items() if words]
+        self._histogram.clear()
+        self.connection.executemany(
+            "INSERT INTO histogram VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET words = words + excluded.words", moves
+        )
+        self.connection.execute("DELETE FROM histogram WHERE words = 0")
+
+    def _remember(self, label: int, digest: int, sign: int) -> None:
+        self.connection.execute(
+            "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
+            (digest, label, sign),
+        )
+        self.connection.execute("DELETE FROM learned WHERE times = 0")
+
+    def calibration(self) -> tuple[list[tuple[str, int | None]], list[float], list[list[float]]]:
+        """Feature names, weights and the full symmetric covariance."""
+        rows = self.connection.execute("SELECT feature, class, weight FROM calibration ORDER BY number").fetchall()
+        covariance = [[0.0] * len(rows) for _ in rows]
+        for line, place, value in self.connection.execute("SELECT line, place, value FROM calibration_covariance"):
+            covariance[line][place] = covariance[place][line] = value
+        return [(name, number) for name, number, _ in rows], [weight for _, _, weight in rows], covariance
+
+    def write_calibration(
+        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
+    ) -> None:
+        """Replaces the calibration."""
+        write_calibration(self.connection, features, weights, covariance)
+
+
+def _with_notaword(tokens: list[Counted], known: dict[int, tuple[int, ...]]) -> list[Counted]:
+    """The tokens of the vocabulary, and all others as one NOTAWORD."""
+    outside = sum(times for key, _, _, times in tokens if key not in known)
+    inside = [token for token in tokens if token[0] in known]
+    return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, "NOTAWORD", outside)] if outside else inside
+
+
+@contextlib.contextmanager
+def updating(path: str) -> Iterator[Updater]:
+    """One transaction: all of it is written, or nothing.  Another writer is waited for."""
+    check_file(path)
+    try:
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        with contextlib.closing(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Updater(connection)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise store_error(path, error) from None

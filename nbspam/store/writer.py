@@ -1,0 +1,137 @@
+"""Makes a whole new model file.
+
+Hides how a file is made at once or not at all: it is built under a temporary name in the
+same folder, flushed to the disk, and renamed over the old one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from importlib import resources
+
+from nbspam.errors import CannotCreateError
+from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
+
+
+class NewModel:
+    """A model file under construction; `tables` are filled by the caller through the methods."""
+
+    def __init__(self, connection: sqlite3.Connection, classes: tuple[str, ...], messages: list[int]) -> None:
+        self._connection = connection
+        self._n_classes = len(classes)
+        connection.executemany(
+            "INSERT INTO class VALUES (?, ?, ?)",
+            [(number, name, count) for number, (name, count) in enumerate(zip(classes, messages, strict=True))],
+        )
+
+    def settings(self, settings: dict[str, str]) -> None:
+        """How to score, see `setting` in schema.sql."""
+        self._connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
+
+    def views(self, names: Iterable[str], words: Iterable[int]) -> None:
+        """Views in order with their number of tokens."""
+        rows = [(number, name, count) for number, (name, count) in enumerate(zip(names, words, strict=True))]
+        self._connection.executemany("INSERT INTO view VALUES (?, ?, ?)", rows)
+
+    def view_totals(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        """(view, class, documents, occurrences)."""
+        self._connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", rows)
+
+    def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
+        """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed."""
+        marks = ", ".join("?" * (3 + 2 * self._n_classes))
+        self._connection.executemany(f"INSERT INTO token VALUES ({marks})", rows)
+
+    def histogram(self, rows: Iterable[tuple[str, int, int, int]]) -> None:
+        """(kind, class, count, words)."""
+        self._connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", rows)
+
+    def calibration(self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]) -> None:
+        """Names, weights and covariance of the calibration."""
+        write_calibration(self._connection, features, weights, covariance)
+
+    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
+        """(digest, class, times)."""
+        self._connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
+
+    def numeric(self, features: Iterable[tuple[int, str, str]], counts: Iterable[tuple[str, int, str, str]]) -> None:
+        """Rows of numeric_feature and numeric_count."""
+        self._connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", features)
+        self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", counts)
+
+
+def write_calibration(
+    connection: sqlite3.Connection,
+    features: list[tuple[str, int | None]],
+    weights: list[float],
+    covariance: list[list[float]],
+) -> None:
+    """Replaces the calibration."""
+    connection.execute("DELETE FROM calibration")
+    connection.execute("DELETE FROM calibration_covariance")
+    rows = [(i, name, number, weight) for i, ((name, number), weight) in enumerate(zip(features, weights, strict=True))]
+    connection.executemany("INSERT INTO calibration VALUES (?, ?, ?, ?)", rows)
+    cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
+    connection.executemany("INSERT INTO calibration_covariance VALUES (?, ?, ?)", cells)
+
+
+@contextlib.contextmanager
+def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
+    """A context in which a new file is filled; on leaving it takes the name `path`, on an error it is gone."""
+    folder, name = os.path.split(os.path.abspath(path))
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+    except OSError as error:
+        raise CannotCreateError(path, f"cannot be created: {error.strerror}", "choose another place: --model PATH", "model-create")
+    try:
+        yield from _fill(temporary, classes, messages)
+        _flush(temporary)
+        os.replace(temporary, path)
+        _flush(folder)
+    except sqlite3.Error as error:
+        raise store_error(path, error) from None
+    except OSError as error:
+        raise CannotCreateError(path, f"cannot be written: {error.strerror}", "free some space or choose another place", "model-create")
+    finally:
+        for leftover in (temporary, temporary + "-journal"):
+            with contextlib.suppress(OSError):
+                os.unlink(leftover)
+
+
+def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # No journal: until the rename nobody sees this file, and after a crash nobody needs it.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("BEGIN")
+        for statement in schema(len(classes)):
+            connection.execute(statement)
+        yield NewModel(connection, classes, messages)
+        connection.execute("COMMIT")
+
+
+def schema(n_classes: int) -> list[str]:
+    """The statements of schema.sql for K classes."""
+    text = resources.files("nbspam.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    plain = "\n".join(line.partition("--")[0] for line in text.splitlines())
+    counts = "".join(
+        f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0" for k in range(n_classes)
+    )
+    statements = [statement.strip() for statement in plain.split(";") if statement.strip()]
+    return [s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements]
+
+
+def _flush(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

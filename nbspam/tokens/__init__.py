@@ -1,0 +1,65 @@
+"""Message -> tokens of each view.  The specification is docs/tokens.md.
+
+Hides which part of a message gives which tokens.  One Tokenizer serves any number of messages;
+it holds no state that changes a result, only a memory of header chunks that saves time.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.limits import MAX_TOKENS
+from nbspam.tokens.bag import VIEWS, Bag
+from nbspam.tokens.headers import HeaderReader
+from nbspam.tokens.structure import message_tokens, part_tokens
+from nbspam.tokens.urls import cut_urls, url_tokens
+from nbspam.tokens.words import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.message import Message, Part
+
+__all__ = ["VIEWS", "Bag", "Tokenizer"]
+
+
+class Tokenizer:
+    """Turns messages into bags."""
+
+    __slots__ = ("_headers",)
+
+    def __init__(self) -> None:
+        self._headers = HeaderReader()
+
+    def bag(self, message: Message) -> Bag:
+        """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none."""
+        body: list[str] = []
+        structure = message_tokens(message)
+        for part in message.parts:
+            structure.extend(part_tokens(part))
+            if part.text and len(body) < MAX_TOKENS:
+                _read_text(part, body, structure)
+            for name, text in part.embedded_headers:
+                if name in ("subject", "from"):
+                    body.extend(words(text, MAX_TOKENS))
+        header = self._headers.tokens(message.headers)
+        return Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+
+
+def _read_text(part: Part, body: list[str], structure: list[str]) -> None:
+    text = part.text
+    if part.is_html:
+        from nbspam.mail.html import read_html  # plain mail does not pay for it
+        from nbspam.tokens.structure import html_tokens
+
+        html = read_html(text)
+        structure.extend(html_tokens(html))
+        text = html.visible
+        if html.title:
+            structure.extend(["title=" + word for word in words(html.title, 100)])
+    text, urls = cut_urls(text)
+    for url in urls:
+        structure.extend(url_tokens(url))
+    body.extend(words(text, MAX_TOKENS - len(body)))
+    if not text.isascii():
+        from nbspam.tokens.unicode_words import has_zero_width
+
+        if has_zero_width(text):
+            structure.append("zero-width=#")

@@ -1,0 +1,166 @@
+"""Header fields -> tokens of the header view.
+
+Hides which fields are evidence and how each is read.  Every token carries its field's name
+(`subject:free`, `received:example.com`), so the same word in two fields is two tokens.
+Left out: the verdicts of other filters and what a mail store writes after delivery, because
+they tell what somebody thought of the message or where it lies, not what it is (docs/tokens.md).
+"""
+
+from __future__ import annotations
+
+from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
+
+IGNORED_PREFIXES = (
+    "x-spam-",
+    "x-spambayes-",
+    "x-crm114-",
+    "x-dspam-",
+    "x-rspamd-",
+    "x-mozilla-",
+    "x-nbspam",
+    "x-bogosity",
+    "x-spamprobe",
+    "x-text-classification",
+)
+IGNORED = frozenset(
+    ("status", "x-status", "x-uid", "x-uidl", "x-keywords", "x-gmail-labels", "lines", "content-length", "x-spam")
+)
+MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
+MAX_NAME = 60
+MAX_REMEMBERED = 20_000  # chunks whose tokens are remembered between messages of one run
+
+# Letters, digits and . - _ @ stay; all else parts two chunks.
+_SPLIT = bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b".-_@" else 32 for c in range(128)) + b" " * 128
+_NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
+_TRACE = frozenset(("received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results"))
+_ADDRESSES = frozenset(
+    ("from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to", "x-original-to",
+     "envelope-to", "resent-from", "resent-to", "x-envelope-from", "disposition-notification-to", "x-beenthere")
+)  # fmt: skip
+# Days and months tell when, not who; they would teach the filter the calendar of its training mail.
+_CALENDAR = frozenset("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec".split())
+_LIST_MACHINERY = frozenset(
+    ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
+     "list-unsubscribe-post")
+)  # fmt: skip
+_IDENTIFIERS = frozenset(("message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id"))
+
+
+class HeaderReader:
+    """Turns header fields into tokens; remembers chunks it has met, for bulk training."""
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        self._seen: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def tokens(self, headers: list[tuple[str, str]]) -> list[str]:
+        """Tokens of all fields that count, in order, repeats kept."""
+        found: list[str] = []
+        for name, text in headers:
+            if name in IGNORED or name.startswith(IGNORED_PREFIXES):
+                continue
+            if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
+                found.append("field:#odd")  # also keeps the marks of the other views out of a token's name
+                continue
+            found.append("field:" + name)
+            if name in _TRACE:
+                self._chunks(name, text, found, _trace)
+            elif name in _ADDRESSES:
+                self._chunks(name, text, found, _address)
+                if not text.isascii():
+                    found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
+            elif name in _IDENTIFIERS:
+                self._chunks(name, text, found, _identifier)
+            elif name in _LIST_MACHINERY:
+                continue  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
+            elif name.endswith("date"):
+                found.extend(_date(name, text))
+            elif name == "subject":
+                found.extend(_subject(text))
+            else:
+                found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
+        return found
+
+    def _chunks(self, name: str, text: str, found: list[str], read: "Reader") -> None:
+        seen = self._seen.get(name)
+        if seen is None or len(seen) > MAX_REMEMBERED:
+            seen = self._seen[name] = {}
+        get = seen.get
+        prefix = name + ":"
+        spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
+        for chunk in spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]:
+            tokens = get(chunk)
+            if tokens is None:
+                tokens = seen[chunk] = tuple(prefix + token for token in read(chunk.strip(".-_")))
+            found.extend(tokens)
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Reader = Callable[[str], list[str]]
+
+
+def _trace(chunk: str) -> list[str]:
+    """Received and its kin: names and addresses with parents; queue numbers and times are dropped."""
+    if "@" in chunk:
+        return _address(chunk)
+    if "." in chunk:
+        return parents(chunk)
+    if chunk.isdigit() or chunk in _CALENDAR or not 1 < len(chunk) <= MAX_WORD:
+        return []
+    if any(character.isdigit() for character in chunk) and not chunk.startswith("smtp"):
+        return []
+    return [chunk]
+
+
+def _address(chunk: str) -> list[str]:
+    """An address as a whole, its local part and its host with parents; or a word of a display name."""
+    local, at, host = chunk.rpartition("@")
+    if not at:
+        if "." in chunk:
+            return parents(chunk)
+        return [chunk] if 1 < len(chunk) <= MAX_WORD else []
+    if len(chunk) > 2 * MAX_WORD:
+        return [skip_token(chunk), *parents(host)]
+    return [chunk, *([local + "@"] if local else []), *parents(host)]
+
+
+def _identifier(chunk: str) -> list[str]:
+    """Message identifiers: the host that made it, and the shape of the part that it made."""
+    local, at, host = chunk.rpartition("@")
+    shape = _shape(local if at else chunk)
+    return [shape, *parents(host)] if at else [shape]
+
+
+def _shape(text: str) -> str:
+    """Runs of digits as 9, of letters as a, other characters as they are: 2002.a1b -> 9.a9a."""
+    shape: list[str] = []
+    for character in text[:60]:
+        kind = "9" if character.isdigit() else "a" if character.isalpha() else character
+        if not shape or shape[-1] != kind:
+            shape.append(kind)
+    return "~" + "".join(shape)[:24]
+
+
+def _date(name: str, text: str) -> list[str]:
+    """The time zone and the form of the date; day and hour say nothing of the sender."""
+    pieces = text.split(None, 10)
+    zone = [piece for piece in pieces if piece[:1] in "+-" and piece[1:].isdigit()]
+    return [name + ":" + piece for piece in zone[:1]] + [name + ":" + _shape(text.lower())]
+
+
+def _subject(text: str) -> list[str]:
+    """Words, and the marks of shouting: capitals, exclamation marks, long gaps."""
+    found = ["subject:" + word for word in words(text, MAX_FIELD_WORDS)]
+    if text.isupper():
+        found.append("subject:#capitals")
+    if "!" in text:
+        found.append("subject:!")
+    if "?" in text:
+        found.append("subject:?")
+    if "   " in text:
+        found.append("subject:#gap")
+    return found

@@ -1,0 +1,96 @@
+"""How a message is made -> tokens of the structure view.
+
+Hides what counts as form: content types, encodings, character sets, attachments, HTML tags
+and colours, where links and images point, what is hidden from the reader.
+"""
+
+from __future__ import annotations
+
+from nbspam.tokens.urls import url_tokens
+from nbspam.tokens.words import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.html import Html
+    from nbspam.mail.message import Message, Part
+
+MAX_HIDDEN_WORDS = 2_000
+MAX_TAGS = 3_000
+MAX_LINKS = 300
+MAX_NAME_WORDS = 20
+_MAGIC = (
+    (b"MZ", "exe"),
+    (b"PK\x03\x04", "zip"),
+    (b"%PDF", "pdf"),
+    (b"\x89PNG", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"\xd0\xcf\x11\xe0", "ole"),
+    (b"Rar!", "rar"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"{\\rtf", "rtf"),
+)
+
+
+def message_tokens(message: Message) -> list[str]:
+    """Content types in order, defects, and the size of the message as a power of two."""
+    found = ["type=" + kind for kind in message.structure]
+    found.extend(["defect=" + defect for defect in message.defects])
+    found.append(f"size={message.size_bytes.bit_length()}")
+    found.append(f"parts={min(len(message.parts), 9)}")
+    return found
+
+
+def part_tokens(part: Part) -> list[str]:
+    """Encoding, character set, disposition, and for an attachment its name, ending and true kind."""
+    found: list[str] = []
+    if part.encoding:
+        found.append("encoding=" + part.encoding[:20])
+    if part.declared_charset:
+        found.append("charset=" + part.declared_charset[:30])
+    if part.disposition:
+        found.append("disposition=" + part.disposition[:20])
+    if part.filename:
+        name = part.filename.lower()
+        stem, dot, ending = name.rpartition(".")
+        if dot:
+            found.append("ending=" + ending[:10])
+            second = stem.rpartition(".")
+            if second[1] and 1 < len(second[2]) <= 4:
+                found.append("ending=" + second[2] + "." + ending[:10])
+        found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
+    if not part.text and part.size_bytes:
+        found.append(f"attached={part.content_type}:{part.size_bytes.bit_length()}")
+        found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
+    return found
+
+
+def html_tokens(html: Html) -> list[str]:
+    """Tags and colours, link and image targets, and the words that a reader does not see."""
+    found = ["tag=" + tag for tag in html.tags[:MAX_TAGS]]
+    found.extend(["colour=" + colour for colour in html.colours[:MAX_TAGS]])
+    for target, text in html.links[:MAX_LINKS]:
+        found.extend(url_tokens(target))
+        if text and "." in text and "://" in target and _disagrees(target, text):
+            found.append("link=#disagrees")
+    for source in html.images[:MAX_LINKS]:
+        found.append("image=" + source.partition(":")[0].lower()[:6])
+        found.extend(url_tokens(source))
+    if html.comments:
+        found.append(f"comments={html.comments.bit_length()}")
+    if html.joined:
+        found.append(f"joined={html.joined.bit_length()}")
+    if html.hidden:
+        found.append("hidden=#")
+        found.extend(["hidden=" + word for word in words(html.hidden, MAX_HIDDEN_WORDS)])
+    return found
+
+
+def _disagrees(target: str, text: str) -> bool:
+    """Whether a link's text names another host than the link goes to."""
+    shown = text.strip().lower().rpartition("://")[2].partition("/")[0].partition("?")[0]
+    if " " in shown or "@" in shown or "." not in shown.strip("."):
+        return False
+    host = target.lower().partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
+    tail = ".".join(shown.strip(".").split(".")[-2:])
+    return not host.endswith(tail)

@@ -1,0 +1,147 @@
+"""Words of text that is not plain ASCII.
+
+Hides Unicode: compatibility forms (NFKC), case folding, zero-width characters, stacked
+combining marks, scripts written without spaces, and letters of one script that pose as
+another's.  Works with character tables filled as characters come, because the `regex`
+package costs a fresh process 13 ms to import.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, from_chunks, irregular, skip_token
+
+MAX_MARKS = 3  # combining marks kept on one letter; Vietnamese and Hebrew need no more
+_EDGE = "\x02"  # stands on both sides of each character of a script without spaces
+_INNER = "\x03"  # what two edges become between two such characters
+ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
+_PUNCTUATION = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'"}
+_PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
+# Cyrillic and Greek small letters that look like Latin ones (a share of Unicode's confusables
+# that a mail font cannot tell apart), after case folding.
+_LOOKALIKES = str.maketrans("абвеԁһіјкӏмноорԛгѕтхуѡ" + "αβγεηικνορτυχω", "a6beDhijkImHoopqrstxyw".lower() + "abyenikvoptuxw")
+_UNSPACED = (
+    (0x0E00, 0x0E7F),  # Thai
+    (0x1100, 0x11FF),  # Hangul jamo
+    (0x2E80, 0x2FDF),  # radicals
+    (0x3005, 0x3007),
+    (0x3021, 0x3029),
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3100, 0x318F),  # Bopomofo, Hangul compatibility jamo
+    (0x31A0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),  # Han
+    (0xA960, 0xA97F),
+    (0xAC00, 0xD7FF),  # Hangul syllables
+    (0xF900, 0xFAFF),
+    (0x1B000, 0x1B16F),
+    (0x20000, 0x3FFFF),
+)
+
+
+class _Alphabet(dict[int, str]):
+    """Code point -> what it becomes between normalisation and splitting; filled on demand."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = become = _become(code)
+        return become
+
+
+def _become(code: int) -> str:
+    if code < 128:
+        return chr(ASCII_TABLE[code])
+    if code in _PUNCTUATION:
+        return _PUNCTUATION[code]
+    character = chr(code)
+    if character in ZERO_WIDTH:
+        return ""
+    category = unicodedata.category(character)
+    if category[0] not in "LNM" and category != "Sc":
+        return "" if category == "Cf" else " "
+    if any(first <= code <= last for first, last in _UNSPACED):
+        return _EDGE + character + _EDGE
+    return character
+
+
+class _Marks(dict[int, str]):
+    """Code point -> M for a combining mark, a full stop for all else."""
+
+    def __missing__(self, code: int) -> str:
+        kind = "M" if code >= 0x300 and unicodedata.category(chr(code))[0] == "M" else "."
+        self[code] = kind
+        return kind
+
+
+_ALPHABET = _Alphabet()
+_MARKS = _Marks()
+
+
+def has_zero_width(text: str) -> bool:
+    """Whether characters that print nothing stand in the text (not a byte order mark in front)."""
+    return not text.isascii() and len(text) > 1 and any(character in text[1:] for character in ZERO_WIDTH)
+
+
+def normalised(text: str) -> str:
+    """NFKC and case folding, after runs of combining marks are cut to MAX_MARKS.
+
+    The cut comes first because canonical ordering sorts a run of marks in quadratic time.
+    """
+    kinds = text.translate(_MARKS)
+    too_many = "M" * (MAX_MARKS + 1)
+    at = kinds.find(too_many)
+    if at >= 0:
+        pieces: list[str] = []
+        start = 0
+        while at >= 0:
+            pieces.append(text[start : at + MAX_MARKS])
+            start = at + MAX_MARKS
+            end = kinds.find(".", start)
+            start = len(text) if end < 0 else end
+            at = kinds.find(too_many, start)
+        pieces.append(text[start:])
+        text = "".join(pieces)
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def unicode_words(text: str, limit: int) -> list[str]:
+    """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words."""
+    marked = normalised(text).translate(_ALPHABET)
+    spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ")
+    chunks = spaced.split(None, limit)[:limit]
+    if spaced.isascii() and _INNER not in spaced:
+        return from_chunks(chunks)
+    found: list[str] = []
+    plain: list[str] = []
+    for chunk in chunks:
+        if chunk.isascii() and _INNER not in chunk:
+            plain.append(chunk)
+            continue
+        if plain:
+            found.extend(from_chunks(plain))
+            plain.clear()
+        _foreign(chunk, found)
+    found.extend(from_chunks(plain))
+    return found
+
+
+def _foreign(chunk: str, found: list[str]) -> None:
+    """Adds the words of one chunk that has a character beyond ASCII."""
+    if _INNER in chunk:
+        characters = chunk.split(_INNER)
+        found.extend([a + b for a, b in zip(characters, characters[1:], strict=False)])
+        return
+    chunk = chunk.strip(JOINERS)
+    if not chunk:
+        return
+    latin = chunk.translate(_LOOKALIKES)
+    if latin.isascii() and any(character.isascii() and character.isalpha() for character in chunk):
+        found.append("mixed-script=")
+        irregular(latin, found)
+        return
+    if len(chunk) > MAX_WORD:
+        found.append(skip_token(chunk))
+    elif "." in chunk or "," in chunk:
+        found.extend(piece for piece in chunk.replace(",", " ").replace(".", " ").split() if piece.strip(JOINERS))
+    else:
+        found.append(chunk)

@@ -1,0 +1,152 @@
+"""Running text -> words: the one definition of a word, in two speeds.
+
+Hides the alphabet: which characters make a word, which join two halves, which are dropped.
+ASCII text (seven texts of eight) goes through one 256-byte table; all other text through
+nbspam.tokens.unicode_words, whose result on ASCII text is the same (a test says so).
+The specification is docs/tokens.md.
+"""
+
+from __future__ import annotations
+
+MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
+MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
+JOINERS = "'-.,_@"  # part of a word only between two of its characters
+_NUMERIC = "0123456789$.,%-"
+KEPT = "$%" + JOINERS
+
+
+def _ascii_table() -> bytes:
+    table = bytearray(b" " * 256)
+    for code in range(128):
+        character = chr(code)
+        if character.isalnum() or character in KEPT:
+            table[code] = ord(character.lower())
+    return bytes(table)
+
+
+ASCII_TABLE = _ascii_table()
+
+
+def words(text: str, limit: int) -> list[str]:
+    """The words of `text` in order, at most about `limit`; repeats stay.
+
+    Returns lower-case strings without white space.  Source: docs/tokens.md, "Words".
+    """
+    if not text.isascii():
+        from nbspam.tokens.unicode_words import unicode_words  # not paid for by ASCII mail
+
+        return unicode_words(text, limit)
+    spaced = text.encode("ascii").translate(ASCII_TABLE)
+    # The two commonest ends of a word go in C; what is left takes the slower irregular().
+    spaced = spaced.replace(b". ", b" ").replace(b", ", b" ")
+    return from_chunks(spaced.decode("ascii").split(None, limit)[:limit])
+
+
+def from_chunks(chunks: list[str]) -> list[str]:
+    """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
+    found: list[str] = []
+    append = found.append
+    streak = longest = 0  # of lone letters or digits
+    for chunk in chunks:
+        if chunk.isalnum():
+            if len(chunk) == 1:
+                append(chunk)
+                streak += 1
+                if streak > longest:
+                    longest = streak
+                continue
+            append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))
+        else:
+            irregular(chunk, found)
+        streak = 0
+    if longest >= MIN_SPACED:
+        return _spelled_out(found)
+    return [word for word in found if len(word) > 1] if longest else found
+
+
+def _spelled_out(found: list[str]) -> list[str]:
+    """Reads a run of lone letters as the word it spells, and drops other lone characters."""
+    kept: list[str] = []
+    run: list[str] = []
+    for word in found:
+        if len(word) == 1:
+            run.append(word)
+            continue
+        if run:
+            _close_run(run, kept)
+        kept.append(word)
+    _close_run(run, kept)
+    return kept
+
+
+def _close_run(run: list[str], kept: list[str]) -> None:
+    if MIN_SPACED <= len(run) <= MAX_WORD:
+        word = "".join(run)
+        if not word.isdigit():
+            kept.append("spaced=" + word)
+    run.clear()
+
+
+def skip_token(chunk: str) -> str:
+    """What stands for a run too long to be a word: its first character and its length in tens."""
+    return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
+
+
+def irregular(chunk: str, found: list[str]) -> None:
+    """Adds the words of a chunk that has a joiner, a currency or a per cent sign in it."""
+    chunk = chunk.strip(JOINERS)
+    if len(chunk) < 2:
+        if chunk:
+            found.append(chunk)
+    elif chunk.isalnum():
+        found.append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))
+    elif is_numeric(chunk):
+        found.append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))  # $29.95, 1,000,000, 50%
+    elif "@" in chunk:
+        _address(chunk, found)
+    elif "." in chunk or "," in chunk or "--" in chunk:
+        _compound(chunk, found)
+    elif len(chunk) <= MAX_WORD:
+        found.append(chunk)  # don't, e-mail, snake_case
+    else:
+        for piece in chunk.replace("-", " ").replace("_", " ").replace("'", " ").split():
+            found.append(piece if len(piece) <= MAX_WORD else skip_token(piece))
+
+
+def is_numeric(chunk: str) -> bool:
+    """Whether the chunk is a number, price, share or version: digits and $ . , % - only."""
+    return not chunk.strip(_NUMERIC)
+
+
+def _address(chunk: str, found: list[str]) -> None:
+    """someone@host.example: the whole, then the host with its parents."""
+    local, _, host = chunk.rpartition("@")
+    if len(chunk) <= 2 * MAX_WORD and "@" not in local:
+        found.append(chunk)
+    else:
+        found.append(skip_token(chunk))
+    found.extend(parents(host.strip(JOINERS)))
+
+
+def _compound(chunk: str, found: list[str]) -> None:
+    """Words run together by full stops or commas; a dotted name is also kept whole, once."""
+    if "," not in chunk and "--" not in chunk and len(chunk) <= MAX_WORD:
+        found.append(chunk)
+    for piece in chunk.replace(",", " ").replace(".", " ").replace("--", " ").split():
+        piece = piece.strip(JOINERS)
+        if len(piece) > 1:
+            found.append(piece if len(piece) <= MAX_WORD else skip_token(piece))
+
+
+def parents(host: str) -> list[str]:
+    """A host name or IPv4 address with its parents: a.b.example -> itself, b.example, example.
+
+    192.0.2.7 -> itself, 192.0.2, 192.0.  A name without a dot gives itself; at most six levels.
+    """
+    parts = host.split(".")
+    if len(parts) == 1:
+        return [host] if 0 < len(host) <= MAX_WORD else []
+    if is_numeric(host):
+        return [host, ".".join(parts[:3]), ".".join(parts[:2])] if len(parts) == 4 else [host]
+    first = max(0, len(parts) - 6)
+    return [name for name in (".".join(parts[i:]) for i in range(first, len(parts))) if len(name) <= 2 * MAX_WORD]

@@ -1,0 +1,125 @@
+"""One message -> a verdict.
+
+The walk of every fresh `nbspam classify`: parse, tokenise, look up, score, decide.  Stands on
+the classify lane: what it imports, every mail pays for.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
+from nbspam.labels import UNSURE, positive
+from nbspam.mail import parse
+from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.settings import from_text
+from nbspam.store.reader import open_model
+from nbspam.tokens import Tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.scoring.scorer import Scored
+    from nbspam.settings import Settings
+    from nbspam.store.reader import Model
+
+CLUES = 10  # shown in a verdict; explain shows all
+
+
+class Verdict:
+    """What the filter says of one message.
+
+    label         : the class decided, or 'unsure'
+    probability   : of spam where there is such a class, else of the label; None where undefined
+    log_odds      : the same in nats, unrounded; None where infinite or undefined
+    probabilities : by class, or None
+    risks         : conditional risk of each action: the classes in order, then unsure if allowed
+    scored        : the scores and what they are made of
+    """
+
+    __slots__ = ("label", "log_odds", "name", "probabilities", "probability", "risks", "scored")
+
+    def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
+        self.name = name
+        self.scored = scored
+        logs = scored.posteriors
+        self.probabilities = None if logs is None else [exp(value) for value in logs]
+        action = decide(self.probabilities, loss)
+        self.label = UNSURE if action == UNDECIDED else classes[action]
+        self.risks = None if self.probabilities is None else risks(self.probabilities, loss)
+        shown = positive(classes)
+        if shown is None:
+            shown = max(range(len(classes)), key=lambda k: scored.scores[k]) if action == UNDECIDED else action
+        self.probability = None if self.probabilities is None else self.probabilities[shown]
+        odds = scored.log_odds(shown)
+        self.log_odds = odds if odds is not None and abs(odds) < float("inf") else None
+
+
+class Classifier:
+    """A model, a way of scoring and a loss, ready for any number of messages."""
+
+    __slots__ = ("_loss", "_scorer", "_tokenizer", "model", "settings")
+
+    def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
+        self.model = model
+        self.settings = settings
+        self._loss = loss or zero_one_loss(len(model.classes))
+        self._scorer = Scorer(model, settings)
+        self._tokenizer = Tokenizer()
+
+    def verdict(self, data: bytes, name: str) -> Verdict:
+        """The verdict on one message; never raises on what a mail may hold."""
+        counted = Counted(self._tokenizer.bag(parse(data)))
+        return Verdict(name, self._scorer.score(counted), self.model.classes, self._loss)
+
+
+def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:
+    """A classifier from a model file.
+
+    change : settings that the command line gives over those of the file (event_model, alpha, prior, textbook)
+    loss   : as `--loss` spells it; empty for the loss in the file, or 0-1
+    """
+    model = open_model(path)
+    settings = from_text(model.settings)
+    if change:
+        settings = changed(settings, change)
+    return Classifier(model, settings, read_loss(loss or model.settings.get("loss", ""), model.classes))
+
+
+def changed(settings: Settings, change: dict[str, str]) -> Settings:
+    """The settings with some of them replaced."""
+    from nbspam.settings import Settings, textbook
+
+    event_model = change.get("event_model", settings.event_model)
+    alpha = change.get("alpha")
+    same = event_model == settings.event_model
+    new = Settings(
+        event_model,
+        float(alpha) if alpha is not None else settings.alpha if same else None,
+        change.get("prior", settings.prior),
+        settings.averaged if same else None,
+        settings.threshold,
+        settings.normalise,
+        change.get("features", settings.features if same else ""),
+    )
+    return textbook(new) if "textbook" in change else new
+
+
+def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
+    """The losses of `--loss`: costs, or the path of a matrix file; None for an empty text."""
+    if not text:
+        return None
+    from nbspam.decision import parse_loss, read_loss_matrix
+
+    return parse_loss(text, classes) if "=" in text else read_loss_matrix(text, classes)
+
+
+def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
+    """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
+    values: list[tuple[str, float]] = []
+    n_classes = len(verdict.scored.scores)
+    for part in verdict.scored.parts:
+        if part.kind == "token":
+            last = part.values[n_classes - 1]
+            values.append((part.text, last - sum(part.values[:-1]) / max(1, n_classes - 1)))
+    values.sort(key=lambda clue: (-abs(clue[1]), clue[0]))
+    return values[:n]

@@ -1,0 +1,86 @@
+"""Where the tests find public corpora and the installed program.
+
+One setting, NBSPAM_CORPORA, names the folder of the archives; the default is ../shared/corpora
+beside the checkout.  They are unpacked once into .cache/corpora, which git ignores.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".cache" / "corpora"
+
+
+def corpora_folder() -> Path:
+    """The folder that holds the archives (it may not exist)."""
+    return Path(os.environ.get("NBSPAM_CORPORA") or ROOT.parent / "shared" / "corpora")
+
+
+def unpacked(name: str, top: str) -> Path | None:
+    """The unpacked corpus `name`, or None where its archive is not to be had."""
+    target = CACHE / top
+    if target.exists():
+        return target
+    archive = corpora_folder() / f"{name}.tar.xz"
+    if not archive.exists():
+        return None
+    staging = CACHE / f".{name}.{os.getpid()}"
+    staging.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive) as tar:
+        tar.extractall(staging, filter="data")
+    try:
+        (staging / top).rename(target)
+    except OSError:  # another process was first
+        pass
+    return target
+
+
+def corpus_or_skip(name: str, top: str) -> Path:
+    """As `unpacked`; skips the test where the archive is not to be had."""
+    folder = unpacked(name, top)
+    if folder is None:
+        pytest.skip(f"{name}.tar.xz is not in {corpora_folder()}: set NBSPAM_CORPORA (see docs/corpora.md)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def spamassassin() -> Path:
+    """The SpamAssassin public corpus."""
+    return corpus_or_skip("spamassassin", "sa")
+
+
+@pytest.fixture(scope="session")
+def torture_files() -> list[Path]:
+    """Odd and broken messages from the test suites of other mail software."""
+    folder = corpus_or_skip("torture", "torture")
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The corpus of this project."""
+    return ROOT / "data"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The nbspam program of a real (not editable) installation in a virtual environment of its own."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", folder], check=True)
+    # The packages of the test environment serve; only nbspam itself is built and installed anew.
+    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", ROOT]
+    subprocess.run(command, check=True)
+    site = subprocess.run(
+        [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    own = next((folder / "lib").glob("python*")) / "site-packages"
+    (own / "test-packages.pth").write_text(site + "\n")
+    return folder / "bin" / "nbspam"
