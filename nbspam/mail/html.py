@@ -1,0 +1,433 @@
+"""HTML text -> Html: what a reader sees of it, what he does not, and where it leads.
+
+Hides how a browser builds a page out of broken markup.  The reader goes over the tags once, keeps the
+open elements on a stack, and knows for each piece of text whether the styles, colours and sizes around
+it leave it visible.  Linear in time, without recursion, never raises.
+
+Decisions, where browsers and mail readers leave a choice:
+- Text is kept as written, white space too; blocks, cells and line breaks put a newline between words.
+- `noscript` and `object` show their content (mail is read without scripts and plug-ins); `iframe`,
+  `noframes`, `script` and `style` do not; a `textarea` and the options of a `select` do.
+- A comment without end hides all that follows.  After a tag without end the rest is read leniently,
+  but as hidden: no browser shows it.
+- `joined` counts places where letters or digits stand on both sides of markup that shows nothing and
+  styles nothing: comments, unknown elements, elements without content, hidden elements.  `<b>Hel</b>lo`
+  is joined too but is ordinary, and not counted.
+- Zero-width characters stay where they are; the tokens deal with them.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.html_entities import decode
+from nbspam.mail.html_style import Effect, State
+from nbspam.mail.html_tags import (
+    BODY,
+    BREAK,
+    CLOSE,
+    CLOSE_UNKNOWN,
+    EMPTY,
+    LOST,
+    NOTHING,
+    OPEN_BLOCK,
+    OPEN_UNKNOWN,
+    RAW,
+    UNENDED,
+    Tag,
+    end_tag,
+    full_attributes,
+    regular_attributes,
+    start_tag,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.html_sheet import Sheet
+
+MAX_TAGS = 1 << 18  # what follows the last one is not read
+MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text
+MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
+MAX_ANCHOR = 1_000  # characters of a link's text
+MAX_REMEMBERED = 8_192  # tags known by their text
+MAX_REMEMBERED_TAG = 200  # characters
+
+# Tags read before, by their text: pure, so sharing it between texts changes no result.
+_remembered: dict[str, Tag] = {}
+
+
+class Html:
+    """What is in an HTML text; see read_html."""
+
+    __slots__ = ("colours", "comments", "hidden", "images", "joined", "links", "tags", "title", "visible")
+
+    def __init__(self) -> None:
+        self.visible = ""  # what a person sees
+        self.hidden = ""  # text, not comments, that a person does not see
+        self.title = ""
+        self.links: list[tuple[str, str]] = []  # target, text of the link
+        self.images: list[str] = []
+        self.tags: list[str] = []  # names of all start tags, lower case, in order
+        self.colours: list[str] = []
+        self.comments = 0
+        self.joined = 0  # words split by markup that shows nothing
+
+
+def read_html(text: str) -> Html:
+    """Read an HTML text; never raises, whatever it is."""
+    if "\0" in text:
+        text = text.replace("\0", "")
+    return _Reader(text).read()
+
+
+class _Reader:
+    """One reading: the pieces between `<` and `<`, the open elements, and what was found."""
+
+    __slots__ = (
+        *(
+            "before",
+            "body_seen",
+            "gave_up",
+            "hidden",
+            "html",
+            "index",
+            "known",
+            "link",
+            "link_text",
+            "offset",
+        ),
+        *("opened", "pieces", "raw", "sheet", "start", "steps", "text", "visible", "walk"),
+    )
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pieces = text.split("<", MAX_TAGS)
+        if len(self.pieces) > MAX_TAGS:
+            del self.pieces[-1]
+        self.walk = enumerate(self.pieces)
+        self.index = self.offset = 0  # a piece, and where it begins in the text
+        self.html = Html()
+        self.visible: list[str] = []
+        self.hidden: list[str] = []
+        self.opened: list[Tag] = []
+        self.before: list[State] = []  # the state outside of each opened element
+        self.known = _remembered
+        self.sheet: Sheet | None = None
+        self.raw = ""
+        self.link: str | None = None  # the target of the link that is open
+        self.link_text, self.start = self.visible, 0  # and where its text begins
+        self.steps = MAX_STEPS
+        self.body_seen = self.gave_up = False
+
+    def read(self) -> Html:
+        """Walk over the tags.  The loop is long because it is the one place where time is spent."""
+        visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
+        known, names, joined = self.known, self.html.tags, 0
+        state = State()
+        mark = -1  # how much was visible where a word may have been split
+        visible.append(_decoded(next(self.walk)[1]))
+        for index, piece in self.walk:
+            text, ended, rest = piece.partition(">")
+            tag = known.get(text)
+            if tag is None or not ended:
+                tag, rest = self._meet(index, piece)
+                known = self.known
+            kind = tag.kind
+            if kind <= OPEN_BLOCK:
+                if kind and opened and opened[-1].name not in tag.room:
+                    state = self._make_room(tag, state)
+                names.append(tag.name)
+                opened.append(tag)
+                before.append(state)
+                if tag.effect is not None:
+                    state = state.then(tag.effect)
+                if kind:
+                    visible.append("\n") if not state.hidden else self._separate(state)
+                elif not rest or state.hidden:
+                    mark = len(visible)
+                else:
+                    mark = -1
+            elif kind <= BREAK:
+                if kind != CLOSE:
+                    visible.append("\n") if not state.hidden else self._separate(state)
+                if kind == BREAK:
+                    names.append(tag.name)
+                elif opened and opened[-1].name == tag.name:
+                    del opened[-1]
+                    state = before.pop()
+                else:
+                    state = self._close(tag, state)
+            else:
+                if kind > EMPTY:
+                    mark = len(visible)
+                    state = self._unusual(tag, state)
+                elif tag.name:
+                    names.append(tag.name)
+            if tag.evidence:
+                self._note(tag, state)
+            if rest:
+                if "&" in rest:
+                    rest = decode(rest)
+                if state.hidden:
+                    hidden.append(rest)
+                    continue
+                if mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum():
+                    joined += 1
+                visible.append(rest)
+        self.html.joined = joined
+        return self._finish()
+
+    def _finish(self) -> Html:
+        self._end_link()
+        html = self.html
+        html.visible = "".join(self.visible)
+        html.hidden = "".join(self.hidden)
+        html.title = html.title.strip()
+        return html
+
+    def _separate(self, state: State) -> None:
+        """A new line in hidden text; in the visible one too if the hidden text takes space."""
+        self.hidden.append("\n")
+        if not state.gone:
+            self.visible.append("\n")
+
+    # Open elements
+
+    def _find(self, tag: Tag, first: bool) -> int:
+        """Where the innermost (or, unless first, the outermost) element is that the tag closes; -1: none."""
+        opened = self.opened
+        found = -1
+        steps = self.steps
+        for index in range(len(opened) - 1, -1, -1):
+            steps -= 1
+            name = opened[index].name
+            if steps < 0 or (name in tag.stops and name not in tag.closes):
+                break
+            if name in tag.closes:
+                found = index
+                if first or name in tag.stops:
+                    break
+        self.steps = steps
+        return found
+
+    def _make_room(self, tag: Tag, state: State) -> State:
+        """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
+        index = self._find(tag, first=False)
+        return self._cut(index) if index >= 0 else state
+
+    def _close(self, tag: Tag, state: State) -> State:
+        """An end tag whose element is not the innermost."""
+        index = self._find(tag, first=True)
+        if index < 0:
+            return state
+        if tag.carried and any(inner.special for inner in self.opened[index + 1 :]):
+            return self._lift(index)
+        return self._cut(index)
+
+    def _cut(self, index: int) -> State:
+        """End an element and all inside it; formatting goes on behind it, unless it ends at a wall."""
+        opened, before = self.opened, self.before
+        state = before[index]
+        tag = opened[index]
+        carried = (
+            [] if tag.is_wall or tag.is_row else [inner for inner in opened[index + 1 :] if inner.carried]
+        )
+        del opened[index:]
+        del before[index:]
+        for inner in carried[-MAX_CARRIED:]:
+            opened.append(inner)
+            before.append(state)
+            if inner.effect is not None:
+                state = state.then(inner.effect)
+        return state
+
+    def _lift(self, index: int) -> State:
+        """Take a formatting element out from around the blocks that are still open inside it."""
+        state = self.before[index]
+        del self.opened[index]
+        return self._rebuild(index, state)
+
+    def _rebuild(self, index: int, state: State) -> State:
+        before = self.before
+        del before[index:]
+        for tag in self.opened[index:]:
+            before.append(state)
+            if tag.effect is not None:
+                state = state.then(tag.effect)
+        return state
+
+    # Tags that need more than a look at what is open
+
+    def _unusual(self, tag: Tag, state: State) -> State:
+        if tag.kind == OPEN_UNKNOWN:
+            self.opened.append(tag)
+            self.before.append(state)
+            if tag.effect is not None:
+                state = state.then(tag.effect)
+        elif tag.kind == CLOSE_UNKNOWN:
+            return self._close(tag, state)
+        elif tag.kind == RAW:
+            self._take_raw(tag, state)
+        elif tag.kind == BODY and not self.body_seen:
+            self.body_seen = True
+            root = State()
+            root.link = root.link if tag.link_colour is None else tag.link_colour
+            state = self._rebuild(0, root.then(tag.effect) if tag.effect else root)
+        elif tag.kind == LOST:
+            return self._hide_the_rest(state)
+        if tag.name:
+            self.html.tags.append(tag.name)
+        return state
+
+    def _hide_the_rest(self, state: State) -> State:
+        self.opened.clear()
+        self.before.clear()
+        self.body_seen = True
+        gone = Effect()
+        gone.gone = True
+        return state.then(gone)
+
+    def _take_raw(self, tag: Tag, state: State) -> None:
+        """The content of an element without markup: text to show, a title, a sheet of styles, or nothing."""
+        text, self.raw = self.raw, ""
+        name = tag.name
+        if name == "title":
+            self.html.title += decode(text) if "&" in text else text
+        elif name in ("textarea", "xmp", "plaintext"):
+            sink = self.hidden if state.hidden else self.visible
+            sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
+        elif name == "style":
+            self._read_sheet(text)
+
+    def _read_sheet(self, text: str) -> None:
+        # Few mails have a sheet that hides or colours anything.
+        from nbspam.mail.html_sheet import Sheet
+
+        sheet = self.sheet or Sheet()
+        if sheet.read(text, self.html.colours):
+            self.sheet = sheet
+            self.known = {}  # tags mean something else from here on
+
+    def _note(self, tag: Tag, state: State) -> None:
+        """Keep where a tag leads to and what it shows."""
+        html = self.html
+        html.colours.extend(tag.colours)
+        html.images.extend(tag.images)
+        if tag.name == "a":
+            self._end_link()
+            self.link = tag.link
+            self.link_text = self.hidden if state.hidden else self.visible
+            self.start = len(self.link_text)
+        elif tag.link is not None:
+            html.links.append((tag.link, ""))
+
+    def _end_link(self) -> None:
+        if self.link is not None:
+            text = "".join(self.link_text[self.start :]).strip()
+            self.html.links.append((self.link, text[:MAX_ANCHOR]))
+            self.link = None
+
+    # Reading a tag for the first time
+
+    def _meet(self, index: int, piece: str) -> tuple[Tag, str]:
+        """The tag a piece begins with, and the text behind it."""
+        first = piece[:1]
+        if first.isalpha() and first.isascii():
+            return self._read_tag(index, piece, 0)
+        if first == "/":
+            if piece[1:2].isalpha() and piece[1:2].isascii():
+                return self._read_tag(index, piece, 1)
+            return NOTHING, self._behind(">", piece)
+        if first == "!":
+            return NOTHING, self._behind_comment(piece)
+        if first == "?":
+            return NOTHING, self._behind(">", piece)
+        return NOTHING, "<" + piece
+
+    def _read_tag(self, index: int, piece: str, slash: int) -> tuple[Tag, str]:
+        text, ended, rest = piece.partition(">")
+        attributes = regular_attributes(text) if ended else None
+        plain = attributes is not None
+        if attributes is None:
+            attributes, end = self._read_attributes(index, text)
+            plain = ended != "" and end == len(text)
+            if not plain and not self.gave_up:
+                if end < 0:
+                    self.gave_up = True
+                    return UNENDED, rest
+                rest = self._skip(index, end)
+        tag = end_tag(text) if slash else start_tag(text, attributes, self.sheet)
+        if tag.kind == RAW:
+            rest = self._behind_raw(tag.name, rest)
+        elif plain and len(text) <= MAX_REMEMBERED_TAG:
+            if len(self.known) >= MAX_REMEMBERED:
+                self.known.clear()
+            self.known[text] = tag
+        return tag, rest
+
+    def _read_attributes(self, index: int, text: str) -> tuple[dict[str, str], int]:
+        """Attributes, and the end of the tag counted from its begin (-1: it never ends)."""
+        begin = 1
+        while begin < len(text) and text[begin] not in " \t\r\n\f/":
+            begin += 1
+        if self.gave_up:
+            return full_attributes(text, begin)
+        self._locate(index)
+        attributes, end = full_attributes(self.text, self.offset + begin)
+        return attributes, end - self.offset if end >= 0 else -1
+
+    def _locate(self, index: int) -> None:
+        """Set offset to where a piece begins in the text."""
+        between = self.pieces[self.index : index]
+        self.offset += sum(map(len, between)) + len(between)
+        self.index = index
+
+    def _skip(self, index: int, end: int) -> str:
+        """Pass over the pieces up to `end`, counted from the begin of this one; the text behind it."""
+        piece = self.pieces[index]
+        while end >= len(piece):
+            end -= len(piece) + 1
+            following = next(self.walk, None)
+            if following is None:
+                return ""
+            piece = following[1]
+        return piece[end + 1 :]
+
+    def _behind(self, marker: str, piece: str) -> str:
+        """The text behind a marker, in this piece or a later one."""
+        found, tail = piece.partition(marker)[1:]
+        while not found:
+            following = next(self.walk, None)
+            if following is None:
+                return ""
+            found, tail = following[1].partition(marker)[1:]
+        return tail
+
+    def _behind_comment(self, piece: str) -> str:
+        if piece.startswith("!--"):
+            self.html.comments += 1
+            for empty in ("!-->", "!--->"):
+                if piece.startswith(empty):
+                    return piece[len(empty) :]
+            return self._behind("-->", piece[3:])
+        if piece[1:8].lower() != "doctype":
+            self.html.comments += 1
+        return self._behind(">", piece)
+
+    def _behind_raw(self, name: str, content: str) -> str:
+        """Keep the content of an element without markup; the text behind its end tag."""
+        kept = [content]
+        size = len(name) + 1
+        rest = ""
+        for _, piece in self.walk:
+            if piece[:1] == "/" and piece[1:size].lower() == name and piece[size : size + 1] in _NAME_ENDS:
+                rest = piece.partition(">")[2]
+                break
+            kept.append(piece)
+        self.raw = "<".join(kept)
+        return rest
+
+
+_NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
+
+
+def _decoded(text: str) -> str:
+    return decode(text) if "&" in text else text
