@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 FOLDER, FILE, MESSAGE = 0, 1, 2  # FILE may be an mbox, MESSAGE is one message
 MAILDIR_PARTS = ("cur", "new", "tmp")
 TRASHED, DRAFT, DELETED = "trashed", "draft", "deleted"
-INDEX_FILE = "index of a mail program"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
-_INDEX_STARTS = ("dovecot.", "dovecot-", "cyrus.")  # what mail servers and programs put beside mail
-_INDEX_ENDS = (".msf",)
+_INDEX_STARTS = (
+    "dovecot.",
+    "dovecot-",
+    "cyrus.",
+)  # indexes that mail programs put beside mail; no mail is lost
+_INDEX_ENDS = (".msf", ".lock")
 
 
 def walk(top: str, notes: Notes, deep: bool = True) -> Iterator[tuple[str, bool]]:
@@ -38,11 +41,12 @@ def walk(top: str, notes: Notes, deep: bool = True) -> Iterator[tuple[str, bool]
             pending.pop()
         elif kind != FOLDER:
             yield path, kind == FILE
-        elif (deep or not seen) and _enter(path, seen, notes):
+        elif (deep or not seen) and enter(path, seen, notes):
             pending.append(iter(listing(path, notes, deep)))
 
 
-def _enter(path: str, seen: set[tuple[int, int]], notes: Notes) -> bool:
+def enter(path: str, seen: set[tuple[int, int]], notes: Notes) -> bool:
+    """Whether a folder comes for the first time in this walk and can be looked at."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -131,12 +135,10 @@ def messages(names: list[str], notes: Notes) -> tuple[int, list[str]]:
     is_mh = ".mh_sequences" in names
     kept: list[str] = []
     for name in names:
-        if name.startswith("."):
+        if name.startswith((".", *_INDEX_STARTS)) or name.endswith(_INDEX_ENDS):
             continue
         if name[0] == "," and _is_number(name[1:]):
             notes.leave_out(DELETED)
-        elif name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
-            notes.leave_out(INDEX_FILE)
         elif is_mh and not _is_number(name):
             notes.leave_out(NO_MESSAGE)
         else:

@@ -128,6 +128,7 @@ def _tree(top: str, rules: Rules) -> list[Part]:
         else:
             parts.append(PassedBy(f"folder {name}", _number_of_files(path)))
     parts += [PassedBy(reason, count) for reason, count in notes.left_out.items()]
+    parts += [PassedBy(reason, path=path) for path, reason in notes.skipped]
     if not any(part.labels for part in parts):
         raise NoInputError(
             top, "no mail folder in it", "name the folder that holds INBOX and Junk", "source-empty"

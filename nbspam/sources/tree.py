@@ -17,7 +17,7 @@ import os
 
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, checked_name
-from nbspam.sources.folders import MAILDIR_PARTS, is_maildir, messages, scan
+from nbspam.sources.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan
 from nbspam.sources.item import MAGIC_START, open_regular
 from nbspam.sources.mbox import begins_mbox
 
@@ -54,15 +54,8 @@ def tree_folders(top: str, notes: Notes) -> Iterator[tuple[str, str]]:
     pending = [("", top)]
     while pending:
         name, path = pending.pop()
-        try:
-            status = os.stat(path)
-        except OSError as error:
-            notes.skip(path, error)
+        if not enter(path, seen, notes):
             continue
-        if (status.st_dev, status.st_ino) in seen:
-            notes.skip(path, "links back to a folder already read")
-            continue
-        seen.add((status.st_dev, status.st_ino))
         folders, files = scan(path, notes)
         if is_maildir(folders):
             yield name or INBOX, path
