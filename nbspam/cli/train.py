@@ -52,7 +52,8 @@ def train_command(model: str, jobs: int, vocab: str | None, update: bool, replac
         raise CannotCreateError(model, "there is a model already, and it stays as it is", remedy, "model-exists")
     settings = scoring_settings(given)
     source = labelled_source(given)
-    with Progress("Training", source.size_hint(), shows_progress(quiet)) as progress:
+    shown = shows_progress(quiet)
+    with Progress("Training", source.size_hint()[1] if shown else None, shown) as progress:
         trained = train(source.items(), source.classes, model, settings, jobs=jobs, progress=progress.advance)
     if not quiet:
         say(train_summary(trained, source))

@@ -79,11 +79,8 @@ def canonical(label: str) -> str:
     return codec or ""
 
 
-def decode(payload: bytes, label: str, allowance: Allowance, header: bool = False) -> tuple[str, str]:
-    """(text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared).
-
-    header : the guess, if one is needed, counts against the allowance for header text
-    """
+def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
+    """(text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared)."""
     codec = _COMMON.get(label, "")
     if not codec and label:
         codec = canonical(label)
@@ -97,7 +94,7 @@ def decode(payload: bytes, label: str, allowance: Allowance, header: bool = Fals
         and (b"~" not in payload or b"~{" not in payload)
     ):
         return payload.decode("ascii"), codec or "ascii"
-    text, codec = _decode_hard(payload, codec, allowance, header)
+    text, codec = _decode_hard(payload, codec, allowance)
     if "\0" in text:
         allowance.note("nul")
         text = text.replace("\0", "")
@@ -123,7 +120,7 @@ def _decode_cp1252(payload: bytes) -> str:
 
 def decode_raw(payload: bytes, allowance: Allowance) -> str:
     """Raw 8-bit text of a header: UTF-8, else a guess."""
-    return decode(payload, "", allowance, header=True)[0]
+    return decode(payload, "", allowance)[0]
 
 
 def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance) -> str:
@@ -138,11 +135,13 @@ def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance
         and _strict(payload, codec) is not None
     ):
         return codec
-    return _guess(payload, allowance, True)
+    return _guess(payload, allowance)
 
 
-def _decode_hard(payload: bytes, codec: str, allowance: Allowance, header: bool) -> tuple[str, str]:
+def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
     seen = _by_signature(payload, codec)
+    if seen == "hz" and _strict(payload, seen) is None:
+        seen = ""
     if seen:
         return decode_with(seen, payload), seen
     if payload.isascii() and codec not in _STATEFUL:
@@ -160,7 +159,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance, header: bool)
         high = len(text) - len(text.encode("ascii", "ignore"))
         if codec != "utf-8" or broken * 10 <= high:
             return text, codec
-    codec = _guess(payload, allowance, header)
+    codec = _guess(payload, allowance)
     return decode_with(codec, payload), codec
 
 
@@ -207,11 +206,10 @@ def _byte_order(payload: bytes, codec: str) -> str:
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _guess(payload: bytes, allowance: Allowance, header: bool) -> str:
-    if header:
-        if not allowance.guesses:
-            return "cp1252"
-        allowance.guesses -= 1
+def _guess(payload: bytes, allowance: Allowance) -> str:
+    if not allowance.guesses:
+        return "cp1252"
+    allowance.guesses -= 1
     from nbspam.mail.guess import guess_codec  # most mail declares its charset
 
     return guess_codec(payload)

@@ -58,6 +58,8 @@ def parse_date(text: str) -> float | None:
     day = month = year = -1
     clock: tuple[int, int, int] | None = None
     offset: int | None = None
+    if not text.isascii():  # other digits are digits too, for str
+        text = text.encode("ascii", "replace").decode("ascii")
     for word in text[:_MAX_DATE_CHARACTERS].partition("(")[0].replace(",", " ").lower().split():
         if ":" in word and clock is None:
             clock = _clock(word)

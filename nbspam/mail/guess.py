@@ -1,53 +1,116 @@
 """Which legacy charset 8-bit text without a usable declaration is in.
 
-Hides the heuristic.  Looked at: the first SAMPLE_BYTES from the first 8-bit byte on.  Runs of one
-or two high bytes between ASCII letters are Western (windows-1252).  Else each candidate decodes
-the sample and is scored by the share of its language's most frequent characters among the
-characters that are not ASCII, less three times the share of broken ones; the best wins if it has
-a score at all.  It needs a line of text to be right, and costs 0.2 ms.
+Hides the heuristic, which looks at SAMPLE_BYTES from the first 8-bit byte on and goes by the
+shape of the bytes first, because it tells more than letters do in a short text:
+
+1. High bytes that stand alone, or a few that stand between ASCII letters: Western, windows-1252.
+2. High bytes of which four in five are of one case of a Cyrillic alphabet (0xC0-0xDF or
+   0xE0-0xFF): KOI8-R or windows-1251, whichever makes more of the frequent letters.
+3. Runs of even length in which each second byte is over 0xA0: two-byte EUC.  A fifth of kana is
+   EUC-JP; first bytes all in the Hangul rows are EUC-KR; the rest is GB 2312 (as GB18030).
+4. Else the charset (Big5, Shift-JIS, GB18030, CP949, the Cyrillic two) in which frequent
+   characters have the largest share of what is expected of them, less three times the broken
+   ones; windows-1252 if none has a sixth of it.
+
+It wants a line of text to be right, and costs 0.1 ms.
 """
 
 from __future__ import annotations
 
 SAMPLE_BYTES = 2_048
-_RUNS = bytes(32 if byte < 128 else 120 for byte in range(256))
+_FEW = 12
+_SHAPE = bytes(120 if byte > 127 else 97 if chr(byte).isalpha() else 32 for byte in range(256))
+_HIGH_ONLY = bytes(32 if byte < 128 else byte for byte in range(256))
+_UPPER_ROW = bytes(range(0xC0, 0xE0))
+_LOWER_ROW = bytes(range(0xE0, 0x100))
+_EUC = bytes(range(0xA1, 0xFF))
+_KANA_ROWS = b"\xa4\xa5"
+_HANGUL_ROWS = bytes(range(0xB0, 0xC9))
+_SYMBOL_ROWS = b"\xa1\xa2\xa3"
+_RUSSIAN = "оеаинтсрвлкмдпуяыь"
+_RUSSIAN_CAPITALS = "ОЕАИНТСРВЛКМДПУЯЫЬ"
+_JAPANESE = "のにはをたがでてとしれさあるいもこすかなっまくりんらおよ、。ースン"
+_KOREAN = "이다는을가에의하고지은를로기도니시인한있습사서어나라해대자일"
+_SIMPLIFIED = (
+    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出"
+    "会可也你对生能公司，。、您之年业学请务产元"
+)
+_TRADITIONAL = (
+    "的一是不了在人有我他這個們中來上大為和國地到以說時要就出"
+    "會可也你對生能公司，。、您之年業學請務產元"
+)
+# Codec, frequent characters, and the share they have of ordinary text.
 _CANDIDATES = (
-    (
-        "gb18030",
-        "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能公司，。、您之年业学请务产元",
-    ),
-    (
-        "big5hkscs",
-        "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能公司，。、您之年業學請務產元",
-    ),
-    ("cp932", "のにはをたがでてとしれさあるいもこすかなっまくりんらおよ、。ースン"),
-    ("euc_jp", "のにはをたがでてとしれさあるいもこすかなっまくりんらおよ、。ースン"),
-    ("cp949", "이다는을가에의하고지은를로기도니시인한있습사서어나라해대자일"),
-    ("cp1251", "оеаинтсрвлкмдпуяыьгзб"),
-    ("koi8-r", "оеаинтсрвлкмдпуяыьгзб"),
+    ("big5hkscs", _TRADITIONAL, 0.3),
+    ("cp932", _JAPANESE, 0.5),
+    ("gb18030", _SIMPLIFIED, 0.3),
+    ("cp949", _KOREAN, 0.4),
+    ("cp1251", _RUSSIAN, 0.9),
+    ("koi8-r", _RUSSIAN, 0.9),
 )
 
 
 def guess_codec(payload: bytes) -> str:
     """The codec of legacy text; "cp1252" when nothing else is plain."""
-    high = payload.translate(_RUNS)
-    start = max(high.find(b"x") - 64, 0)
+    high = payload.translate(_HIGH_ONLY)
+    start = max(len(high) - len(high.lstrip(b" ")) - 64, 0)
     sample = payload[start : start + SAMPLE_BYTES]
     runs = high[start : start + SAMPLE_BYTES].split()
-    if not runs or sum(map(len, runs)) < 1.7 * len(runs):
+    letters = b"".join(runs)
+    if len(letters) < 1.7 * len(runs) or _is_western(sample, len(letters), len(runs)):
         return "cp1252"
-    best, best_score = "cp1252", 0.2
-    for codec, frequent in _CANDIDATES:
-        score = _score(sample, codec, frequent)
+    one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
+    if one_case * 5 >= len(letters) * 4:
+        return max(("cp1251", "koi8-r"), key=lambda codec: _russian(letters, codec))
+    even = b"".join([run for run in runs if not len(run) % 2])
+    if len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49:
+        return _euc(even)
+    return _by_letters(sample)
+
+
+def _is_western(sample: bytes, letters: int, runs: int) -> bool:
+    """Whether a text with few high bytes has them inside words of ASCII letters."""
+    if letters >= _FEW or letters > 2 * runs:
+        return letters < 2
+    shape = sample.translate(_SHAPE)
+    return shape.count(b"ax") + shape.count(b"xa") >= runs
+
+
+def _count(text: bytes, wanted: bytes) -> int:
+    """How many bytes of a text are among the wanted ones."""
+    return len(text) - len(text.translate(None, wanted))
+
+
+def _russian(letters: bytes, codec: str) -> float:
+    text = letters.decode(codec, "replace")
+    return sum(map(text.count, _RUSSIAN)) + 0.8 * sum(map(text.count, _RUSSIAN_CAPITALS))
+
+
+def _euc(text: bytes) -> str:
+    """Which two-byte EUC a text of whole characters is in."""
+    rows = text[::2]
+    if _count(rows, _KANA_ROWS) * 5 >= len(rows):
+        return "euc_jp"
+    hangul = _count(rows, _HANGUL_ROWS)
+    if hangul * 2 >= len(rows) and (hangul + _count(rows, _SYMBOL_ROWS)) * 20 >= len(rows) * 19:
+        korean, chinese = _share(text, "cp949", _KOREAN), _share(text, "gb18030", _SIMPLIFIED)
+        return "cp949" if len(rows) >= 12 or korean > chinese else "gb18030"
+    return "gb18030"
+
+
+def _by_letters(sample: bytes) -> str:
+    best, best_score = "cp1252", 1 / 6
+    for codec, frequent, expected in _CANDIDATES:
+        score = _share(sample, codec, frequent) / expected
         if score > best_score:
             best, best_score = codec, score
     return best
 
 
-def _score(sample: bytes, codec: str, frequent: str) -> float:
+def _share(sample: bytes, codec: str, frequent: str) -> float:
+    """Share of the frequent characters among those not ASCII, less three times the broken ones."""
     text = sample.decode(codec, "replace")
     letters = len(text) - len(text.encode("ascii", "ignore"))
     if not letters:
         return 0.0
-    broken = text.count("\ufffd")
-    return (sum(map(text.count, frequent)) - 3 * broken) / letters
+    return (sum(map(text.count, frequent)) - 3 * text.count("\ufffd")) / letters

@@ -10,7 +10,7 @@ and asks the first where a block ends early.
 
 from __future__ import annotations
 
-from nbspam.mail.limits import MAX_HEADER_BYTES, MAX_HEADER_LINES
+from nbspam.mail.limits import MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def header_start(data: bytes) -> int:
     start = 0
     if data.startswith(BYTE_ORDER_MARK) and data.startswith((b"From ", b">From "), 3):
         start = 3
-    while data.startswith((b"From ", b">From "), start):
+    for _ in range(MAX_FROM_LINES):
+        if not data.startswith((b"From ", b">From "), start):
+            break
         start = _next_line(data, start)
     return start
 
@@ -94,9 +96,10 @@ def blank_line(data: bytes, start: int) -> tuple[int, int]:
     found = (stop + 1, stop + 2) if stop >= 0 else (size, size)
     if data.find(b"\r", start, found[0]) < 0:
         return found
-    crlf = data.find(b"\n\r\n", start, found[0] + 2)
-    if crlf >= 0:
-        found = (crlf + 1, crlf + 3)
+    for blank in (b"\n\r\n", b"\n\r\r\n"):
+        at = data.find(blank, start, found[0] + 2)
+        if at >= 0:
+            found = (at + 1, at + len(blank))
     twice = data.find(b"\r\r", start, found[0])
     while twice >= 0 and data[twice + 2 : twice + 3] in (b"\n", b"\r"):
         twice = data.find(b"\r\r", twice + 1, found[0])
@@ -129,9 +132,13 @@ def split_header_block(data: bytes) -> tuple[int, int]:
 
 
 def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
-    """Spans of the fields in data[start:stop], up to the first line that ends the block."""
+    """Spans of the fields in data[start:stop], up to the first line that ends the block.
+
+    What is beyond MAX_HEADER_BYTES is one span with the name "".
+    """
     fields: list[tuple[int, int, str]] = []
-    lines = data[start:stop].splitlines(keepends=True)
+    limit = _line_limit(data, start, stop)
+    lines = data[start:limit].splitlines(keepends=True)
     skippable = -1
     junk = 0
     position = start
@@ -142,17 +149,30 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
             begin, _, lower = fields[-1]
             fields[-1] = (begin, end, lower)
         else:
-            name, colon, _ = line.decode("latin-1").partition(":")
+            name, colon, _ = line[: MAX_FIELD_NAME + 1].decode("latin-1").partition(":")
             lower = field_name(name) if colon else ""
             if not lower and line.strip() and not name.startswith(("From ", ">From ")):
                 junk += 1
                 if junk == 1:
-                    skippable = _last_known([text.decode("latin-1") for text in lines])
+                    skippable = _last_known([text[:100].decode("latin-1") for text in lines])
                 if not fields or number > skippable or not _may_skip(junk, name):
-                    break
+                    return fields
             fields.append((position, end, lower if lower != ":" else ""))
         position = end
+    if limit < stop:
+        fields.append((limit, stop, ""))
     return fields
+
+
+def _line_limit(data: bytes, start: int, stop: int) -> int:
+    """Where the lines of a block that are read end: after MAX_HEADER_BYTES, at a line end."""
+    if stop - start <= MAX_HEADER_BYTES:
+        return stop
+    for line_end in (b"\n", b"\r"):
+        found = data.find(line_end, start + MAX_HEADER_BYTES - 1, stop)
+        if found >= 0:
+            return found + 1
+    return stop
 
 
 def _last_known(lines: list[str]) -> int:
@@ -190,7 +210,7 @@ def field_name(name: str) -> str:
         lower = lower[3:]
     if not lower:
         return ":"
-    if not lower.isascii() or not lower.isprintable() or " " in lower:
+    if not lower.isascii() or not lower.isprintable() or " " in lower or len(name) > MAX_FIELD_NAME:
         return ""
     if len(_names) < _MAX_NAMES and len(name) < 80:
         _names[name] = lower
@@ -278,11 +298,11 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
         elif not value.isascii():
             eight_bit.append(len(fields))
         fields.append((lower, value))
+    if eight_bit:
+        _decode_eight_bit(block, eight_bit, allowance)
     if len(fields) > MAX_HEADER_LINES:
         fields.pop()
         allowance.note("many-headers")
-    if eight_bit:
-        _decode_eight_bit(block, eight_bit, allowance)
     return complete
 
 
@@ -297,14 +317,19 @@ def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) ->
 
     allowance.note("8bit-header")
     fields = block.fields
-    values = [fields[number][1].encode("latin-1") for number in numbers if number < len(fields)]
-    codec = codec_of_raw_headers(b" ".join(values), block.content.get("content-type", ""), allowance)
-    for number, value in zip(numbers, values, strict=False):
+    legacy: list[tuple[int, bytes]] = []
+    for number in numbers:
+        name, text = fields[number]
+        value = text.encode("latin-1")
         try:
-            text = value.decode("utf-8")
+            fields[number] = (name, value.decode("utf-8"))
         except UnicodeDecodeError:
-            text = decode_with(codec, value)
-        fields[number] = (fields[number][0], text)
+            legacy.append((number, value))
+    if legacy:
+        sample = b" ".join([value for _, value in legacy])
+        codec = codec_of_raw_headers(sample, block.content.get("content-type", ""), allowance)
+        for number, value in legacy:
+            fields[number] = (fields[number][0], decode_with(codec, value))
 
 
 def with_line_feeds(data: bytes) -> bytes:

@@ -14,24 +14,38 @@ MAX_NESTING = 64  # multiparts and messages inside each other
 MAX_PARTS = 1_000  # parts of a message, multiparts included
 MAX_TOKENS = 20_000
 MAX_ENCODED_WORDS = 5_000  # RFC 2047 words of a whole message
-MAX_GUESSES = 50  # charset guesses over header text, a message
+MAX_GUESSES = 100  # charset guesses, a message
+MAX_DELIMITER_LINES = 100_000  # lines that begin with "--" looked at in a message
+MAX_FIELD_NAME = 998  # characters; RFC 5322 has no longer lines
+MAX_FROM_LINES = 10  # mbox "From " lines one after the other
 MAX_BOUNDARY_GUESSES = 8  # regions split again with a boundary found in them
 MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
+MAX_UU_LINES = 50_000  # uuencoded lines of a message: 2 MB, if they are full
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 
 
 class Allowance:
     """What one message may still cost, and what was found wrong with it."""
 
-    __slots__ = ("boundary_guesses", "defects", "encoded_words", "guesses", "parts")
+    __slots__ = (
+        "boundary_guesses",
+        "defects",
+        "delimiter_lines",
+        "encoded_words",
+        "guesses",
+        "parts",
+        "uu_lines",
+    )
 
     def __init__(self) -> None:
         self.parts = MAX_PARTS
         self.encoded_words = MAX_ENCODED_WORDS
         self.guesses = MAX_GUESSES
         self.boundary_guesses = MAX_BOUNDARY_GUESSES
+        self.delimiter_lines = MAX_DELIMITER_LINES
+        self.uu_lines = MAX_UU_LINES
         self.defects: list[str] = []
 
     def note(self, slug: str) -> None:

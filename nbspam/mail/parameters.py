@@ -145,7 +145,7 @@ def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) 
         if place == 0 and encoded and text.count("'") >= 2:
             charset, _, text = text.split("'", 2)
         chunks.append(_percent_decoded(text) if encoded else text.encode("latin-1"))
-    return decode(b"".join(chunks), charset.lower(), allowance, header=True)[0]
+    return decode(b"".join(chunks), charset.lower(), allowance)[0]
 
 
 def _percent_decoded(text: str) -> bytes:

@@ -65,7 +65,7 @@ class _Scan:
                 self.active[multipart.delimiter + b"--"] = (number, True)
                 self.active[multipart.delimiter] = (number, False)
 
-    def next_delimiter(self) -> tuple[int, int, int, bool] | None:
+    def next_delimiter(self, allowance: Allowance) -> tuple[int, int, int, bool] | None:
         """(start of line, start of next line, number of multipart, closing?) from position on."""
         if not self.multiparts:
             return None
@@ -75,7 +75,8 @@ class _Scan:
             start = data.find(b"\n--", start) + 1
             if not start:
                 return None
-        while True:
+        while allowance.delimiter_lines:
+            allowance.delimiter_lines -= 1
             stop = data.find(b"\n", start)
             if stop < 0:
                 stop = len(data)
@@ -90,6 +91,8 @@ class _Scan:
             start = data.find(b"\n--", stop) + 1
             if not start:
                 return None
+        allowance.note("many-delimiters")
+        return None
 
 
 def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
@@ -147,7 +150,7 @@ class Splitter:
         stop, body = min(scan.blank + 1, len(data)), min(scan.blank + 2, len(data))
         if data.startswith(b"--", start) or data.find(b"\n--", start, stop) >= 0:
             scan.position = start
-            hit = scan.next_delimiter()
+            hit = scan.next_delimiter(self.allowance)
             if hit is not None and hit[0] < stop:
                 return hit[0], hit[0]
         return stop, body
@@ -171,7 +174,10 @@ class Splitter:
                 self._enter_multipart(scan, entity, start, depth)
                 return
             depth += 1
+            only_header = entity.content_type == "text/rfc822-headers"
             entity, start = self._read_embedded(scan, start)
+            if only_header:  # of a message that is not here: what it says of its body means nothing
+                entity = Entity({}, "text/plain", self.allowance)
 
     def _read_embedded(self, scan: _Scan, start: int) -> tuple[Entity, int]:
         """(what it says, offset of its body) of the embedded message that begins at `start`."""
@@ -196,7 +202,7 @@ class Splitter:
 
     def _advance(self, scan: _Scan) -> None:
         """Go on to the next delimiter; finish what ends there."""
-        hit = scan.next_delimiter()
+        hit = scan.next_delimiter(self.allowance)
         begin = scan.position
         stop = hit[0] if hit else len(scan.data)
         ended = scan.multiparts[-1] if scan.multiparts and not scan.multiparts[-1].opened else None
@@ -270,7 +276,7 @@ class Splitter:
             delimiter = multipart.delimiter if multipart.delimiter in region else b""
             child = _Scan(region, multipart.depth)
             child.push(_Multipart(delimiter, multipart.default_type, "", 0, multipart.depth))
-            if self.allowance.boundary_guesses and child.next_delimiter():
+            if self.allowance.boundary_guesses and child.next_delimiter(self.allowance):
                 self.allowance.boundary_guesses -= 1
                 self.scans.append(child)
                 return

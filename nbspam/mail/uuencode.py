@@ -29,7 +29,7 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
     files: list[tuple[str, bytes]] = []
     position = 0
     begin = _next_begin(payload, 0)
-    while begin >= 0 and len(files) < MAX_UU_BLOCKS:
+    while begin >= 0 and len(files) < MAX_UU_BLOCKS and allowance.uu_lines > 0:
         head_end = _line_end(payload, begin)
         contents, stop = _decode_lines(payload, head_end, allowance)
         if contents:
@@ -66,11 +66,12 @@ def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[
     while position < size:
         stop = _line_end(payload, position)
         line = payload[position:stop].rstrip(b"\r\n")
+        allowance.uu_lines -= 1
         if line == b"end":
             return b"".join(chunks), stop
         if line and line != b"`":
             decoded = _decode_line(line)
-            if decoded is None:  # text follows without an `end`
+            if decoded is None or allowance.uu_lines < 0:  # text follows without an `end`
                 allowance.note("bad-uuencode")
                 break
             chunks.append(decoded)

@@ -83,7 +83,7 @@ def _decode_run(run: list[tuple[str, str]], charset: str, allowance: Allowance) 
         chunks.append(binascii.a2b_qp(text.encode("latin-1"), header=True))
     if pending:
         chunks.append(decode_base64(pending.encode("latin-1"), allowance))
-    text = decode(b"".join(chunks), charset, allowance, header=True)[0]
+    text = decode(b"".join(chunks), charset, allowance)[0]
     return text.replace("\r", " ").replace("\n", " ")
 
 
