@@ -8,6 +8,7 @@ import pickle
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,9 +144,9 @@ def test_an_mh_folder_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> Non
 
 
 def test_an_index_file_gives_its_order_its_labels_and_paths_with_spaces(tmp_path: Path) -> None:
-    put(tmp_path / "mail" / "in box 1")
+    put(tmp_path / "mail" / "In Box 1")
     put(tmp_path / "mail" / "2")
-    put(tmp_path / "lists" / "index", b"# by date\nSPAM ../mail/in box 1\n\n  ham\t../mail/2\r\n")
+    put(tmp_path / "lists" / "index", b"# by date\nSPAM ../mail/In Box 1\n\n  ham\t../mail/2\r\n")
     source = open_labelled([str(tmp_path / "lists" / "index")])
     assert source.ordered_by_index
     assert source.classes == ("ham", "spam")
@@ -297,6 +298,32 @@ def test_what_cannot_be_read_is_skipped_and_named(folder: str, tmp_path: Path) -
     assert reasons["fifo"] == "a FIFO, not a message"
     assert reasons["gone"] == "link to nothing"
     assert reasons["socket"] == "a socket, not a message"
+
+
+def as_nobody(folder: Path, work: Callable[[], bool]) -> bool:
+    """What `work` says in a process without root's rights, in `folder`."""
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        os._exit(0 if work() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_message_without_permission_is_skipped_and_named(tmp_path: Path) -> None:
+    for name in ("box/cur/1", "box/cur/2", "plain/1", "plain/2"):
+        put(tmp_path / name).chmod(0o644 if name.endswith("1") else 0)
+    tmp_path.chmod(0o755)
+
+    def work() -> bool:
+        source = open_unlabelled(["box", "plain"])
+        return words(source) == [("", "1"), ("", "1")] and source.skipped == [
+            ("box/cur/2", "Permission denied"),
+            ("plain/2", "Permission denied"),
+        ]
+
+    assert as_nobody(tmp_path, work)
 
 
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
