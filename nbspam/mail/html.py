@@ -18,25 +18,28 @@ Decisions, where browsers and mail readers leave a choice:
 
 from __future__ import annotations
 
-from nbspam.mail.html_entities import decode
-from nbspam.mail.html_style import Effect, State
-from nbspam.mail.html_tags import (
+from nbspam.mail.html_elements import (
     BODY,
     BREAK,
     CLOSE,
     CLOSE_UNKNOWN,
     EMPTY,
     LOST,
-    NOTHING,
     OPEN_BLOCK,
     OPEN_UNKNOWN,
     RAW,
+)
+from nbspam.mail.html_entities import decode
+from nbspam.mail.html_style import Effect, State
+from nbspam.mail.html_tags import (
+    NOTED,
+    NOTHING,
     UNENDED,
     Tag,
-    end_tag,
+    attributed_tag,
+    bare_tag,
     full_attributes,
-    regular_attributes,
-    start_tag,
+    plain_attributes,
 )
 
 TYPE_CHECKING = False
@@ -92,6 +95,7 @@ class _Reader:
             "known",
             "link",
             "link_text",
+            "noted",
             "offset",
         ),
         *("opened", "pieces", "raw", "sheet", "start", "steps", "text", "visible", "walk"),
@@ -109,6 +113,7 @@ class _Reader:
         self.hidden: list[str] = []
         self.opened: list[Tag] = []
         self.before: list[State] = []  # the state outside of each opened element
+        self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
         self.known = _remembered
         self.sheet: Sheet | None = None
         self.raw = ""
@@ -120,7 +125,7 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
-        known, names, joined = self.known, self.html.tags, 0
+        known, names, noted, joined = self.known, self.html.tags, self.noted, 0
         state = State()
         mark = -1  # how much was visible where a word may have been split
         visible.append(_decoded(next(self.walk)[1]))
@@ -162,7 +167,9 @@ class _Reader:
                 elif tag.name:
                     names.append(tag.name)
             if tag.evidence:
-                self._note(tag, state)
+                noted.append(tag)
+                if tag.evidence > NOTED:
+                    self._turn_link(tag, state)
             if rest:
                 if "&" in rest:
                     rest = decode(rest)
@@ -178,6 +185,9 @@ class _Reader:
     def _finish(self) -> Html:
         self._end_link()
         html = self.html
+        for tag in self.noted:
+            html.colours.extend(tag.colours)
+            html.images.extend(tag.images)
         html.visible = "".join(self.visible)
         html.hidden = "".join(self.hidden)
         html.title = html.title.strip()
@@ -193,17 +203,17 @@ class _Reader:
 
     def _find(self, tag: Tag, first: bool) -> int:
         """Where the innermost (or, unless first, the outermost) element is that the tag closes; -1: none."""
-        opened = self.opened
+        opened, element = self.opened, tag.element
         found = -1
         steps = self.steps
         for index in range(len(opened) - 1, -1, -1):
             steps -= 1
             name = opened[index].name
-            if steps < 0 or (name in tag.stops and name not in tag.closes):
+            if steps < 0 or (name in element.stops and name not in element.closes):
                 break
-            if name in tag.closes:
+            if name in element.closes:
                 found = index
-                if first or name in tag.stops:
+                if first or name in element.stops:
                     break
         self.steps = steps
         return found
@@ -218,7 +228,7 @@ class _Reader:
         index = self._find(tag, first=True)
         if index < 0:
             return state
-        if tag.carried and any(inner.special for inner in self.opened[index + 1 :]):
+        if tag.element.carried and any(inner.element.special for inner in self.opened[index + 1 :]):
             return self._lift(index)
         return self._cut(index)
 
@@ -226,10 +236,8 @@ class _Reader:
         """End an element and all inside it; formatting goes on behind it, unless it ends at a wall."""
         opened, before = self.opened, self.before
         state = before[index]
-        tag = opened[index]
-        carried = (
-            [] if tag.is_wall or tag.is_row else [inner for inner in opened[index + 1 :] if inner.carried]
-        )
+        cuts = opened[index].element.cuts
+        carried = [] if cuts else [inner for inner in opened[index + 1 :] if inner.element.carried]
         del opened[index:]
         del before[index:]
         for inner in carried[-MAX_CARRIED:]:
@@ -306,18 +314,15 @@ class _Reader:
             self.sheet = sheet
             self.known = {}  # tags mean something else from here on
 
-    def _note(self, tag: Tag, state: State) -> None:
-        """Keep where a tag leads to and what it shows."""
-        html = self.html
-        html.colours.extend(tag.colours)
-        html.images.extend(tag.images)
+    def _turn_link(self, tag: Tag, state: State) -> None:
+        """A link begins, or ends, or both."""
         if tag.name == "a":
             self._end_link()
             self.link = tag.link
             self.link_text = self.hidden if state.hidden else self.visible
             self.start = len(self.link_text)
         elif tag.link is not None:
-            html.links.append((tag.link, ""))
+            self.html.links.append((tag.link, ""))
 
     def _end_link(self) -> None:
         if self.link is not None:
@@ -331,10 +336,10 @@ class _Reader:
         """The tag a piece begins with, and the text behind it."""
         first = piece[:1]
         if first.isalpha() and first.isascii():
-            return self._read_tag(index, piece, 0)
+            return self._read_tag(index, piece)
         if first == "/":
             if piece[1:2].isalpha() and piece[1:2].isascii():
-                return self._read_tag(index, piece, 1)
+                return self._read_tag(index, piece)
             return NOTHING, self._behind(">", piece)
         if first == "!":
             return NOTHING, self._behind_comment(piece)
@@ -342,36 +347,38 @@ class _Reader:
             return NOTHING, self._behind(">", piece)
         return NOTHING, "<" + piece
 
-    def _read_tag(self, index: int, piece: str, slash: int) -> tuple[Tag, str]:
+    def _read_tag(self, index: int, piece: str) -> tuple[Tag, str]:
         text, ended, rest = piece.partition(">")
-        attributes = regular_attributes(text) if ended else None
-        plain = attributes is not None
+        tag = bare_tag(text)
+        attributes = plain_attributes(text, tag.element, self.sheet is not None) if ended else None
+        memorable = attributes is not None
         if attributes is None:
-            attributes, end = self._read_attributes(index, text)
-            plain = ended != "" and end == len(text)
-            if not plain and not self.gave_up:
+            attributes, end = self._read_attributes(index, text, tag)
+            memorable = ended != "" and end == len(text)
+            if not memorable and not self.gave_up:
                 if end < 0:
                     self.gave_up = True
                     return UNENDED, rest
                 rest = self._skip(index, end)
-        tag = end_tag(text) if slash else start_tag(text, attributes, self.sheet)
+        if text[0] != "/":
+            tag = attributed_tag(tag, attributes, self.sheet)
         if tag.kind == RAW:
             rest = self._behind_raw(tag.name, rest)
-        elif plain and len(text) <= MAX_REMEMBERED_TAG:
+        elif memorable and len(text) <= MAX_REMEMBERED_TAG:
             if len(self.known) >= MAX_REMEMBERED:
                 self.known.clear()
             self.known[text] = tag
         return tag, rest
 
-    def _read_attributes(self, index: int, text: str) -> tuple[dict[str, str], int]:
+    def _read_attributes(self, index: int, text: str, tag: Tag) -> tuple[dict[str, str], int]:
         """Attributes, and the end of the tag counted from its begin (-1: it never ends)."""
         begin = 1
         while begin < len(text) and text[begin] not in " \t\r\n\f/":
             begin += 1
         if self.gave_up:
-            return full_attributes(text, begin)
+            return full_attributes(text, begin, tag.element)
         self._locate(index)
-        attributes, end = full_attributes(self.text, self.offset + begin)
+        attributes, end = full_attributes(self.text, self.offset + begin, tag.element)
         return attributes, end - self.offset if end >= 0 else -1
 
     def _locate(self, index: int) -> None:

@@ -34,10 +34,11 @@ _TYPOGRAPHY = (
     "lsaquo ‹ rsaquo › dagger † Dagger ‡ permil ‰ fnof ƒ OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ circ ˆ "
     "tilde ˜ larr ← rarr → uarr ↑ darr ↓ harr ↔ check ✓ star ☆ starf ★ hearts ♥ minus − infin ∞ commat @ "
     "period . comma , colon : sol / num # dollar $ lpar ( rpar ) lowbar _ excl ! percnt % equals = plus +"
-).split()
+)
+_PAIRS = _TYPOGRAPHY.split()
 _COMMON = {
     **LEGACY,
-    **dict(zip(_TYPOGRAPHY[::2], _TYPOGRAPHY[1::2], strict=True)),
+    **dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True)),
     **dict.fromkeys(("ensp", "emsp", "thinsp"), " "),
     "zwnj": "\u200c",
     "zwj": "\u200d",

@@ -1,0 +1,171 @@
+"""What each element of HTML is: Element, by the name of a start or an end tag.
+
+Hides the tables of elements: inline or block, what closes what, which show nothing.  They follow the
+tree construction of browsers (HTML, 13.2.6) as far as it decides where a style ends.
+"""
+
+from __future__ import annotations
+
+# Kinds of tags, in the order the reader asks for them.  INVISIBLE are comments and elements without content
+# that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
+OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, EMPTY = range(6)
+INVISIBLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(6, 12)
+
+
+def _words(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_FORMATTING = _words("a b big code em font i nobr s small strike strong tt u")
+_INLINE = _words(
+    "abbr acronym applet audio bdi bdo blink button canvas cite data del dfn dialog datalist ins kbd label "
+    "map mark marquee math meter noscript object output picture progress q rb rp rt ruby samp span sub sup "
+    "svg template time tspan var video"
+)
+_EMPTY = _words("area bgsound embed image img spacer")
+_BREAK = _words("br frame hr input keygen optgroup option select")
+_SHOWING_NOTHING = _words("base basefont col colgroup head html link meta param source track wbr")
+_VOID = _EMPTY | _BREAK | _SHOWING_NOTHING
+_CELL = _words("td th caption")
+_ROWS = _words("tr thead tbody tfoot")
+_BLOCK = _words(
+    "address article aside blockquote center dd details dir div dl dt fieldset figcaption figure footer form "
+    "frameset h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu nav ol p pre search section "
+    "summary table ul"
+)
+# Elements whose content is no markup; what becomes of the text is the reader's to say.
+_RAW = _words("iframe noembed noframes plaintext script style textarea title xmp")
+
+# Only these take a size from attributes; `<td width=0 height=0>` is shown all the same.
+_SIZED = _words("marquee object applet")
+# Only these take a colour of the ground, or a picture as ground, from attributes.
+_GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
+_LINKS = _words("a area form")
+_SOURCES = _words("img image bgsound iframe embed script input frame video source")
+_NEVER_SHOWN = _words("template datalist rp")
+
+# An end tag, or the start of a sibling, does not reach outside of these.
+_WALLS = _CELL | _words("table object marquee applet button")
+_TABLE = _words("table")
+_SPECIAL = _BLOCK | _CELL | _ROWS
+_NOTHING: frozenset[str] = frozenset()
+
+# What a start tag closes, and where the search for it stops; every other block closes a paragraph.
+_PARAGRAPH = (_words("p"), _WALLS)
+_CELL_CLOSES = (_CELL, _TABLE | _ROWS)
+_ROWS_CLOSE = (_CELL | _ROWS, _TABLE)
+_CLOSES = {
+    "li": (_words("li p"), _WALLS | _words("ul ol menu dir")),
+    "dt": (_words("dt dd p"), _WALLS | _words("dl")),
+    "dd": (_words("dt dd p"), _WALLS | _words("dl")),
+    "td": _CELL_CLOSES,
+    "th": _CELL_CLOSES,
+    "caption": _CELL_CLOSES,
+    "tr": (_CELL | _words("tr"), _TABLE),
+    "tbody": _ROWS_CLOSE,
+    "thead": _ROWS_CLOSE,
+    "tfoot": _ROWS_CLOSE,
+}
+# Parents in which a start tag has nothing to close, so that nothing need be searched.
+_ROOM = {
+    "td": _ROWS,
+    "th": _ROWS,
+    "caption": _TABLE,
+    "tr": _TABLE | _words("tbody thead tfoot"),
+    "tbody": _TABLE,
+    "thead": _TABLE,
+    "tfoot": _TABLE,
+    "li": _words("ul ol menu dir"),
+}
+
+
+class Element:
+    """What the name of a tag says.
+
+    closes, stops : which open elements it ends, and the elements at which the search for them stops
+    room          : parents in which there is nothing to search for
+    carried       : a formatting element, opened again by browsers when a block cuts it off
+    special       : ends inline elements inside it when it ends
+    cuts          : a cell, row or table; nothing is carried out of it
+    wanted        : attributes that mean something on it, beside those in GENERAL
+    hints         : without one of these in its lower-case text a tag has no attribute of meaning
+    """
+
+    __slots__ = (
+        *("carried", "closes", "cuts", "grounded", "hints", "kind", "link", "name", "never_shown", "room"),
+        *("sized", "source", "special", "stops", "wanted"),
+    )
+
+    def __init__(self, name: str, kind: int) -> None:
+        self.name = name
+        self.kind = kind
+        self.closes = self.stops = self.room = _NOTHING
+        self.carried = name in _FORMATTING
+        self.special = name in _SPECIAL
+        self.cuts = name in _WALLS or name in _ROWS
+        self.never_shown = name in _NEVER_SHOWN
+        self.sized = name in _SIZED
+        self.grounded = name in _GROUNDED
+        self.link = name in _LINKS
+        self.source = name in _SOURCES
+        self.wanted = GENERAL
+        self.hints: tuple[str, ...] = ("style", "color", "hidden", "background")
+
+
+# Attributes that may stand on any element; the colours are kept as evidence wherever they are.
+GENERAL = _words("style hidden color bgcolor background")
+
+
+def start_element(name: str) -> Element:
+    element = Element(name, _kind(name))
+    if element.kind == OPEN_BLOCK:
+        element.closes, element.stops = _CLOSES.get(name, _PARAGRAPH)
+        element.room = _ROOM.get(name, _CELL)
+    more = ""
+    if element.link:
+        more = "href action"
+    elif element.source:
+        more = "src"
+    elif element.sized:
+        more = "width height"
+    elif name == "body":
+        more = "text link"
+    if more:
+        element.wanted = GENERAL | _words(more)
+        element.hints = (*more.split(), *element.hints)
+    return element
+
+
+def _kind(name: str) -> int:
+    if name in _FORMATTING or name in _INLINE:
+        return OPEN
+    if name in _SPECIAL:
+        return OPEN_BLOCK
+    for names, kind in ((_EMPTY, EMPTY), (_BREAK, BREAK), (_SHOWING_NOTHING, INVISIBLE), (_RAW, RAW)):
+        if name in names:
+            return kind
+    if name == "body":
+        return BODY
+    # Names with a colon are those of word processors, `o:p`; they are no disguise.
+    return OPEN if ":" in name else OPEN_UNKNOWN
+
+
+def end_element(name: str) -> Element:
+    """The element an end tag closes; without a name if there is nothing to close."""
+    if name == "br":
+        return Element(name, BREAK)
+    if name in _VOID or name in _RAW or name == "body":
+        return Element("", INVISIBLE)
+    if name in _SPECIAL:
+        element = Element(name, CLOSE_BLOCK)
+        element.stops = _TABLE if name in _CELL or name in _ROWS else _WALLS
+        if name == "table":
+            element.stops = _NOTHING
+    elif name in _FORMATTING:
+        element = Element(name, CLOSE)
+        element.stops = _WALLS
+    else:
+        element = Element(name, CLOSE if name in _INLINE or ":" in name else CLOSE_UNKNOWN)
+        element.stops = _SPECIAL
+    element.closes = frozenset((name,))
+    return element
