@@ -196,14 +196,14 @@ def _by_signature(payload: bytes, codec: str) -> str:
 
 
 def _byte_order(payload: bytes, codec: str) -> str:
-    """UTF-16 or UTF-32 without a mark: by where the zero bytes are; plain text if there are none."""
+    """UTF-16 or UTF-32 without a mark: by the values of its bytes; ASCII is taken as it is."""
     if codec == "utf-32":
         return "utf-32-be" if payload[:1] == b"\0" else "utf-32-le"
     sample = payload[:2048]
     if b"\0" not in sample and sample.isascii():
         return "utf-8"
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    return "utf-16-le" if odd > even else "utf-16-be"
+    # The high bytes of a text have fewer values than its low ones, in any script.
+    return "utf-16-le" if len(set(sample[1::2])) < len(set(sample[::2])) else "utf-16-be"
 
 
 def _guess(payload: bytes, allowance: Allowance) -> str:

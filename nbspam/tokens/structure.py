@@ -32,9 +32,14 @@ _MAGIC = (
 )
 
 
+def atom(text: str, limit: int) -> str:
+    """What a mail declares, as one short token: no white space, for a token never holds any."""
+    return "".join(text[: 4 * limit].split())[:limit]
+
+
 def message_tokens(message: Message) -> list[str]:
     """Content types in order, defects, and the size of the message as a power of two."""
-    found = ["type=" + kind for kind in message.structure]
+    found = ["type=" + atom(kind, 60) for kind in message.structure]
     found.extend(["defect=" + defect for defect in message.defects])
     found.append(f"size={message.size_bytes.bit_length()}")
     found.append(f"parts={min(len(message.parts), 9)}")
@@ -45,36 +50,36 @@ def part_tokens(part: Part) -> list[str]:
     """Encoding, character set, disposition, and for an attachment its name, ending and true kind."""
     found: list[str] = []
     if part.encoding:
-        found.append("encoding=" + part.encoding[:20])
+        found.append("encoding=" + atom(part.encoding, 20))
     if part.declared_charset:
-        found.append("charset=" + part.declared_charset[:30])
+        found.append("charset=" + atom(part.declared_charset, 30))
     if part.disposition:
-        found.append("disposition=" + part.disposition[:20])
+        found.append("disposition=" + atom(part.disposition, 20))
     if part.filename:
-        name = part.filename.lower()
+        name = part.filename[-200:].lower()
         stem, dot, ending = name.rpartition(".")
         if dot:
-            found.append("ending=" + ending[:10])
+            found.append("ending=" + atom(ending, 10))
             second = stem.rpartition(".")
             if second[1] and 1 < len(second[2]) <= 4:
-                found.append("ending=" + second[2] + "." + ending[:10])
+                found.append("ending=" + atom(second[2] + "." + ending, 14))
         found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
     if not part.text and part.size_bytes:
-        found.append(f"attached={part.content_type}:{part.size_bytes.bit_length()}")
+        found.append(f"attached={atom(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
     return found
 
 
 def html_tokens(html: Html) -> list[str]:
     """Tags and colours, link and image targets, and the words that a reader does not see."""
-    found = ["tag=" + tag for tag in html.tags[:MAX_TAGS]]
-    found.extend(["colour=" + colour for colour in html.colours[:MAX_TAGS]])
+    found = ["tag=" + atom(tag, 20) for tag in html.tags[:MAX_TAGS]]
+    found.extend(["colour=" + atom(colour, 20) for colour in html.colours[:MAX_TAGS]])
     for target, text in html.links[:MAX_LINKS]:
         found.extend(url_tokens(target))
         if text and "." in text and "://" in target and _disagrees(target, text):
             found.append("link=#disagrees")
     for source in html.images[:MAX_LINKS]:
-        found.append("image=" + source.partition(":")[0].lower()[:6])
+        found.append("image=" + atom(source.partition(":")[0].lower(), 6))
         found.extend(url_tokens(source))
     if html.comments:
         found.append(f"comments={html.comments.bit_length()}")

@@ -56,11 +56,12 @@ def url_tokens(url: str) -> list[str]:
     if not colon or not scheme.isalpha():
         return ["url=" + word for word in _path_words(url)]
     if scheme == "mailto":
-        address = rest.partition("?")[0].lower()
+        address = "".join(rest.partition("?")[0].lower().split())
         return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2]))]
     if scheme in ("cid", "data", "javascript", "tel"):
         return ["url=" + scheme]
-    authority, slash, path = rest.lstrip("/\\").partition("/")
+    rest = "".join(rest.split())  # readers drop white space inside an address; a token never holds any
+    authority, _, path = rest.lstrip("/\\").partition("/")
     host = authority.lower()
     for mark in "?#":
         host, cut, query = host.partition(mark)
