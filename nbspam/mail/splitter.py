@@ -127,6 +127,8 @@ class Splitter:
                 self.scans.pop()
             else:
                 self._advance(scan)
+        if self.embedded or not self.message.parts:  # parts there were, but nothing in them
+            self._finish_leaf(_Scan(b"", 0), Entity({}, "text/plain", self.allowance), 0, 0)
 
     def _open(self, scan: _Scan) -> None:
         """Read the header block of the part that begins at the scan's position."""

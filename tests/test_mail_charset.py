@@ -1,0 +1,194 @@
+"""Charsets: the allow-list, the order of fallback, and the guess."""
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.aliases import CODECS
+from nbspam.mail.charset import canonical, decode
+from nbspam.mail.guess import guess_codec
+from nbspam.mail.limits import Allowance
+
+RUSSIAN = "Уважаемые господа! Предлагаем вам новые квартиры в Москве по низким ценам."
+CHINESE = "您好！我公司可以为您开具各类发票，欢迎来电咨询，价格优惠。"
+TAIWANESE = "您好，這是我們的最新優惠消息，歡迎來電洽詢，免費註冊會員，不要錯過機會。"
+JAPANESE = "こんにちは。お得な情報をお届けします。無料で登録できますので、ぜひご覧を。"
+KOREAN = "안녕하세요. 저희 회사에서 무료 쿠폰을 드립니다. 지금 바로 신청하시기 바랍니다."
+WESTERN = "Schöne Grüße aus München, très cher ami: l'été à Paris coûte 5€."
+
+
+def read(payload, label=""):
+    return decode(payload, label, Allowance())[0]
+
+
+@pytest.mark.parametrize("codec", sorted(set(CODECS.values())))
+def test_every_codec_exists_is_canonical_and_is_a_text_codec(codec):
+    info = codecs.lookup(codec)
+    assert info.name == codec
+    assert info._is_text_encoding
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "zlib",
+        "hex",
+        "rot13",
+        "rot-13",
+        "base64",
+        "bz2",
+        "uu",
+        "quopri",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "undefined",
+        "raw-unicode-escape",
+        "unicode-escape",
+        "mbcs",
+        "oem",
+        "charmap",
+        "string-escape",
+        "../x",
+        "utf-8\x00",
+        "\x00",
+    ]
+    + ["", " "],
+)
+def test_transforms_and_nonsense_cannot_be_reached_from_a_mail(label):
+    assert canonical(label) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"),
+    [
+        ("iso-8859-1", "cp1252"),
+        ("gb2312", "gb18030"),
+        ("gbk", "gb18030"),
+        ("ks_c_5601-1987", "cp949"),
+        ("x-sjis", "cp932"),
+        ("shift_jis", "cp932"),
+        ("utf8", "utf-8"),
+        ("unicode-1-1-utf-7", "utf-7"),
+        ("koi8-u", "koi8-u"),
+        ("'windows-1251'", "cp1251"),
+        ('"utf-8"; format=flowed', "utf-8"),
+        ("iso-8859-1*en", "cp1252"),
+        ("charset=utf-8", "utf-8"),
+        ("iso_8859-1", "cp1252"),
+        ("us-ascii", "ascii"),
+    ],
+)
+def test_the_names_mail_uses_are_known(label, codec):
+    assert canonical(label) == codec
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "codec"),
+    [
+        (RUSSIAN, "koi8-r", "koi8-r"),
+        (RUSSIAN, "windows-1251", "cp1251"),
+        (RUSSIAN, "iso-8859-5", "iso8859-5"),
+        (RUSSIAN, "utf-7", "utf-7"),
+        (CHINESE, "gb2312", "gb18030"),
+        (CHINESE, "hz-gb-2312", "hz"),
+        (TAIWANESE, "big5", "big5hkscs"),
+        (JAPANESE, "iso-2022-jp", "iso2022_jp"),
+        (JAPANESE, "shift_jis", "cp932"),
+        (JAPANESE, "euc-jp", "euc_jp"),
+        (KOREAN, "euc-kr", "cp949"),
+        (KOREAN, "iso-2022-kr", "iso2022_kr"),
+        (CHINESE, "utf-16", "utf-16"),
+        (CHINESE + "\n", "utf-16", "utf-16-le"),
+        (WESTERN, "utf-16", "utf-16-be"),
+        (CHINESE, "utf-16le", "utf-16-le"),
+        (CHINESE, "utf-32", "utf-32"),
+        (WESTERN, "iso-8859-1", "cp1252"),
+        (WESTERN, "utf-8", "utf-8-sig"),
+    ],
+)
+def test_declared_text_is_read(text, label, codec):
+    assert read(text.encode(codec), label) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN.upper(), "koi8-r"),
+        (RUSSIAN.upper(), "cp1251"),
+        (CHINESE, "gb18030"),
+        (TAIWANESE, "big5"),
+        (JAPANESE, "cp932"),
+        (JAPANESE, "euc_jp"),
+        (JAPANESE, "iso2022_jp"),
+        (KOREAN, "cp949"),
+        (WESTERN, "cp1252"),
+        (RUSSIAN, "utf-8"),
+        (CHINESE + WESTERN, "utf-16"),
+        (WESTERN, "utf-16-le"),
+        (CHINESE, "hz"),
+    ],
+)
+@pytest.mark.parametrize("label", ["", "us-ascii", "x-unknown", "no-such-charset"])
+def test_text_without_a_usable_charset_is_read(text, codec, label):
+    assert read(text.encode(codec), label) == text
+
+
+def test_declared_goes_before_utf_8_and_utf_8_before_the_guess():
+    both = "Grüße".encode()
+    assert read(both, "iso-8859-1") == "GrÃ¼ÃŸe"
+    assert read(both, "gb18030") == "Gr眉脽e"
+    assert read(both, "euc-jp") == "Grüße"
+    assert read(both) == "Grüße"
+
+
+def test_a_wrong_utf_8_declaration_does_not_hide_legacy_text():
+    assert read(RUSSIAN.encode("cp1251"), "utf-8") == RUSSIAN
+
+
+def test_one_broken_character_does_not_undo_the_declaration():
+    payload = CHINESE.encode() + b"\xe4\xbd"
+    assert read(payload, "utf-8") == CHINESE + "\ufffd"
+    assert read(CHINESE.encode("gb18030") + b"\xff", "gb2312") == CHINESE + "\ufffd"
+
+
+def test_undefined_bytes_of_windows_1252_are_kept():
+    assert read(b"a\x81\x80\xff", "iso-8859-1") == "a\x81€ÿ"
+
+
+@given(st.binary(max_size=120), st.sampled_from(sorted(CODECS)))
+def test_no_bytes_raise_in_any_charset(payload, label):
+    text, codec = decode(payload, label, Allowance())
+    assert codecs.lookup(codec)
+    assert "\0" not in text
+
+
+@given(
+    st.text(st.characters(max_codepoint=127, blacklist_characters="\0\x1b~"), max_size=80),
+    st.sampled_from(["", "utf-8", "big5"]),
+)
+def test_ascii_is_ascii_in_every_charset(text, label):
+    assert read(text.encode(), label) == text
+
+
+@pytest.mark.parametrize("text", ["", "ä", "Größe", "£5 off", "naïve café"])
+def test_a_few_western_letters_are_not_taken_for_another_script(text):
+    assert guess_codec(text.encode("cp1252")) == "cp1252"
+
+
+def test_html_may_name_its_own_charset():
+    page = '<meta http-equiv=x content="text/html; charset=koi8-r"><p>' + "Ок"
+    part = parse(b"Content-Type: text/html\n\n" + page.encode("koi8-r")).parts[0]
+    assert part.text == page
+    assert (part.charset, part.declared_charset) == ("koi8-r", "")
+
+
+def test_a_part_says_what_was_declared_and_what_was_used():
+    mail = parse(b"Content-Type: text/plain; charset=X-Nonsense\n\nabc")
+    assert (mail.parts[0].declared_charset, mail.parts[0].charset) == ("x-nonsense", "ascii")
+    assert mail.defects == ["unknown-charset"]

@@ -1,0 +1,182 @@
+"""Header blocks: fields, raw lines, line ends, and where a block ends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import header_lines, parse, split_header_block
+
+
+def test_folded_fields_are_unfolded_as_rfc_5322_says():
+    mail = parse(b"Subject: one\n two\n\tthree\nTo: a@b.example\n\nbody\n")
+    assert mail.headers == [("subject", "one two\tthree"), ("to", "a@b.example")]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
+def test_every_line_end_gives_the_same_message(end):
+    lines = [
+        b"Subject: one",
+        b" two",
+        b"Content-Type: multipart/mixed; boundary=b",
+        b"",
+        b"--b",
+        b"",
+        b"text",
+        b"--b--",
+    ]
+    mail = parse(end.join(lines))
+    assert mail.get("subject") == "one two"
+    assert [part.text for part in mail.parts] == ["text"]
+    assert mail.defects == []
+
+
+@pytest.mark.parametrize("first", [b"From a@b Mon Sep  9 10:00:00 2002\n", b">From a@b Mon Sep  9\n"])
+def test_an_mbox_from_line_is_no_field(first):
+    mail = parse(first + b"Subject: s\n\nbody")
+    assert mail.headers == [("subject", "s")]
+    assert mail.defects == []
+
+
+def test_a_byte_order_mark_does_not_hide_the_first_field():
+    assert parse(b"\xef\xbb\xbfSubject: s\n\nbody").get("subject") == "s"
+
+
+def test_a_space_before_the_colon_is_allowed():
+    assert parse(b"Subject : s\n\nbody").get("subject") == "s"
+
+
+def test_names_are_lower_case_and_doubles_stay_in_order():
+    mail = parse(b"RECEIVED: 1\nReceived: 2\n\n")
+    assert mail.headers == [("received", "1"), ("received", "2")]
+    assert mail.get("received") == "1"
+    assert mail.get("subject") is None
+
+
+def test_a_line_that_is_no_field_begins_the_body():
+    mail = parse(b"Subject: s\nDear friend,\nbuy now: cheap\n\nmore\n")
+    assert mail.headers == [("subject", "s")]
+    assert mail.parts[0].text == "Dear friend,\nbuy now: cheap\n\nmore\n"
+    assert mail.defects == ["no-header-end"]
+
+
+def test_one_junk_line_between_known_fields_does_not_hide_the_rest():
+    mail = parse(b"From: a\nsome junk here\nContent-Transfer-Encoding: base64\n\naGVsbG8=\n")
+    assert mail.parts[0].text == "hello"
+    assert mail.defects == ["bad-header"]
+
+
+def test_long_text_is_never_left_out_as_junk_in_a_header():
+    text = b"buy this now " * 40
+    mail = parse(b"From: a\n" + text + b"\nTo: b\n\nbody\n")
+    assert "buy this now" in mail.parts[0].text
+
+
+def test_a_text_that_begins_with_a_colon_word_has_no_header():
+    mail = parse(b"Reminder: call me\nback\n")
+    assert mail.headers == []
+    assert mail.parts[0].text == "Reminder: call me\nback\n"
+    assert "no-header" in mail.defects
+
+
+def test_a_leading_blank_line_ends_the_header():
+    mail = parse(b"\nSubject: s\n")
+    assert mail.headers == []
+    assert mail.parts[0].text == "Subject: s\n"
+
+
+def test_a_line_of_spaces_before_the_header_is_skipped():
+    assert parse(b"    \nSubject: s\n\nbody").get("subject") == "s"
+
+
+def test_zero_bytes_are_taken_out_of_text():
+    assert parse(b"Subject: s\n\nVi\0ag\0ra").parts[0].text == "Viagra"
+
+
+def test_raw_8_bit_fields_are_read_as_utf8_then_as_the_body_declares():
+    mail = parse("Subject: Grüße\n\n".encode())
+    assert mail.get("subject") == "Grüße"
+    russian = "Subject: привет\nContent-Type: text/plain; charset=koi8-r\n\n".encode("koi8-r")
+    assert parse(russian).get("subject") == "привет"
+
+
+def test_raw_8_bit_fields_in_two_charsets_are_each_decoded():
+    mail = parse("From: Jürgen\n".encode() + "Subject: Größe\n\n".encode("cp1252"))
+    assert mail.headers == [("from", "Jürgen"), ("subject", "Größe")]
+
+
+def test_header_lines_are_byte_exact_with_their_folded_lines():
+    data = b"From x\nA: 1\n 2\r\nX-Nbspam: ham;\n\tp=0\nB : 3\n\nbody\n"
+    assert [(data[start:stop], name) for start, stop, name in header_lines(data)] == [
+        (b"A: 1\n 2\r\n", "a"),
+        (b"X-Nbspam: ham;\n\tp=0\n", "x-nbspam"),
+        (b"B : 3\n", "b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", (0, 0)),
+        (b"\n", (0, 1)),
+        (b"\r\nbody", (0, 2)),
+        (b"From x\nA: 1\n\nbody", (7, 13)),
+        (b"A: 1\r\n\r\nbody", (0, 8)),
+        (b"A: 1\r\rbody", (0, 6)),
+        (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", (0, 17)),
+        (b"A: 1\nno field\n", (0, 5)),
+        (b"A: 1", (0, 4)),
+        (b"\xef\xbb\xbfA: 1\n\nbody", (0, 9)),
+    ],
+)
+def test_split_header_block_finds_the_body(data, expected):
+    assert split_header_block(data) == expected
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            b"\n",
+            b"\r",
+            b"\r\n",
+            b" ",
+            b"\t",
+            b"A:",
+            b"X-Nbspam: x",
+            b"From ",
+            b"junk",
+            b"--b",
+            b"\xef\xbb\xbf",
+            b"\xff",
+            b"\0",
+        ]
+    ),
+    max_size=40,
+).map(b"".join)
+
+
+@given(PIECES)
+def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
+    start, body = split_header_block(data)
+    spans = header_lines(data)
+    assert 0 <= start <= body <= len(data)
+    edges = [start] + [stop for _, stop, _ in spans]
+    assert [begin for begin, _, _ in spans] == edges[:-1]
+    rebuilt = data[:start] + b"".join(data[a:b] for a, b, _ in spans) + data[edges[-1] :]
+    assert rebuilt == data
+    assert data[edges[-1] : body].strip(b"\r\n") == b""
+
+
+@given(PIECES)
+def test_both_readers_of_the_header_see_the_same_known_fields(data):
+    mail = parse(b"Subject: s\n" + data)
+    names = [name for _, _, name in header_lines(b"Subject: s\n" + data) if name]
+    assert [name for name, _ in mail.headers] == names
+
+
+@given(PIECES)
+def test_a_new_first_field_can_be_put_in_without_changing_the_others(data):
+    data = b"Subject: s\n" + data
+    start, _ = split_header_block(data)
+    with_field = parse(data[:start] + b"X-Nbspam: spam\n" + data[start:])
+    assert with_field.headers == [("x-nbspam", "spam"), *parse(data).headers]
+    assert [part.text for part in with_field.parts] == [part.text for part in parse(data).parts]

@@ -1,0 +1,253 @@
+"""The MIME tree: stdlib email as the oracle for well-formed mail, then what hostile mail does."""
+
+import base64
+from email.message import EmailMessage
+from email.policy import SMTP, default
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+
+TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
+CTES = st.sampled_from(["quoted-printable", "base64"])
+LEAVES = st.tuples(
+    TEXTS, st.sampled_from(["plain", "html"]), CTES, st.sampled_from(["utf-8", "koi8-r", "gb18030"])
+)
+TREES = st.recursive(LEAVES, lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=8)
+
+
+def built(tree):
+    message = EmailMessage(policy=default)
+    if isinstance(tree, list):
+        message.make_mixed()
+        for branch in tree:
+            message.attach(built(branch))
+        return message
+    text, subtype, cte, charset = tree
+    text = text.encode(charset, "ignore").decode(charset)
+    message.set_content(text, subtype=subtype, charset=charset, cte=cte)
+    return message
+
+
+@given(TREES, st.sampled_from([default, SMTP]))
+def test_well_formed_mail_reads_as_the_stdlib_reads_it(tree, policy):
+    message = built(tree)
+    message["Subject"] = "s"
+    mail = parse(message.as_bytes(policy=policy))
+    leaves = [part for part in message.walk() if not part.is_multipart()]
+    assert mail.structure == [part.get_content_type() for part in message.walk()]
+    assert [part.content_type for part in mail.parts] == [leaf.get_content_type() for leaf in leaves]
+    expected = ["\n".join(leaf.get_content().splitlines()) for leaf in leaves]
+    assert ["\n".join(part.text.splitlines()) for part in mail.parts] == expected
+    assert mail.defects == []
+
+
+@given(TREES)
+def test_embedded_messages_are_read_and_their_fields_kept(tree):
+    inner = built(tree)
+    inner["X-Inner"] = "yes"
+    outer = EmailMessage(policy=default)
+    outer.set_content("outer")
+    outer.add_attachment(inner)
+    mail = parse(outer.as_bytes())
+    assert mail.structure[:3] == ["multipart/mixed", "text/plain", "message/rfc822"]
+    assert ("x-inner", "yes") in mail.parts[1].embedded_headers
+    assert [part.embedded_headers for part in mail.parts[2:]] == [[]] * (len(mail.parts) - 2)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise_and_reading_twice_is_the_same(data):
+    for prefix in (
+        b"",
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n",
+        b"Content-Type: message/rfc822\n\n",
+    ):
+        first, second = parse(prefix + data), parse(prefix + data)
+        assert [part.text for part in first.parts] == [part.text for part in second.parts]
+        assert first.defects == second.defects
+        assert first.size_bytes == len(prefix + data)
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["--a", "--a--", "--b", "--b--", "--ab", "", "text", "begin 644 x", "#0V%T", "end", "=?a?q?b?="]
+        + ["Content-Type: multipart/mixed; boundary=a", "Content-Type: multipart/digest; boundary=b"]
+        + ["Content-Type: message/rfc822", "Content-Type: multipart/mixed"]
+        + ["Content-Transfer-Encoding: base64", "Content-Type: multipart/mixed; boundary=ab"]
+    ),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_no_order_of_delimiters_raises_or_shows_text_twice(lines):
+    numbered = [f"text{number}" if line == "text" else line for number, line in enumerate(lines)]
+    mail = parse(("Subject: s\n" + "\n".join(numbered)).encode())
+    shown = "\n".join(part.text for part in mail.parts).split("\n")
+    for number, line in enumerate(lines):
+        if line == "text":
+            assert shown.count(f"text{number}") <= 1
+
+
+def split(body, boundary="b", kind="mixed"):
+    return parse(f"Content-Type: multipart/{kind}; boundary={boundary}\n\n{body}".encode())
+
+
+def texts(mail):
+    return [part.text for part in mail.parts]
+
+
+def test_preamble_and_epilogue_are_not_shown():
+    assert texts(split("preamble\n--b\n\none\n--b--\nepilogue\n")) == ["one"]
+
+
+def test_a_missing_close_delimiter_keeps_the_last_part():
+    mail = split("--b\n\none\n--b\n\ntwo\n")
+    assert texts(mail) == ["one", "two\n"]
+    assert mail.defects == ["no-close-delimiter"]
+
+
+def test_a_boundary_may_begin_another():
+    body = "--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\ninner\n--bb--\n--b\n\nouter\n--b--\n"
+    assert texts(split(body)) == ["inner", "outer"]
+
+
+def test_an_outer_delimiter_closes_inner_multiparts():
+    inner = "Content-Type: multipart/mixed; boundary=c\n\n--c\n\ninner"
+    body = f"--b\n{inner}\n--b\n\nouter\n--c\nstill outer\n--b--\n"
+    assert texts(split(body)) == ["inner", "outer\n--c\nstill outer"]
+
+
+def test_an_inner_multipart_may_use_the_boundary_of_the_outer():
+    body = "--b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\ninner\n--b--\n--b\n\nouter\n--b--\n"
+    mail = split(body)
+    assert texts(mail) == ["inner", "outer"]
+    assert mail.defects == ["duplicate-boundary"]
+
+
+def test_a_missing_boundary_is_taken_from_the_first_delimiter():
+    mail = parse(
+        b"Content-Type: multipart/mixed\n\n-- \nx\n--q\nContent-Type: text/html\n\n<b>one</b>\n--q--\n"
+    )
+    assert texts(mail) == ["<b>one</b>"]
+    assert mail.defects == ["no-boundary"]
+
+
+def test_a_wrong_boundary_is_corrected_from_the_body():
+    mail = split("--q\nContent-Type: text/plain\n\none\n--q\n\ntwo\n--q--\n", boundary="other")
+    assert texts(mail) == ["one", "two"]
+    assert "no-parts" in mail.defects
+
+
+def test_a_multipart_without_any_delimiter_is_text():
+    mail = split("just text\n")
+    assert texts(mail) == ["just text\n"]
+    assert mail.parts[0].content_type == "text/plain"
+
+
+def test_a_closed_multipart_stays_closed_for_what_follows():
+    assert texts(split("--b\n\none\n--b--\n--b\n\nhidden\n")) == ["one"]
+
+
+def test_doubled_delimiters_make_no_empty_part():
+    assert texts(split("--b\n--b\n\none\n--b--\n")) == ["one"]
+
+
+def test_parts_without_an_empty_line_are_text():
+    assert texts(split("--b\nhello there\n--b\nContent-Type: text/html\n<p>x\n--b--\n")) == [
+        "hello there",
+        "<p>x",
+    ]
+
+
+def test_parts_of_a_digest_are_messages():
+    mail = split("--b\n\nSubject: one\n\nfirst\n--b\n\nSubject: two\n\nsecond\n--b--\n", kind="digest")
+    assert mail.structure == ["multipart/digest"] + ["message/rfc822", "text/plain"] * 2
+    assert [part.embedded_headers for part in mail.parts] == [[("subject", "one")], [("subject", "two")]]
+    assert texts(mail) == ["first", "second"]
+
+
+INNER = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        (b"7bit", INNER),
+        (b"base64", base64.encodebytes(INNER)),
+        (b"quoted-printable", INNER.replace(b"=", b"=3D")),
+    ],
+)
+def test_an_embedded_message_is_read_in_every_encoding(encoding, body):
+    data = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: " + encoding + b"\n\n" + body
+    mail = parse(data)
+    assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
+    assert mail.parts[0].text == "buy =3D now"
+    assert ("subject", "in") in mail.parts[0].embedded_headers
+
+
+def test_parts_keep_their_order_around_an_encoded_message():
+    inner = base64.encodebytes(b"Subject: in\n\nsecond").decode()
+    embedded = f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{inner}"
+    body = f"--b\n\nfirst\n--b\n{embedded}\n--b\n\nthird\n--b--\n"
+    assert texts(split(body)) == ["first", "second", "third"]
+
+
+def test_headers_of_a_bounced_mail_are_fields_not_text():
+    mail = split("--b\nContent-Type: text/rfc822-headers\n\nSubject: in\nContent-Type: multipart/x\n--b--\n")
+    assert mail.parts[0].embedded_headers[0] == ("subject", "in")
+    assert texts(mail) == [""]
+
+
+def test_a_delivery_status_is_text():
+    mail = split(
+        "--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; x\n--b--\n", kind="report"
+    )
+    assert texts(mail) == ["Reporting-MTA: dns; x"]
+
+
+@pytest.mark.parametrize(
+    "value", ["", "text", "/", "text/", "html", "a/b/c", "=?utf-8?q?x?=", ";;;", "\xff\xfe"]
+)
+def test_a_content_type_that_is_none_means_plain_text(value):
+    mail = parse(f"Content-Type: {value}\n\nhello".encode("latin-1"))
+    assert mail.parts[0].content_type == "text/plain"
+    assert mail.parts[0].text == "hello"
+
+
+def test_html_is_recognised_under_other_names():
+    octets = parse(b"Content-Type: application/octet-stream; name=a.htm\n\n\n<HTML><p>pay here")
+    assert (octets.parts[0].is_html, octets.parts[0].text.strip()) == (True, "<HTML><p>pay here")
+    plain = parse(b"Content-Type: text/plain\n\n<!DOCTYPE html>\n<p>x")
+    assert plain.parts[0].is_html
+    assert not parse(b"Subject: s\n\nI like <html>").parts[0].is_html
+
+
+def test_attachments_have_a_name_a_size_and_magic_but_no_text():
+    body = base64.encodebytes(b"MZ" + bytes(100)).decode()
+    part = split(
+        "--b\nContent-Type: application/x-msdownload\nContent-Transfer-Encoding: BASE64\n"
+        f"Content-Disposition: Attachment; filename=a.exe\n\n{body}\n--b--\n"
+    ).parts[0]
+    assert (part.filename, part.size_bytes, part.text, part.charset) == ("a.exe", 102, "", "")
+    assert (part.disposition, part.encoding) == ("attachment", "base64")
+    assert part.payload_magic == b"MZ" + bytes(14)
+
+
+def test_an_empty_mail_is_one_empty_text():
+    for data in (b"", b"\n", b"\r\n\r\n", b"From x\n"):
+        mail = parse(data)
+        assert [part.content_type for part in mail.parts] == ["text/plain"]
+        assert mail.parts[0].text.strip() == ""
+
+
+def test_the_broken_messages_of_other_projects_are_all_read(torture_files):
+    assert len(torture_files) > 700
+    for path in torture_files:
+        data = path.read_bytes()
+        mail = parse(data)
+        assert mail.parts, path.name
+        assert all(part.content_type for part in mail.parts), path.name
+        assert [part.text for part in parse(data).parts] == [part.text for part in mail.parts], path.name

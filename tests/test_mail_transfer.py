@@ -1,0 +1,110 @@
+"""Transfer encodings: the stdlib as the oracle, and broken forms as readers take them."""
+
+import base64
+import binascii
+import quopri
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.limits import Allowance
+from nbspam.mail.transfer import decode_base64, decode_quoted_printable, decode_transfer, encoding_name
+
+
+@given(st.binary(max_size=400))
+def test_what_the_stdlib_encodes_comes_back(data):
+    allowance = Allowance()
+    assert decode_base64(base64.encodebytes(data), allowance) == data
+    line_feeds = data.replace(b"\r", b"")
+    assert decode_quoted_printable(quopri.encodestring(line_feeds)) == line_feeds
+    assert allowance.defects == []
+
+
+@given(st.binary(max_size=400))
+def test_uuencoded_data_comes_back(data):
+    lines = b"".join(binascii.b2a_uu(data[start : start + 45]) for start in range(0, len(data), 45))
+    payload = b"text before\nbegin 644 a.bin\n" + lines + b"`\nend\n"
+    assert decode_transfer(payload, "x-uuencode", Allowance()) == data
+
+
+@given(st.binary(max_size=200), st.sampled_from(["base64", "quoted-printable", "uuencode", "8bit", "x-odd"]))
+def test_no_payload_raises(payload, encoding):
+    for text in (payload, b"begin 644 x\n" + payload):
+        assert isinstance(decode_transfer(text, encoding, Allowance()), bytes)
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (b"aGVsbG8=", b"hello"),
+        (b"aGVsbG8", b"hello"),
+        (b"aGV*s\xffbG!8=", b"hello"),
+        (b"=aGVsbG8=", b"hello"),
+        (b"aGVsbG8=aGVsbG8=", b"hellohello"),
+        (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there"),
+        (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!"),
+        (b"a", b""),
+        (b"", b""),
+        (b"====", b""),
+    ],
+)
+def test_broken_base64_gives_what_readers_show(payload, expected):
+    assert decode_base64(payload, Allowance()) == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (b"caf=C3=A9", b"caf\xc3\xa9"),
+        (b"so=\nft", b"soft"),
+        (b"so= \nft", b"soft"),
+        (b"so=\t \nft", b"soft"),
+        (b"a=c3=Zz=4", b"a\xc3=Zz=4"),
+        (b"end=", b"end"),
+        (b"a=3D=\n\nb", b"a=\nb"),
+    ],
+)
+def test_broken_quoted_printable_gives_what_readers_show(payload, expected):
+    assert decode_quoted_printable(payload) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("BASE64", "base64"),
+        ("Quoted-Printable;", "quoted-printable"),
+        ('"base64"', "base64"),
+        ("7bit (comment)", "7bit"),
+        ("8-bit", "8bit"),
+        ("x-odd", "x-odd"),
+    ],
+)
+def test_encoding_names_are_cleaned(value, expected):
+    assert encoding_name(value) == expected
+
+
+def test_an_unknown_encoding_leaves_the_text_readable():
+    mail = parse(b"Content-Transfer-Encoding: x-odd\n\nhello")
+    assert mail.parts[0].text == "hello"
+    assert mail.defects == ["unknown-encoding"]
+
+
+def test_uuencoded_files_are_taken_out_of_the_text():
+    mail = parse(
+        b"Subject: s\n\nbefore\nbegin 644 my cat.gif\n#0V%T\n`\nend\nafter\nbegin 0755 b\n#0V%T\nend\n"
+    )
+    assert mail.parts[0].text == "before\nafter\n"
+    assert [(part.filename, part.payload_magic, part.disposition) for part in mail.parts[1:]] == [
+        ("my cat.gif", b"Cat", "attachment"),
+        ("b", b"Cat", "attachment"),
+    ]
+    assert mail.structure == ["text/plain", "application/octet-stream", "application/octet-stream"]
+
+
+def test_a_sentence_that_begins_with_begin_stays():
+    text = "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"
+    mail = parse(b"Subject: s\n\n" + text.encode())
+    assert mail.parts[0].text == text
+    assert len(mail.parts) == 1
