@@ -410,6 +410,24 @@ def test_an_unknown_event_model_is_refused() -> None:
 
 
 @word_model
+def test_stored_zeros_and_split_entries_change_nothing(model: Any) -> None:
+    mail = some_mail(30, 2)
+    counts = model.count(mail, 2)
+    odd = sparse.csr_matrix(([0, 2, 1, 0], [0, 3, 3, 1], [0, 4]), shape=(1, WORDS))  # word 3 twice and once
+    plain = sparse.csr_matrix(([3], [3], [0, 1]), shape=(1, WORDS))
+    for alpha in (0.0, 1.0):
+        got, expected = (
+            word_models.log_joint(model.event_model, counts, matrix, alpha, [0.0, 0.0], model.normalise)
+            for matrix in (odd, plain)
+        )
+        assert got.tolist() == expected.tolist()
+    before = model.state(counts)
+    counts.add(odd, np.array([0]))
+    counts.remove(plain, np.array([0]))
+    assert model.state(counts) == before
+
+
+@word_model
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("class_count", [2, 3])
 def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, class_count: int) -> None:

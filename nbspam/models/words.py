@@ -95,7 +95,7 @@ def as_counts(counts: sparse.csr_matrix) -> sparse.csr_matrix:
         return matrix
     matrix = matrix.copy()
     matrix.sum_duplicates()
-    pass
+    matrix.eliminate_zeros()
     return matrix
 
 
