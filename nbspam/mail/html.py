@@ -30,6 +30,7 @@ from nbspam.mail.html_elements import (
     RAW,
 )
 from nbspam.mail.html_entities import decode
+from nbspam.mail.html_stack import OpenElements
 from nbspam.mail.html_style import Effect, State
 from nbspam.mail.html_tags import (
     NOTED,
@@ -46,10 +47,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html_sheet import Sheet
 
-MAX_TAGS = 1 << 18  # what follows the last one is not read
-MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text
-MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
+MAX_TAGS = 100_000  # what follows the last one is not read; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
+MAX_SHEETS = 50  # style elements that are read
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
 
@@ -85,20 +85,8 @@ class _Reader:
     """One reading: the pieces between `<` and `<`, the open elements, and what was found."""
 
     __slots__ = (
-        *(
-            "before",
-            "body_seen",
-            "gave_up",
-            "hidden",
-            "html",
-            "index",
-            "known",
-            "link",
-            "link_text",
-            "noted",
-            "offset",
-        ),
-        *("opened", "pieces", "raw", "sheet", "start", "steps", "text", "visible", "walk"),
+        *("body_seen", "gave_up", "hidden", "html", "index", "known", "link", "link_text", "noted", "offset"),
+        *("open", "pieces", "raw", "sheet", "sheets", "start", "text", "visible", "walk"),
     )
 
     def __init__(self, text: str) -> None:
@@ -111,20 +99,19 @@ class _Reader:
         self.html = Html()
         self.visible: list[str] = []
         self.hidden: list[str] = []
-        self.opened: list[Tag] = []
-        self.before: list[State] = []  # the state outside of each opened element
+        self.open = OpenElements()
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
         self.known = _remembered
         self.sheet: Sheet | None = None
         self.raw = ""
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
-        self.steps = MAX_STEPS
+        self.sheets = 0
         self.body_seen = self.gave_up = False
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
-        visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
+        visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
         known, names, noted, joined = self.known, self.html.tags, self.noted, 0
         state = State()
         mark = -1  # how much was visible where a word may have been split
@@ -138,7 +125,7 @@ class _Reader:
             kind = tag.kind
             if kind <= OPEN_BLOCK:
                 if kind and opened and opened[-1].name not in tag.room:
-                    state = self._make_room(tag, state)
+                    state = self.open.make_room(tag, state)
                 names.append(tag.name)
                 opened.append(tag)
                 before.append(state)
@@ -159,7 +146,7 @@ class _Reader:
                     del opened[-1]
                     state = before.pop()
                 else:
-                    state = self._close(tag, state)
+                    state = self.open.close(tag, state)
             else:
                 if kind > EMPTY:
                     mark = len(visible)
@@ -199,86 +186,20 @@ class _Reader:
         if not state.gone:
             self.visible.append("\n")
 
-    # Open elements
-
-    def _find(self, tag: Tag, first: bool) -> int:
-        """Where the innermost (or, unless first, the outermost) element is that the tag closes; -1: none."""
-        opened, element = self.opened, tag.element
-        found = -1
-        steps = self.steps
-        for index in range(len(opened) - 1, -1, -1):
-            steps -= 1
-            name = opened[index].name
-            if steps < 0 or (name in element.stops and name not in element.closes):
-                break
-            if name in element.closes:
-                found = index
-                if first or name in element.stops:
-                    break
-        self.steps = steps
-        return found
-
-    def _make_room(self, tag: Tag, state: State) -> State:
-        """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
-        index = self._find(tag, first=False)
-        return self._cut(index) if index >= 0 else state
-
-    def _close(self, tag: Tag, state: State) -> State:
-        """An end tag whose element is not the innermost."""
-        index = self._find(tag, first=True)
-        if index < 0:
-            return state
-        if tag.element.carried and any(inner.element.special for inner in self.opened[index + 1 :]):
-            return self._lift(index)
-        return self._cut(index)
-
-    def _cut(self, index: int) -> State:
-        """End an element and all inside it; formatting goes on behind it, unless it ends at a wall."""
-        opened, before = self.opened, self.before
-        state = before[index]
-        cuts = opened[index].element.cuts
-        carried = [] if cuts else [inner for inner in opened[index + 1 :] if inner.element.carried]
-        del opened[index:]
-        del before[index:]
-        for inner in carried[-MAX_CARRIED:]:
-            opened.append(inner)
-            before.append(state)
-            if inner.effect is not None:
-                state = state.then(inner.effect)
-        return state
-
-    def _lift(self, index: int) -> State:
-        """Take a formatting element out from around the blocks that are still open inside it."""
-        state = self.before[index]
-        del self.opened[index]
-        return self._rebuild(index, state)
-
-    def _rebuild(self, index: int, state: State) -> State:
-        before = self.before
-        del before[index:]
-        for tag in self.opened[index:]:
-            before.append(state)
-            if tag.effect is not None:
-                state = state.then(tag.effect)
-        return state
-
     # Tags that need more than a look at what is open
 
     def _unusual(self, tag: Tag, state: State) -> State:
         if tag.kind == OPEN_UNKNOWN:
-            self.opened.append(tag)
-            self.before.append(state)
-            if tag.effect is not None:
-                state = state.then(tag.effect)
+            state = self.open.push(tag, state)
         elif tag.kind == CLOSE_UNKNOWN:
-            return self._close(tag, state)
+            return self.open.close(tag, state)
         elif tag.kind == RAW:
             self._take_raw(tag, state)
         elif tag.kind == BODY and not self.body_seen:
             self.body_seen = True
             root = State()
             root.link = root.link if tag.link_colour is None else tag.link_colour
-            state = self._rebuild(0, root.then(tag.effect) if tag.effect else root)
+            state = self.open.rebuild(0, root.then(tag.effect) if tag.effect else root)
         elif tag.kind == LOST:
             return self._hide_the_rest(state)
         if tag.name:
@@ -286,8 +207,8 @@ class _Reader:
         return state
 
     def _hide_the_rest(self, state: State) -> State:
-        self.opened.clear()
-        self.before.clear()
+        self.open.tags.clear()
+        self.open.before.clear()
         self.body_seen = True
         gone = Effect()
         gone.gone = True
@@ -306,6 +227,9 @@ class _Reader:
             self._read_sheet(text)
 
     def _read_sheet(self, text: str) -> None:
+        self.sheets += 1
+        if self.sheets > MAX_SHEETS:
+            return
         # Few mails have a sheet that hides or colours anything.
         from nbspam.mail.html_sheet import Sheet
 
@@ -378,6 +302,8 @@ class _Reader:
         if self.gave_up:
             return full_attributes(text, begin, tag.element)
         self._locate(index)
+        if self.text.find(">", self.offset) < 0:
+            return {}, -1
         attributes, end = full_attributes(self.text, self.offset + begin, tag.element)
         return attributes, end - self.offset if end >= 0 else -1
 

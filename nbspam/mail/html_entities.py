@@ -74,6 +74,8 @@ def decode(text: str, in_attribute: bool = False) -> str:
             pieces[index] = _COMMON[name] + tail
         elif piece.startswith("#"):
             pieces[index] = _numeric(piece)
+        elif not piece or piece[0] in " \t\r\n=":
+            pieces[index] = "&" + piece
         else:
             pieces[index] = _named(piece, name if semicolon else "", tail, in_attribute)
     return "".join(pieces)
