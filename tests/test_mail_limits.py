@@ -115,3 +115,14 @@ def test_the_mail_room_imports_nothing_heavy():
     ).stdout
     allowed = ("nbspam", "__future__", "binascii", "_codecs", "encodings.")
     assert [name for name in out.split() if not name.startswith(allowed)] == []
+
+
+def test_nested_messages_end_at_the_same_bound():
+    mail = parse(b"From: a\nContent-Type: message/rfc822\n\n" * 200 + b"From: a\n\ndeep\n")
+    assert mail.structure == ["message/rfc822"] * (limits.MAX_NESTING + 1)
+    assert mail.defects == ["nested-too-deep"]
+
+
+def test_lines_that_look_like_delimiters_are_searched_up_to_a_bound():
+    mail = parse(MULTIPART + b"--x\n" * (limits.MAX_DELIMITER_LINES + 1) + b"--b0\n\ntext\n--b0--\n")
+    assert "many-delimiters" in mail.defects

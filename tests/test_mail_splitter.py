@@ -251,3 +251,11 @@ def test_the_broken_messages_of_other_projects_are_all_read(torture_files):
         assert mail.parts, path.name
         assert all(part.content_type for part in mail.parts), path.name
         assert [part.text for part in parse(data).parts] == [part.text for part in mail.parts], path.name
+
+
+def test_a_delimiter_is_never_junk_in_a_header():
+    mail = parse(
+        b"Content-Type: multipart/mixed; boundary=b\n \n--b\nContent-Type: text/html\n\n<p>\n--b--\n"
+    )
+    assert mail.structure == ["multipart/mixed", "text/html"]
+    assert texts(mail) == ["<p>"]

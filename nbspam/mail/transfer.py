@@ -52,7 +52,7 @@ def decode_transfer(payload: bytes, encoding: str, allowance: Allowance) -> byte
 
 def decode_quoted_printable(payload: bytes) -> bytes:
     """Quoted-printable, bad escapes kept as they stand, white space behind a soft break forgiven."""
-    if b" \n" in payload or b"\t\n" in payload:
+    if b"= " in payload or b"=\t" in payload:
         payload = b"\n".join([line.rstrip(b" \t") for line in payload.split(b"\n")])
     return binascii.a2b_qp(payload)
 
