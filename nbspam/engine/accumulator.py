@@ -16,6 +16,7 @@ from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; seven weights need no more
+ALL_VIEWS = tuple(range(len(VIEWS)))
 MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
 
 
@@ -28,7 +29,9 @@ class Table:
 
     __slots__ = ("documents", "keys", "occurrences", "texts", "views")
 
-    def __init__(self, keys: Ints, views: NDArray[np.uint8], texts: bytes, documents: Ints, occurrences: Ints) -> None:
+    def __init__(
+        self, keys: Ints, views: NDArray[np.uint8], texts: bytes, documents: Ints, occurrences: Ints
+    ) -> None:
         self.keys = keys
         self.views = views
         self.texts = texts
@@ -58,17 +61,38 @@ def merge_tables(tables: list[Table]) -> Table:
     return Table(keys, views, b"\n".join(texts), documents, occurrences)
 
 
-def count_block(block: Block, n_classes: int, vocabulary: Ints | None = None) -> Table:
-    """The counts of one block; with a vocabulary (keys, ascending) all other tokens are one NOTAWORD."""
+def count_block(
+    block: Block, n_classes: int, vocabulary: Ints | None = None, views: tuple[int, ...] = ALL_VIEWS
+) -> Table:
+    """The counts of one block.
+
+    vocabulary : keys, ascending; all other tokens are one NOTAWORD
+    views      : numbers of the views that are read; tokens of others are as if they were not there
+    """
     documents, occurrences = block.totals(n_classes)
     table = Table(block.keys, block.views, block.texts, documents, occurrences)
-    return table if vocabulary is None else _restricted(block, table, vocabulary)
+    read = np.isin(block.views, views)
+    if vocabulary is not None:
+        return _restricted(block, table, vocabulary, read)
+    return table if read.all() else select_columns(table, read)
 
 
-def _restricted(block: Block, table: Table, vocabulary: Ints) -> Table:
+def select_columns(table: Table, chosen: NDArray[np.bool_]) -> Table:
+    """The tokens where `chosen` is true."""
+    texts: NDArray[np.object_] = np.array(split_texts(table.texts, len(table.keys)) or [], object)
+    return Table(
+        table.keys[chosen],
+        table.views[chosen],
+        b"\n".join(texts[chosen]),
+        table.documents[:, chosen],
+        table.occurrences[:, chosen],
+    )
+
+
+def _restricted(block: Block, table: Table, vocabulary: Ints, read: NDArray[np.bool_]) -> Table:
     place = np.minimum(np.searchsorted(vocabulary, block.keys), max(len(vocabulary) - 1, 0))
     inside = vocabulary[place] == block.keys if len(vocabulary) else np.zeros(len(block.keys), bool)
-    outside_pair = ~inside[block.columns]
+    outside_pair = (read & ~inside)[block.columns]
     rows = block.rows()[outside_pair]
     n_classes = len(table.documents)
     documents = np.zeros((n_classes, 1), np.int64)
@@ -76,21 +100,24 @@ def _restricted(block: Block, table: Table, vocabulary: Ints) -> Table:
     labels = block.labels.astype(np.int64)
     np.add.at(documents[:, 0], labels[np.unique(rows)], 1)
     np.add.at(occurrences[:, 0], labels[rows], block.counts[outside_pair])
-    texts: NDArray[np.object_] = np.array(split_texts(block.texts, len(block.keys)) or [], object)
+    words = select_columns(table, inside)
     return Table(
-        np.append(block.keys[inside], NOTAWORD_KEY),
-        np.append(block.views[inside], np.uint8(len(VIEWS))),
-        b"\n".join([*texts[inside], NOTAWORD.encode()]),
-        np.concatenate([table.documents[:, inside], documents], axis=1),
-        np.concatenate([table.occurrences[:, inside], occurrences], axis=1),
+        np.append(words.keys, NOTAWORD_KEY),
+        np.append(words.views, np.uint8(len(VIEWS))),
+        words.texts + b"\n" * bool(len(words.keys)) + NOTAWORD.encode(),
+        np.concatenate([words.documents, documents], axis=1),
+        np.concatenate([words.occurrences, occurrences], axis=1),
     )
 
 
 class Accumulator:
     """Adds blocks up."""
 
-    def __init__(self, n_classes: int, vocabulary: Ints | None = None) -> None:
+    def __init__(
+        self, n_classes: int, vocabulary: Ints | None = None, views: tuple[int, ...] = ALL_VIEWS
+    ) -> None:
         self._vocabulary = vocabulary
+        self._views = views
         self._n_classes = n_classes
         self._table = empty_table(n_classes)
         self._pending: list[Block] = []
@@ -109,7 +136,9 @@ class Accumulator:
     def _fold(self) -> None:
         if not self._pending:
             return
-        tables = [count_block(block, self._n_classes, self._vocabulary) for block in self._pending]
+        tables = [
+            count_block(block, self._n_classes, self._vocabulary, self._views) for block in self._pending
+        ]
         self._table = merge_tables([self._table, *tables])
         self._recent = [latest(merge_blocks([*self._recent, *self._pending]), KEPT_MESSAGES)]
         self._pending = []

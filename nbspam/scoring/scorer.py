@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nbspam.tokens.bag import Bag
 
 NOTAWORD_VIEW = len(VIEWS)
+ALL_VIEWS = "all"
 
 
 class Part:
@@ -37,15 +38,27 @@ class Part:
     text   : the token or the name of the thing
     view   : number of the view, -1 where there is none
     values : nats by class
+    counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
+    times  : of a token, how often the message has it
     """
 
-    __slots__ = ("kind", "text", "values", "view")
+    __slots__ = ("counts", "kind", "text", "times", "values", "view")
 
-    def __init__(self, kind: str, text: str, view: int, values: list[float]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        text: str,
+        view: int,
+        values: list[float],
+        counts: tuple[int, ...] = (),
+        times: int = 1,
+    ) -> None:
         self.kind = kind
         self.text = text
         self.view = view
         self.values = values
+        self.counts = counts
+        self.times = times
 
 
 class Scored:
@@ -94,6 +107,13 @@ class Counted:
         """All keys."""
         return [key for view in self.tokens for key in view]
 
+    def keep(self, views: str) -> None:
+        """Forgets the tokens of all views but this one (a name, or `all`); the digest stays that of the message."""
+        if views != ALL_VIEWS:
+            for number, name in enumerate(VIEWS):
+                if name != views:
+                    self.tokens[number] = {}
+
 
 class Scorer:
     """Scores messages by one model under one way of scoring."""
@@ -103,7 +123,9 @@ class Scorer:
     def __init__(self, model: Model, settings: Settings) -> None:
         self._model = model
         self._settings = settings
-        self._log_prior = log_priors(parse_prior(settings.prior), model.messages, model.classes, settings.alpha)
+        self._log_prior = log_priors(
+            parse_prior(settings.prior), model.messages, model.classes, settings.alpha
+        )
         self._weights: list[float] = []
         self._views: list[ViewEvidence] = []
         if settings.event_model not in WORD_MODELS:
@@ -116,7 +138,9 @@ class Scorer:
         if settings.averaged:
             self._prepare_views()
         else:
-            self._words = make_word_scorer(settings.event_model, self._totals(), settings.alpha, settings.normalise)
+            self._words = make_word_scorer(
+                settings.event_model, self._totals(), settings.alpha, settings.normalise
+            )
 
     def _prepare_views(self) -> None:
         model = self._model
@@ -127,20 +151,27 @@ class Scorer:
 
     def _totals(self) -> WordTotals:
         model, settings = self._model, self._settings
-        notaword = 0 if model.words[NOTAWORD_VIEW] else 1  # the code is in the vocabulary even when never counted
+        notaword = (
+            0 if model.words[NOTAWORD_VIEW] else 1
+        )  # the code is in the vocabulary even when never counted
         return WordTotals(
             model.messages,
             [sum(column) for column in zip(*model.documents, strict=True)],
             [sum(column) for column in zip(*model.occurrences, strict=True)],
             sum(model.words) + notaword,
             model.histogram("documents") if settings.event_model == "bernoulli" else (),
-            model.histogram("complement") if settings.event_model == "complement" and settings.normalise else (),
+            model.histogram("complement")
+            if settings.event_model == "complement" and settings.normalise
+            else (),
         )
 
     def score(self, counted: Counted) -> Scored:
-        """Scores of one message."""
+        """Scores of one message; it forgets the tokens of views that the model does not read."""
+        counted.keep(self._model.settings.get("views", ALL_VIEWS))
         rows = self._model.counts([*counted.keys(), NOTAWORD_KEY])
-        return self._score_views(counted, rows) if self._settings.averaged else self._score_words(counted, rows)
+        return (
+            self._score_views(counted, rows) if self._settings.averaged else self._score_words(counted, rows)
+        )
 
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
@@ -151,14 +182,14 @@ class Scorer:
             weights_of = self._views[view].weights
             found: list[Part] = []
             missing = 0
-            for key, (text, _) in tokens.items():
+            for key, (text, times) in tokens.items():
                 counts = rows.get(key)
                 if counts is None:
                     missing += 1
                     continue
                 weights = weights_of(counts)
                 if weights is not None:
-                    found.append(Part("token", text, view, weights))
+                    found.append(Part("token", text, view, weights, counts, times))
             sums = [sum(part.values[k] for part in found) for k in range(n_classes)]
             evidence.append(mean_evidence(sums, len(found)))
             unknown.append(missing / len(tokens) if tokens else 0.0)
@@ -179,7 +210,8 @@ class Scorer:
         for view in range(n_views):
             shares = [0.0]
             shares.extend(
-                weights[n_views + (k - 1) * (1 + n_views) + 1 + view] * unknown[view] for k in range(1, len(model.classes))
+                weights[n_views + (k - 1) * (1 + n_views) + 1 + view] * unknown[view]
+                for k in range(1, len(model.classes))
             )
             parts.append(Part("unknown", VIEWS[view], view, shares))
         constants = [0.0, *(weights[n_views + (k - 1) * (1 + n_views)] for k in range(1, len(model.classes)))]
@@ -197,12 +229,16 @@ class Scorer:
         parts: list[Part] = []
         missing = list(words.certain)
         for text, view, times, counts in self._word_counts(counted, rows):
-            parts.append(Part("token", text, view, words.token(counts[::2], counts[1::2], times)))
+            parts.append(
+                Part("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
+            )
             if any(words.certain):
                 missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
         parts.append(Part("base", self._settings.event_model, -1, list(words.base)))
         if any(missing):
-            parts.append(Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing]))
+            parts.append(
+                Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
+            )
         if words.uses_prior:
             parts.append(Part("prior", self._settings.prior, -1, list(self._log_prior)))
         return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)
