@@ -34,7 +34,7 @@ def unpacked(name: str, top: str) -> Path | None:
     staging = CACHE / f".{name}.{os.getpid()}"
     staging.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
-        tar.extractall(staging, filter="data")
+        tar.extractall(staging)  # our own archives; Debian 12 has no filters yet
     try:
         (staging / top).rename(target)
     except OSError:  # another process was first

@@ -11,7 +11,7 @@ from sklearn import metrics as sklearn_metrics
 from nbspam.decision import Loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import metrics
-from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.outcomes import Evaluation, Outcome, log_odds_of
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 
@@ -217,7 +217,37 @@ def test_neither_log_odds_nor_probabilities_is_an_error():
         _ = Evaluation(("ham", "spam"), outcomes, "model").columns
 
 
-def test_two_classes_without_spam_rank_by_the_last():
-    columns = judged([(0, 0, (0.9, 0.1)), (1, 1, (0.2, 0.8))], ("private", "work")).columns
-    assert columns.positive == 1
-    assert metrics.mean_one_minus_roca(metrics.rankings(columns)) == 0
+def test_two_classes_without_spam_are_each_ranked_against_the_other():
+    rows = [(0, 0, (0.9, 0.1)), (1, 1, (0.2, 0.8)), (0, 1, (0.1, 0.9)), (1, 1, (0.3, 0.7))]
+    columns = judged(rows, ("private", "work")).columns
+    assert columns.positive is None
+    assert [task.one_minus_roca() for task in metrics.rankings(columns)] == [2 / 4, 2 / 4]
+
+
+def test_probabilities_beside_a_sure_one_keep_their_order():
+    table = np.array([[1.0, 1e-300, 0.0], [1.0, 1e-200, 1e-250], [0.0, 1.0, 0.0]])
+    odds = log_odds_of(table)
+    assert odds[:, 1].tolist() == pytest.approx([math.log(1e-300), math.log(1e-200), math.inf])
+    assert odds[0, 0] > odds[1, 0]
+    assert odds[0, 2] == odds[2, 0] == -math.inf
+
+
+def test_the_interval_of_lam_is_a_quarter_of_both_variances_in_logits():
+    # 1 of 10 and 5 of 10: variances 1/1 + 1/9 and 1/5 + 1/5, lam's logit -ln 3.
+    error = math.sqrt((1 + 1 / 9 + 2 / 5) / 4)
+    ends = [100 / (1 + math.exp(math.log(3) - step * error)) for step in (-1.959964, 1.959964)]
+    value, interval = metrics.lam_with_interval(1, 10, 5, 10)
+    assert (value, *interval) == pytest.approx((25, *ends))
+
+
+def test_no_error_still_leaves_lam_uncertain():
+    _, (low, high) = metrics.lam_with_interval(0, 100, 0, 100)
+    assert low < 0.5 < 1.5 < high
+
+
+@LAW
+@given(st.integers(1, 3), st.integers(1, 3), st.data())
+def test_lam_is_defined_for_the_smallest_classes(ham, spam, data):
+    lost, missed = data.draw(st.integers(0, ham)), data.draw(st.integers(0, spam))
+    value, (low, high) = metrics.lam_with_interval(lost, ham, missed, spam)
+    assert 0 < low < value < high < 100

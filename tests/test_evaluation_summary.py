@@ -70,7 +70,12 @@ def test_every_figure_lies_in_its_interval_and_says_how_that_was_made():
         low, high = found[f"{rate}_interval"]
         assert low <= found[rate] <= high, rate
         assert low < high, rate
-        assert found["interval_methods"][rate] in {"clopper-pearson", "bootstrap", "bootstrap-standard-error"}
+        assert found["interval_methods"][rate] in {
+            "clopper-pearson",
+            "bootstrap",
+            "bootstrap-standard-error",
+            "logit-normal",
+        }
 
 
 def test_the_figures_are_those_of_the_confusion_matrix():
@@ -134,6 +139,17 @@ def test_perfect_scores_do_not_claim_certainty():
     assert found["one_minus_roca_percent_interval"] == pytest.approx([0, 100 * (1 - 0.025 ** (1 / 40))])
     assert found["interval_methods"]["one_minus_roca_percent"] == "clopper-pearson"
     assert found["interval_methods"]["sm_percent_at_hm"]["0.1"] == "clopper-pearson"
+    for rate in ("macro_recall", "macro_f1", "micro_f1"):
+        assert found[f"{rate}_interval"] == pytest.approx([0.025 ** (1 / 40), 1])
+    low, high = found["lam_percent_interval"]
+    assert low < found["lam_percent"] < high
+
+
+def test_no_loss_seen_is_not_no_loss():
+    outcomes = tuple(Outcome(str(n), n % 2, n % 2, float(n % 2), ()) for n in range(50))
+    found = summary(Evaluation(("ham", "spam"), outcomes, "model"), LOSS)
+    assert found["expected_loss"] == 0
+    assert found["expected_loss_interval"] == pytest.approx([0, 10 * (1 - 0.025 ** (1 / 50))])
 
 
 def test_ham_alone_leaves_what_needs_spam_undefined():

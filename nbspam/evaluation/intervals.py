@@ -23,6 +23,7 @@ SEED = 20050815
 CLOPPER_PEARSON = "clopper-pearson"
 BOOTSTRAP = "bootstrap"
 BOOTSTRAP_ERROR = "bootstrap-standard-error"
+LOGIT_NORMAL = "logit-normal"
 MOST_REPLICATES = 2000
 FEWEST_REPLICATES = 200
 # Messages drawn in all: it keeps 75,000 messages under two seconds with 600 replicates.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nbspam.decision import UNDECIDED, Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.outcomes import Columns
+from nbspam.evaluation.outcomes import Columns, log_odds_of
 from nbspam.evaluation.ranking import Ranking, ranked
 
 Floats = NDArray[np.float64]
@@ -79,15 +79,27 @@ def lam_percent(ham_lost: float, ham: float, spam_missed: float, spam: float) ->
     agrees with published ones.  nan where a class has no messages.
     Source: Cormack and Lynam, TREC 2005 spam track overview, section 3.
     """
+    return lam_with_interval(ham_lost, ham, spam_missed, spam)[0]
+
+
+def lam_with_interval(
+    ham_lost: float, ham: float, spam_missed: float, spam: float
+) -> tuple[float, tuple[float, float]]:
+    """lam_percent() and its 95 % interval, normal in logits as TREC's toolkit has it.
+
+    The variance of a logit is 1 / wrong + 1 / right, that of their mean a quarter of the sum of both
+    (Woolf 1955).  Without errors it is still wide, where resampling would see no variation at all.
+    """
     if not ham or not spam:
-        return nan
-    mean = (_logit(ham_lost, ham) + _logit(spam_missed, spam)) / 2
-    return 100 / (1 + exp(-mean))
-
-
-def _logit(errors: float, messages: float) -> float:
-    kept = min(max(errors, 0.5), messages - 0.5)
-    return log(kept / (messages - kept)) if messages > 0.5 else 0.0
+        return nan, (nan, nan)
+    logits, variance = 0.0, 0.0
+    for errors, messages in ((ham_lost, ham), (spam_missed, spam)):
+        wrong = min(max(errors, 0.5), max(messages - 0.5, 0.5))
+        right = max(messages - wrong, 0.5)
+        logits += log(wrong / right) / 2
+        variance += (1 / wrong + 1 / right) / 4
+    low, value, high = (100 / (1 + exp(-logits - step * variance**0.5)) for step in (-1.959964, 0, 1.959964))
+    return value, (low, high)
 
 
 def expected_loss(counts: NDArray[np.generic], costs: Floats) -> Floats:
@@ -255,13 +267,9 @@ def rankings(columns: Columns) -> list[Ranking]:
 
 
 def one_against_rest(columns: Columns) -> list[Ranking]:
-    """One ranking a class, by its probability; the score orders where there are just two classes."""
-    if columns.n_classes == 2:
-        return [ranked(columns.score, columns.is_positive)]
-    return [
-        ranked(columns.probabilities[:, number], columns.truth == number)
-        for number in range(columns.n_classes)
-    ]
+    """One ranking a class, by its log-odds against all others."""
+    odds = log_odds_of(columns.probabilities)
+    return [ranked(odds[:, number], columns.truth == number) for number in range(columns.n_classes)]
 
 
 def mean_one_minus_roca(tasks: list[Ranking], weights: Floats | None = None) -> float:

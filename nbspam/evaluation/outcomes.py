@@ -52,7 +52,7 @@ class Columns:
     truth, decided : int64 (n,), class numbers, decided -1 = unsure
     score          : float64 (n,), larger = more like the positive class; all nan without one; may be infinite
     probabilities  : float64 (n, n_classes), or (n, 0) if the filter gives only scores
-    positive       : number of the class that plays spam, None where no class does
+    positive       : number of the class spam, None where there is no such class
     n_classes      : number of classes
     """
 
@@ -115,12 +115,6 @@ class Evaluation:
         return _columns(self.classes, self.outcomes)
 
 
-def positive_class(classes: tuple[str, ...]) -> int | None:
-    """The class that plays spam: spam itself, else the last of just two classes, else none."""
-    spam = labels.positive(classes)
-    return len(classes) - 1 if spam is None and len(classes) == 2 else spam
-
-
 def _columns(classes: tuple[str, ...], outcomes: tuple[Outcome, ...]) -> Columns:
     if not outcomes:
         raise BadDataError(
@@ -134,10 +128,10 @@ def _columns(classes: tuple[str, ...], outcomes: tuple[Outcome, ...]) -> Columns
             "evaluation", f"a class number outside 0 to {n_classes - 1}", slug="evaluation-class"
         )
     probabilities = _probabilities(outcomes, n_classes)
-    positive = positive_class(classes)
+    positive = labels.positive(classes)
     score = np.full(len(outcomes), np.nan)
     if positive is not None:
-        score = _score(outcomes, probabilities, positive, labels.positive(classes) is not None)
+        score = _score(outcomes, probabilities, positive)
     return Columns(truth, decided, score, probabilities, positive, n_classes)
 
 
@@ -157,20 +151,29 @@ def _probabilities(outcomes: tuple[Outcome, ...], n_classes: int) -> NDArray[np.
 
 
 def _score(
-    outcomes: tuple[Outcome, ...], probabilities: NDArray[np.float64], positive: int, has_spam: bool
+    outcomes: tuple[Outcome, ...], probabilities: NDArray[np.float64], positive: int
 ) -> NDArray[np.float64]:
-    """What orders the messages; log-odds are of spam, so without a class spam the probability is asked."""
-    odds = [outcome.log_odds if has_spam else None for outcome in outcomes]
-    score = np.array(odds, dtype=np.float64)  # None becomes nan
+    """What orders the messages: their log-odds, where these are None the logit of the probability."""
+    score = np.array([outcome.log_odds for outcome in outcomes], dtype=np.float64)  # None becomes nan
     missing = np.isnan(score)
     if missing.any():
         if not probabilities.shape[1]:
             name = outcomes[int(np.argmax(missing))].name
             raise BadDataError(name, "neither log-odds nor probabilities were given", slug="evaluation-score")
-        share = probabilities[missing, positive]
-        with np.errstate(divide="ignore"):
-            score[missing] = np.log(share) - np.log1p(-share)
+        score[missing] = log_odds_of(probabilities[missing])[:, positive]
     return score
+
+
+def log_odds_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-odds of each class against all others together, float64 (n, n_classes), nats.
+
+    The others are added up, not taken from 1, so that 1e-300 and 1e-200 beside a 1.0 stay apart.
+    """
+    before = np.column_stack([np.zeros(len(probabilities)), np.cumsum(probabilities, axis=1)[:, :-1]])
+    after = np.cumsum(probabilities[:, ::-1], axis=1)[:, ::-1]
+    after = np.column_stack([after[:, 1:], np.zeros(len(probabilities))])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities) - np.log(before + after))
 
 
 def corpus_digest(identities: Iterable[bytes | str]) -> str:

@@ -20,6 +20,7 @@ from nbspam.evaluation.intervals import (
     BOOTSTRAP,
     BOOTSTRAP_ERROR,
     CLOPPER_PEARSON,
+    LOGIT_NORMAL,
     Interval,
     clopper_pearson,
     not_seen_interval,
@@ -64,9 +65,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
     Keys ending in `_percent` are 0 to 100.  `X_interval` is the 95 % interval [low, high] of X, and
     `interval_methods` says for each X how it was made: `clopper-pearson` (exact, for a proportion),
     `bootstrap` (middle 95 % of `replicates` stratified resamples with a fixed seed),
-    `bootstrap-standard-error` (the figure -/+ 1.96 standard errors of the same
-    resamples).  Where not one wrong pair or missed message was seen, the interval of a ranking
-    figure is Clopper-Pearson's for none in the smallest class.
+    `bootstrap-standard-error` (the figure -/+ 1.96 standard errors of the same resamples),
+    `logit-normal` (lam%).  Where not one wrong pair, missed message or wrong decision was seen, a figure
+    of ranking, class rates or loss has Clopper-Pearson's interval for none in the smallest class.
     """
     columns = evaluation.columns
     counts = metrics.confusion(columns)
@@ -82,19 +83,14 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
         "trained": evaluation.trained,
     }
     redrawn = resampled_confusions(counts)
-    _two_class_rates(sheet, columns, counts, redrawn)
+    _two_class_rates(sheet, columns, counts)
     _resampled_figures(sheet, columns)
     _class_rates(sheet, counts, redrawn)
-    if loss is None:
-        sheet.absent("expected_loss")
-    else:
-        costs = metrics.loss_table(loss, counts)
-        interval = percentile_interval(metrics.expected_loss(redrawn, costs))
-        sheet.put("expected_loss", float(metrics.expected_loss(counts, costs)), interval, BOOTSTRAP)
+    _expected_loss(sheet, loss, counts, redrawn)
     return sheet.figures | {"interval_methods": sheet.methods}
 
 
-def _two_class_rates(sheet: _Sheet, columns: Columns, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
+def _two_class_rates(sheet: _Sheet, columns: Columns, counts: metrics.Whole) -> None:
     sheet.proportion("unsure_percent", int(counts[:, -1].sum()), int(counts.sum()))
     if columns.positive is None:
         sheet.figures |= {"ham": None, "spam": None}
@@ -106,10 +102,8 @@ def _two_class_rates(sheet: _Sheet, columns: Columns, counts: metrics.Whole, red
     sheet.proportion("sm_percent", two.spam_missed, two.spam)
     sheet.proportion("ham_unsure_percent", two.ham_unsure, two.ham)
     sheet.proportion("spam_unsure_percent", two.spam_unsure, two.spam)
-    again = [metrics.ham_spam(matrix, columns.positive) for matrix in redrawn]
-    lam = np.array([metrics.lam_percent(one.ham_lost, one.ham, one.spam_missed, one.spam) for one in again])
-    value = metrics.lam_percent(two.ham_lost, two.ham, two.spam_missed, two.spam)
-    sheet.put("lam_percent", value, percentile_interval(lam), BOOTSTRAP)
+    lam, interval = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
+    sheet.put("lam_percent", lam, interval, LOGIT_NORMAL)
 
 
 def _resampled_figures(sheet: _Sheet, columns: Columns) -> None:
@@ -156,11 +150,12 @@ def _ranking_figures(columns: Columns) -> list[_Group]:
             tally = only.tally(weights)
             missed = [100 * spam_missed_at(tally, permille) for permille in levels.values()]
             wrong = 100 * one_minus_roca(tally)
-            return [wrong, *missed] if columns.n_classes > 2 else [wrong, *missed, wrong]
+            return [wrong, *missed, wrong][: len(names)]
 
         macro = () if columns.n_classes > 2 else ("macro_one_minus_roca_percent",)
-        groups.append(_Group(("one_minus_roca_percent", *levels, *macro), for_spam))
-    if columns.n_classes > 2 and columns.probabilities.shape[1]:
+        names = ("one_minus_roca_percent", *levels, *macro)
+        groups.append(_Group(names, for_spam))
+    if (columns.n_classes > 2 or columns.positive is None) and columns.probabilities.shape[1]:
         every = [task for task in metrics.one_against_rest(columns) if task.is_defined]
 
         def for_classes(weights: Floats) -> list[float]:
@@ -208,13 +203,31 @@ def _spam_missed_at(
     sheet.methods[name] = {level: method for level, (_, method) in found.items()}
 
 
+def _expected_loss(sheet: _Sheet, loss: Loss | None, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
+    if loss is None:
+        sheet.absent("expected_loss")
+        return
+    costs = metrics.loss_table(loss, counts)
+    value = float(metrics.expected_loss(counts, costs))
+    if value == 0:  # nothing that costs was seen: it may be as frequent as none in all allows
+        _, most = clopper_pearson(0, int(counts.sum()))
+        sheet.put("expected_loss", value, (0.0, most * float(costs.max())), CLOPPER_PEARSON)
+    else:
+        interval = percentile_interval(metrics.expected_loss(redrawn, costs))
+        sheet.put("expected_loss", value, interval, BOOTSTRAP)
+
+
 def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
     rates, again = metrics.class_rates(counts), metrics.class_rates(redrawn)
     total, right = int(counts.sum()), int(np.trace(counts))
     sheet.proportion("accuracy_percent", right, total)
+    _, not_seen = clopper_pearson(0, int(counts.sum(axis=1)[counts.sum(axis=1) > 0].min()))
     for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
-        interval = percentile_interval(getattr(again, name))
-        sheet.put(name, float(getattr(rates, name)), interval, BOOTSTRAP)
+        value = float(getattr(rates, name))
+        if right == total:  # as for ranking figures: resampling would claim certainty
+            sheet.put(name, value, (1 - not_seen, 1.0), CLOPPER_PEARSON)
+        else:
+            sheet.put(name, value, percentile_interval(getattr(again, name)), BOOTSTRAP)
     decided = total - int(counts[:, -1].sum())
     sheet.put(
         "micro_precision", float(rates.micro_precision), clopper_pearson(right, decided), CLOPPER_PEARSON

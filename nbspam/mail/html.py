@@ -259,10 +259,10 @@ class _Reader:
     def _meet(self, index: int, piece: str) -> tuple[Tag, str]:
         """The tag a piece begins with, and the text behind it."""
         first = piece[:1]
-        if first.isalpha() and first.isascii():
+        if first in _LETTERS:
             return self._read_tag(index, piece)
         if first == "/":
-            if piece[1:2].isalpha() and piece[1:2].isascii():
+            if piece[1:2] in _LETTERS:
                 return self._read_tag(index, piece)
             return NOTHING, self._behind(">", piece)
         if first == "!":
@@ -273,6 +273,11 @@ class _Reader:
 
     def _read_tag(self, index: int, piece: str) -> tuple[Tag, str]:
         text, ended, rest = piece.partition(">")
+        if self.sheet is not None and ended and text in _remembered:
+            tag = _remembered[text]
+            if text[0] == "/" or self.sheet.is_silent_about(tag.name, text):
+                self.known[text] = tag
+                return tag, rest
         tag = bare_tag(text)
         attributes = plain_attributes(text, tag.element, self.sheet is not None) if ended else None
         memorable = attributes is not None
@@ -359,6 +364,7 @@ class _Reader:
         return rest
 
 
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
 
 

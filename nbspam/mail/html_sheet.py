@@ -14,6 +14,10 @@ MAX_CLASSES = 20  # of one element
 MAX_SHEET = 1 << 17  # characters
 
 
+# A simple selector is letters and digits once these are taken out: no `:hover`, no `a>b`, no `[href]`.
+_NAME_SIGNS = dict.fromkeys(map(ord, ".#-_"))
+
+
 class Sheet:
     """The rules of all sheets of a page."""
 
@@ -44,22 +48,18 @@ class Sheet:
             return
         for selector in selectors.split(",", MAX_SELECTORS)[:MAX_SELECTORS]:
             words = selector.lower().split()
-            if (
-                len(words) != 1
-                or not words[0]
-                .strip("#.")
-                .replace(".", "")
-                .replace("#", "")
-                .replace("-", "")
-                .replace("_", "")
-                .isalnum()
-            ):
+            if len(words) != 1 or not words[0].translate(_NAME_SIGNS).isalnum():
                 continue
             merged = Effect()
             merged.over(effect)
             if words[0] in self._effects:
                 merged.over(self._effects[words[0]])
             self._effects[words[0]] = merged
+
+    def is_silent_about(self, name: str, text: str) -> bool:
+        """Whether no rule can concern a tag with this name and text."""
+        lower = text.lower()
+        return name not in self._effects and "class" not in lower and "id" not in lower
 
     def effect(self, name: str, attributes: dict[str, str]) -> Effect | None:
         """What the rules do to an element: id above class above name."""

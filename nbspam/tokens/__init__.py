@@ -16,6 +16,7 @@ from nbspam.tokens.words import words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Message, Part
+    from nbspam.tokens.numeric import Reading
 
 __all__ = ["VIEWS", "Bag", "Tokenizer"]
 
@@ -28,14 +29,17 @@ class Tokenizer:
     def __init__(self) -> None:
         self._headers = HeaderReader()
 
-    def bag(self, message: Message) -> Bag:
-        """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none."""
+    def bag(self, message: Message, readings: list[Reading] | None = None) -> Bag:
+        """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
+
+        readings : gets what was read of each text, for nbspam.tokens.numeric
+        """
         body: list[str] = []
         structure = message_tokens(message)
         for part in message.parts:
             structure.extend(part_tokens(part))
             if part.text and len(body) < MAX_TOKENS:
-                _read_text(part, body, structure)
+                _read_text(part, body, structure, readings)
             for name, text in part.embedded_headers:
                 if name in ("subject", "from"):
                     body.extend(words(text, MAX_TOKENS))
@@ -43,8 +47,9 @@ class Tokenizer:
         return Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
 
 
-def _read_text(part: Part, body: list[str], structure: list[str]) -> None:
+def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading] | None) -> None:
     text = part.text
+    html = None
     if part.is_html:
         from nbspam.mail.html import read_html  # plain mail does not pay for it
         from nbspam.tokens.structure import html_tokens
@@ -58,6 +63,8 @@ def _read_text(part: Part, body: list[str], structure: list[str]) -> None:
     for url in urls:
         structure.extend(url_tokens(url))
     body.extend(words(text, MAX_TOKENS - len(body)))
+    if readings is not None:
+        readings.append((text, urls, len(part.text), html))
     if not text.isascii():
         from nbspam.tokens.unicode_words import has_zero_width
 

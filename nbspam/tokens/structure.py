@@ -76,7 +76,7 @@ def html_tokens(html: Html) -> list[str]:
     found.extend(["colour=" + atom(colour, 20) for colour in html.colours[:MAX_TAGS]])
     for target, text in html.links[:MAX_LINKS]:
         found.extend(url_tokens(target))
-        if text and "." in text and "://" in target and _disagrees(target, text):
+        if text and "." in text and "://" in target and disagrees(target, text):
             found.append("link=#disagrees")
     for source in html.images[:MAX_LINKS]:
         found.append("image=" + atom(source.partition(":")[0].lower(), 6))
@@ -91,7 +91,7 @@ def html_tokens(html: Html) -> list[str]:
     return found
 
 
-def _disagrees(target: str, text: str) -> bool:
+def disagrees(target: str, text: str) -> bool:
     """Whether a link's text names another host than the link goes to."""
     shown = text.strip().lower().rpartition("://")[2].partition("/")[0].partition("?")[0]
     if " " in shown or "@" in shown or "." not in shown.strip("."):
