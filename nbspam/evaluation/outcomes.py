@@ -167,13 +167,15 @@ def _score(
 def log_odds_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-odds of each class against all others together, float64 (n, n_classes), nats.
 
-    The others are added up, not taken from 1, so that 1e-300 and 1e-200 beside a 1.0 stay apart.
+    Near 1 the others are added up, not taken from 1, so that 1 - 1e-200 and 1 - 1e-300 stay apart.
+    Elsewhere equal probabilities give equal log-odds, however the others share the rest.
     """
-    before = np.column_stack([np.zeros(len(probabilities)), np.cumsum(probabilities, axis=1)[:, :-1]])
-    after = np.cumsum(probabilities[:, ::-1], axis=1)[:, ::-1]
-    after = np.column_stack([after[:, 1:], np.zeros(len(probabilities))])
+    none = np.zeros((len(probabilities), 1))
+    before = np.hstack([none, np.cumsum(probabilities, axis=1)[:, :-1]])
+    after = np.hstack([np.cumsum(probabilities[:, ::-1], axis=1)[:, -2::-1], none])
+    others = np.where(probabilities > 0.999, before + after, 1 - probabilities)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(probabilities) - np.log(before + after))
+        return np.asarray(np.log(probabilities) - np.log(others))
 
 
 def corpus_digest(identities: Iterable[bytes | str]) -> str:
