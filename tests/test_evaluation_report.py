@@ -1,0 +1,234 @@
+"""The report: what it says, that nothing of a mail gets loose in it, and that a browser shows it whole."""
+
+import html.parser
+import importlib
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from nbspam.decision import Loss
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
+from nbspam.evaluation.report import report_html, write_report
+from nbspam.evaluation.report.clean import cleaned
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
+
+
+def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=False):
+    random = np.random.default_rng(7)
+    outcomes = []
+    for place in range(n_messages):
+        truth = place % len(classes)
+        weight = np.exp(random.normal(0, 1.6, len(classes)) + 3 * np.eye(len(classes))[truth])
+        p = tuple(float(one) for one in weight / weight.sum())
+        log_odds = math.log(p[-1] / (1 - p[-1])) if classes[-1] == "spam" else None
+        decided = int(np.argmax(p)) if max(p) > 0.6 else -1
+        name = f"inbox/{place} {HOSTILE}" if hostile else f"inbox/{place}"
+        outcomes.append(Outcome(name, truth, decided, log_odds, p, float(place), place))
+    evaluation = Evaluation(classes, tuple(outcomes), method)
+    clue = HOSTILE if hostile else "subject:hello"
+    clues = {one.name: ((clue, 1.5), ("body:word", -0.5)) for one in worst_mistakes(evaluation)}
+    settings = {"alpha": 0.01, "feedback": HOSTILE if hostile else "immediate"}
+    return Evaluation(classes, tuple(outcomes), method, "d" * 64, settings, (), 390, clues)
+
+
+class Elements(html.parser.HTMLParser):
+    """Every element's name and attributes, and the text outside of style sheets."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_says_in_words_what_was_found():
+    text = Elements(report_html(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
+    for said in (
+        "Of 200 wanted messages",
+        "Of 200 spam messages",
+        "in the order of their dates",
+        "expected loss",
+    ):
+        assert said in text
+    assert "told the class of 390 of 400" in text
+    assert "d" * 64 in text
+
+
+def test_all_drawings_are_there_and_described():
+    images = [attributes for tag, attributes in Elements(report_html(sample())).found if tag == "img"]
+    assert len(images) == 5
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") and image["alt"] for image in images)
+
+
+def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
+    page = report_html(sample(hostile=True))
+    for tag, attributes in Elements(page).found:
+        assert tag not in {"script", "link", "iframe", "object", "embed", "base", "form", "a"}
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("src", "data:").startswith("data:")
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_text_out_of_mail_is_escaped_and_cleaned():
+    page = report_html(sample(hostile=True))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "{{ 7*7 }}" in page
+    assert not [char for char in page if not char.isprintable() and char != "\n"]
+
+
+def test_the_worst_mistakes_stand_with_their_clues():
+    evaluation = sample()
+    page = Elements(report_html(evaluation))
+    worst = worst_mistakes(evaluation)
+    assert worst
+    assert all(one.name in page.text for one in worst)
+    classes = [attributes.get("class", "") for tag, attributes in page.found if tag == "li"]
+    assert classes.count("clue to-spam") == classes.count("clue to-ham") == len(worst)
+
+
+def test_the_same_evaluation_gives_the_same_page():
+    assert report_html(sample()) == report_html(sample())
+
+
+@pytest.mark.parametrize(
+    ("classes", "method", "drawings"),
+    [
+        (("home", "work", "lists"), "folds", 4),
+        (("_a$b$", "工作", "<b>", "spam"), "holdout", 4),
+        (tuple(f"c{number}" for number in range(20)), "model", 4),
+    ],
+)
+def test_more_classes_are_reported_too(classes, method, drawings):
+    page = Elements(report_html(sample(400, method, classes)))
+    assert sum(tag == "img" for tag, _ in page.found) == drawings
+    assert all(cleaned(name) in page.text for name in classes[:3])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        [Outcome(str(n), n % 2, n % 2, None, (1.0 - n % 2, float(n % 2)), None, n) for n in range(30)],
+        [Outcome(str(n), 0, 0, -1.0 * n, (), None, n) for n in range(30)],
+        [Outcome("a", 0, 0, 0.0, (0.5, 0.5)), Outcome("b", 1, 0, 0.0, (0.5, 0.5), None, 1)],
+    ],
+    ids=["perfect and infinite", "ham alone, scores alone", "two messages of one score"],
+)
+def test_odd_evaluations_still_make_a_page(outcomes):
+    page = Elements(report_html(Evaluation(("ham", "spam"), tuple(outcomes), "replay")))
+    assert "How it was made" in page.text
+    assert "nan" not in page.text.split()
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails as if it were not installed
+    with pytest.raises(UsageError) as caught:
+        report_html(sample(40))
+    assert "nbspam[report]" in caught.value.remedy
+
+
+def test_importing_the_evaluation_room_loads_neither_library():
+    code = (
+        "import sys, nbspam.evaluation.report, nbspam.evaluation.summary, nbspam.evaluation.comparison;"
+        "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(CannotCreateError):
+        write_report(sample(40), tmp_path / "no" / "report.html")
+
+
+# --- in a real browser
+
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-extensions",
+    ),
+    *("--enable-logging=stderr", "--v=0", "--window-size=1200,4200", "--virtual-time-budget=5000"),
+)
+# Put into a copy of the page: tells what the browser made of it.
+PROBE = """<script>addEventListener('load', () => {
+const images = [...document.images];
+const asked = performance.getEntriesByType('resource').map(entry => entry.name);
+document.body.dataset.shown = images.filter(one => one.naturalWidth > 0).length + ' of ' + images.length;
+document.body.dataset.asked = asked.filter(name => !name.startsWith('data:')).join(' ') || 'nothing';
+document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth ? 'too wide' : 'fits';
+});</script>"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    return found
+
+
+def browse(chromium, tmp_path, *arguments):
+    """Run the browser on a new profile; returns (stdout, what it complained about)."""
+    command = [chromium, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *arguments]
+    environment = os.environ | {"HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
+    console = [line for line in done.stderr.splitlines() if re.search(r"CONSOLE|Refused|net::ERR", line)]
+    return done.stdout, console
+
+
+@pytest.mark.debian
+def test_a_browser_draws_the_report_and_complains_of_nothing(chromium, tmp_path):
+    write_report(sample(hostile=True), tmp_path / "report.html")
+    picture = tmp_path / "report.png"
+    _, console = browse(chromium, tmp_path, f"--screenshot={picture}", (tmp_path / "report.html").as_uri())
+    assert console == []
+    pixels = importlib.import_module("matplotlib.image").imread(picture)
+    assert pixels.shape[:2] == (4200, 1200)
+    drawn = (pixels[..., :3].std(axis=2) > 0.1).any(
+        axis=1
+    )  # rows with a clearly coloured pixel: cards, curves
+    assert drawn.sum() > 400
+
+
+@pytest.mark.debian
+def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_path):
+    page = report_html(sample(hostile=True))
+    policy = re.search(r"<meta http-equiv=.Content-Security-Policy.*?>", page)[0]
+    # Without the policy, which would hide that something was asked for.
+    (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))
+    dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
+    assert console == []
+    assert 'data-shown="5 of 5"' in dom
+    assert 'data-asked="nothing"' in dom
+    assert 'data-wide="fits"' in dom
+    assert dom.count("<script") == 1  # the probe's own
+
+
+@pytest.mark.debian
+def test_the_probe_would_notice_a_request(chromium, tmp_path):
+    page = f"<body><img src='file:///nowhere/x.png'><img src='data:,broken'>{PROBE}</body>"
+    (tmp_path / "bad.html").write_text(page)
+    dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "bad.html").as_uri())
+    assert 'data-shown="0 of 2"' in dom
+    assert "file:///nowhere/x.png" in dom.partition("data-asked=")[2] + "".join(console)
