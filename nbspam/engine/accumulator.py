@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, merge_columns, split_texts
+from nbspam.engine.feature_rows import FeatureRows
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -114,11 +115,19 @@ class Accumulator:
     """Adds blocks up."""
 
     def __init__(
-        self, n_classes: int, vocabulary: Ints | None = None, views: tuple[int, ...] = ALL_VIEWS
+        self,
+        n_classes: int,
+        vocabulary: Ints | None = None,
+        views: tuple[int, ...] = ALL_VIEWS,
+        words: bool = True,
+        features: bool = False,
     ) -> None:
+        """words, features : what of the messages is kept"""
         self._vocabulary = vocabulary
         self._views = views
         self._n_classes = n_classes
+        self._words = words
+        self.features = FeatureRows() if features else None
         self._table = empty_table(n_classes)
         self._pending: list[Block] = []
         self._recent: list[Block] = []
@@ -127,7 +136,10 @@ class Accumulator:
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
-        self._pending.append(block)
+        if self._words:
+            self._pending.append(block)
+        if self.features is not None:
+            self.features.add(block.features, block.labels)
         self.messages += np.bincount(block.labels, minlength=self._n_classes)
         self.learned.append((block.digests(), block.labels))
         if sum(len(pending.columns) for pending in self._pending) > MAX_PENDING_PAIRS:
@@ -189,4 +201,5 @@ def select_rows(block: Block, rows: Ints) -> Block:
         block.dates[rows],
         [block.names[row] for row in rows],
         block.sizes[rows],
+        block.features[rows],
     )

@@ -8,7 +8,7 @@ an integer array, so a block of 500 messages pickles in a millisecond.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,22 @@ class Block:
     dates   : float64 (n_messages,), unix time of arrival, NaN unknown
     names   : display names of the messages
     sizes   : int64 (n_messages,), bytes
+    features : float64 (n_messages, n_features), NaN missing; no columns where they were not asked for
     """
 
-    __slots__ = ("columns", "counts", "dates", "keys", "labels", "names", "sizes", "starts", "texts", "views")
+    __slots__ = (
+        "columns",
+        "counts",
+        "dates",
+        "features",
+        "keys",
+        "labels",
+        "names",
+        "sizes",
+        "starts",
+        "texts",
+        "views",
+    )
 
     def __init__(
         self,
@@ -48,6 +61,7 @@ class Block:
         dates: NDArray[np.float64],
         names: list[str],
         sizes: Ints,
+        features: NDArray[np.float64] | None = None,
     ) -> None:
         self.keys = keys
         self.views = views
@@ -59,6 +73,7 @@ class Block:
         self.dates = dates
         self.names = names
         self.sizes = sizes
+        self.features = np.zeros((len(names), 0)) if features is None else features
 
     def __len__(self) -> int:
         return len(self.names)
@@ -104,6 +119,7 @@ class BlockBuilder:
         self.dates: list[float] = []
         self.names: list[str] = []
         self.sizes: list[int] = []
+        self.features: list[Sequence[float | None]] = []
 
     def __len__(self) -> int:
         return len(self.names)
@@ -112,15 +128,26 @@ class BlockBuilder:
         """Distinct tokens so far: what the memory of the builder grows with."""
         return sum(len(numbers) for numbers in self._numbers)
 
-    def add(self, name: str, label: int, bag: Bag, date: float | None, size: int) -> None:
+    def add(
+        self,
+        name: str,
+        label: int,
+        bag: Bag,
+        date: float | None,
+        size: int,
+        features: Sequence[float | None] = (),
+    ) -> None:
         """One more message."""
-        for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, bag.views(), strict=True):
+        for numbers, tokens, ends, found in zip(
+            self._numbers, self._tokens, self._ends, bag.views(), strict=True
+        ):
             tokens.extend(map(numbers.__getitem__, found))
             ends.append(len(tokens))
         self.names.append(name)
         self.labels.append(label)
         self.dates.append(float("nan") if date is None else date)
         self.sizes.append(size)
+        self.features.append(features)
 
     def build(self) -> Block:
         """The block of all messages added."""
@@ -135,8 +162,12 @@ class BlockBuilder:
         rows = distinct >> 32
         return Block(
             keys=_keys(self._numbers),
-            views=np.repeat(np.arange(len(VIEWS), dtype=np.uint8), [len(numbers) for numbers in self._numbers]),
-            texts="\n".join("\n".join(numbers) for numbers in self._numbers if numbers).encode("utf-8", "replace"),
+            views=np.repeat(
+                np.arange(len(VIEWS), dtype=np.uint8), [len(numbers) for numbers in self._numbers]
+            ),
+            texts="\n".join("\n".join(numbers) for numbers in self._numbers if numbers).encode(
+                "utf-8", "replace"
+            ),
             starts=np.searchsorted(rows, np.arange(len(self) + 1)),
             columns=(distinct & 0xFFFFFFFF).astype(np.int32),
             counts=counts.astype(np.int32),
@@ -144,6 +175,7 @@ class BlockBuilder:
             dates=np.array(self.dates, np.float64),
             names=self.names,
             sizes=np.array(self.sizes, np.int64),
+            features=np.array(self.features, np.float64).reshape(len(self), -1),  # None becomes NaN
         )
 
 

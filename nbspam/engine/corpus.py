@@ -36,13 +36,18 @@ def merge_blocks(blocks: list[Block]) -> Block:
         keys=keys,
         views=views,
         texts=b"\n".join(texts),
-        starts=np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]),
-        columns=_joined([place[block.columns] for block, place in zip(blocks, places, strict=True)], np.int32),
+        starts=np.concatenate(
+            [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]
+        ),
+        columns=_joined(
+            [place[block.columns] for block, place in zip(blocks, places, strict=True)], np.int32
+        ),
         counts=_joined([block.counts for block in blocks], np.int32),
         labels=_joined([block.labels for block in blocks], np.int16),
         dates=_joined([block.dates for block in blocks], np.float64),
         names=[name for block in blocks for name in block.names],
         sizes=_joined([block.sizes for block in blocks], np.int64),
+        features=np.concatenate([block.features for block in blocks]) if blocks else None,
     )
 
 

@@ -15,7 +15,8 @@ from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.mail.limits import MAX_SCORED_BYTES
 from nbspam.sources import Item
-from nbspam.tokens import Tokenizer
+from nbspam.tokens import Bag, Tokenizer
+from nbspam.tokens.numeric import Reading, numeric_features
 
 SHARD_MESSAGES = 250
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
@@ -26,9 +27,11 @@ Skipped = list[tuple[str, str]]
 class ShardReader:
     """Counts one shard; the callable that goes to the worker processes."""
 
-    def __init__(self, classes: tuple[str, ...]) -> None:
+    def __init__(self, classes: tuple[str, ...], features: bool = False) -> None:
+        """features : measure the numeric features too"""
         self._numbers = {name: number for number, name in enumerate(classes)}
         self._tokenizer = Tokenizer()
+        self._features = features
 
     def __call__(self, items: list[Item]) -> tuple[list[Block], Skipped]:
         blocks: list[Block] = []
@@ -40,9 +43,8 @@ class ShardReader:
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            message = parse(data)
-            bag = self._tokenizer.bag(message)
-            builder.add(item.name, self._numbers.get(item.label, -1), bag, received_date(message), len(data))
+            bag, date, features = read_message(self._tokenizer, data, self._features)
+            builder.add(item.name, self._numbers.get(item.label, -1), bag, date, len(data), features)
             if builder.n_columns() > MAX_COLUMNS:
                 blocks.append(builder.build())
                 builder = BlockBuilder()
@@ -51,9 +53,24 @@ class ShardReader:
         return blocks, skipped
 
 
-def read_blocks(items: Iterable[Item], classes: tuple[str, ...], jobs: int) -> Iterator[tuple[list[Block], Skipped]]:
+def read_message(
+    tokenizer: Tokenizer, data: bytes, with_features: bool
+) -> tuple[Bag, float | None, list[float | None]]:
+    """The tokens, the date of arrival and, if asked for, the numeric features of a message."""
+    message = parse(data)
+    date = received_date(message)
+    if not with_features:
+        return tokenizer.bag(message), date, []
+    readings: list[Reading] = []
+    bag = tokenizer.bag(message, readings)
+    return bag, date, numeric_features(message, bag, readings, date)
+
+
+def read_blocks(
+    items: Iterable[Item], classes: tuple[str, ...], jobs: int, features: bool = False
+) -> Iterator[tuple[list[Block], Skipped]]:
     """Blocks in the order of the items, a shard at a time."""
-    return run_shards(ShardReader(classes), _shards(items), jobs)
+    return run_shards(ShardReader(classes, features), _shards(items), jobs)
 
 
 def _shards(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message
     from nbspam.tokens.bag import Bag
 
-    Reading = tuple[str, list[str], int, Html | None]  # text without URLs, URLs, size of source, HTML
+# What the tokenizer read of a text: without its URLs, the URLs, the size of its source, its HTML.
+Reading = tuple[str, list[str], int, "Html | None"]
 
 MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
 MAX_LINKS = 300  # links and images looked at, each
