@@ -1,0 +1,189 @@
+"""`nbspam eval`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from nbspam.cli.evaluate_json import evaluation_json
+from nbspam.cli.render import Progress, skipped_lines
+from nbspam.cli.render_evaluation import Steps, show_evaluation
+from nbspam.cli.shared import (
+    jobs_option,
+    json_option,
+    labelled_source,
+    quiet_option,
+    scoring_options,
+    scoring_settings,
+    shows_progress,
+    source_options,
+)
+from nbspam.cli.whole_file import check_writable, write_whole
+from nbspam.decision import Loss
+from nbspam.errors import UsageError
+from nbspam.evaluation.evaluation_file import save
+from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.summary import summary
+from nbspam.evaluation.trec import write_results
+from nbspam.sources import Source
+from nbspam.workflow.classifying import read_loss
+from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
+
+DEFAULT_FOLDS = 10
+METHODS = ("folds", "holdout", "replay", "model")
+
+
+@click.command("eval")
+@source_options
+@click.option(
+    "--folds",
+    type=int,
+    metavar="K",
+    help=f"Judge each of K parts by what the others taught.  [default: {DEFAULT_FOLDS}]",
+)
+@click.option(
+    "--grouped", is_flag=True, help="With --folds: keep near-duplicates (a spam campaign) in one part."
+)
+@click.option("--replay", is_flag=True, help="In time order: judge each message, then learn it.")
+@click.option(
+    "--feedback",
+    metavar="KIND",
+    help="With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN.  [default: immediate]",
+)
+@click.option("--holdout", type=float, metavar="SHARE", help="Judge this share by what the rest taught.")
+@click.option("--by-time", is_flag=True, help="With --holdout: judge the newest messages, not a draw.")
+@click.option("-m", "--model", metavar="MODEL", help="Judge all messages by this model, as classify does.")
+@scoring_options
+@click.option(
+    "--loss",
+    metavar="COSTS",
+    default="",
+    help="What decisions cost: FP=10,FN=1,unsure=0.2, or a loss matrix file.",
+)
+@click.option(
+    "--results", metavar="FILE", help="Write a result line a message, as TREC: file= judge= class= score=."
+)
+@click.option("--save", metavar="FILE.json", help="Keep the evaluation, for nbspam compare.")
+@click.option("--report", metavar="FILE.html", help="Write a page with curves and the worst mistakes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
+@jobs_option
+@json_option
+@click.option("-v", "--verbose", is_flag=True, help="Name every misclassified message, with its clues.")
+@quiet_option
+def eval_command(**given: Any) -> None:
+    """Report how good a filter is on labelled mail.
+
+    SOURCE is what nbspam train takes.  Each message is read and tokenised once; no message is judged by a
+    filter that learned it, but under -m, which judges a model as it is.  Every figure has its 95 % interval.
+
+    \b
+    Example:
+        nbspam eval ~/Maildir
+        nbspam eval --replay --feedback delayed:100 trec/full/index
+        nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
+
+    Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail or no model;
+    73 cannot write a file.
+    """
+    method = chosen_method(given)
+    for path in (given["results"], given["save"], given["report"]):
+        check_writable(path)
+    source = labelled_source(given)
+    loss = read_loss(given["loss"], source.classes)
+    evaluation, notes = _evaluate(method, source, given, loss)
+    found = summary(evaluation, loss)
+    _write_files(evaluation, given, loss)
+    if given["as_json"]:
+        click.echo(evaluation_json(evaluation, found))
+    else:
+        show_evaluation(evaluation, found, [] if given["quiet"] else notes, given["verbose"])
+
+
+def chosen_method(given: dict[str, Any]) -> str:
+    """Which of METHODS the options name; folds if none.  UsageError for two, or for an option of another."""
+    named = [name for name in METHODS if given[name] not in (None, False)]
+    if len(named) > 1:
+        flags = " ".join("--" + name for name in named)
+        raise UsageError(flags, "exclude each other", "give one of them", "usage")
+    method = named[0] if named else "folds"
+    for option, owner in (("grouped", "folds"), ("by_time", "holdout"), ("feedback", "replay")):
+        if given[option] and method != owner:
+            flag = "--" + option.replace("_", "-")
+            raise UsageError(flag, f"belongs to --{owner}", f"add --{owner}, or leave it out", "usage")
+    return method
+
+
+def _evaluate(
+    method: str, source: Source, given: dict[str, Any], loss: Loss | None
+) -> tuple[Evaluation, list[str]]:
+    if method == "model":
+        return _evaluate_model(source, given)
+    plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
+    corpus, notes = read_source(source, given)
+    shown = shows_progress(given["quiet"])
+    if method == "folds":
+        n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
+        with Steps("Folds", n_folds, shown) as steps:
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance), notes
+    if method == "holdout":
+        with Steps("Holdout", 1, shown) as steps:
+            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance), notes
+    from nbspam.evaluation.replay import parse_feedback
+    from nbspam.workflow.replaying import evaluate_replay
+
+    feedback = parse_feedback(given["feedback"] or "immediate")
+    with Steps("Replay", len(corpus.block), shown) as steps:
+        return evaluate_replay(corpus, plan, feedback, steps.advance), notes
+
+
+def read_source(source: Source, given: dict[str, Any]) -> tuple[Corpus, list[str]]:
+    """All mail of a source, read once, and what people should know of it."""
+    shown = shows_progress(given["quiet"])
+    with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
+        corpus = read_corpus(
+            source.items(), source.classes, given["jobs"], source.ordered_by_index, progress.advance
+        )
+    return corpus, _notes(source, corpus.skipped)
+
+
+def _notes(source: Source, skipped: list[tuple[str, str]]) -> list[str]:
+    left_out = ", ".join(f"{count:,} {reason}" for reason, count in source.left_out.items())
+    return [*([f"Left out: {left_out}."] if left_out else []), *skipped_lines([*source.skipped, *skipped])]
+
+
+def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, list[str]]:
+    from nbspam.workflow.model_on_mail import evaluate_model
+
+    shown = shows_progress(given["quiet"])
+    with Progress("Judging", source.size_hint()[1] if shown else None, shown) as progress:
+        evaluation, skipped = evaluate_model(
+            source.items(),
+            source.classes,
+            given["model"],
+            changed_settings(given),
+            given["loss"],
+            given["jobs"],
+            progress.advance,
+        )
+    return evaluation, _notes(source, skipped)
+
+
+def changed_settings(given: dict[str, Any]) -> dict[str, str]:
+    """The scoring options that were given on the command line: they go before those of the model."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    names = ("event_model", "alpha", "prior", "features", "textbook")
+    return {name: str(given[name]) for name in names if context.get_parameter_source(name) == source}
+
+
+def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:
+    if given["results"]:
+        write_whole(given["results"], lambda path: write_results(evaluation, path))
+    if given["save"]:
+        write_whole(given["save"], lambda path: save(evaluation, path))
+    if given["report"]:
+        from nbspam.evaluation.report import write_report
+
+        write_whole(given["report"], lambda path: write_report(evaluation, path, loss))

@@ -1,0 +1,242 @@
+"""What people see of an evaluation, a comparison and a choice of settings: rich tables.
+
+Hides the terminal.  Figures come ready from the rooms below; text out of mail and file names goes
+through `plain` first.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+
+from nbspam.cli.texts import plain
+from nbspam.decision import UNDECIDED
+from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
+from nbspam.evaluation.sketch import roc_sketch
+from nbspam.labels import UNSURE
+
+SHOWN_MISTAKES = 5  # of each class; all with -v
+WIDEST_CONFUSION = 10  # classes
+PIPE_WIDTH = 100  # columns where no terminal says how many it has
+Summary = dict[str, Any]
+
+
+class Steps:
+    """A bar for work whose steps are counted beforehand.  Silent where nobody watches."""
+
+    def __init__(self, title: str, total: int, shown: bool) -> None:
+        self._bar = RichProgress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not shown,
+        )
+        self._task = self._bar.add_task(title, total=total)
+
+    def __enter__(self) -> Steps:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def advance(self, steps: int) -> None:
+        """Some more steps are done."""
+        self._bar.update(self._task, advance=steps)
+
+
+def console() -> Console:
+    """Standard output; wide enough for a table where it is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
+
+
+def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], verbose: bool) -> None:
+    """The evaluation as a table of figures, the confusion of classes, a small ROC and the mistakes."""
+    out = console()
+    out.print(_headline(evaluation, found), soft_wrap=True)
+    for note in notes:
+        out.print(escape(note), style="yellow", soft_wrap=True)
+    out.print()
+    out.print(_figures(found))
+    if found["ham"] is None or len(evaluation.classes) > 2:
+        out.print()
+        out.print(_confusion(evaluation, found))
+    lines = roc_sketch(evaluation, width=44, height=7, unicode=_is_unicode())
+    if lines:
+        out.print()
+        for line in lines:
+            out.print("  " + escape(line), soft_wrap=True)
+    _show_mistakes(out, evaluation, verbose)
+
+
+def _is_unicode() -> bool:
+    return "utf" in (sys.stdout.encoding or "").lower()
+
+
+def _headline(evaluation: Evaluation, found: Summary) -> str:
+    sizes = [sum(row) for row in found["confusion"]]
+    counts = ", ".join(
+        f"{size:,} {escape(plain(name))}" for name, size in zip(evaluation.classes, sizes, strict=True)
+    )
+    return f"[bold]{found['messages']:,} messages[/] ({counts}). {escape(_method(evaluation))}."
+
+
+def _method(evaluation: Evaluation) -> str:
+    """How the evaluation was made, in words."""
+    settings = evaluation.settings
+    scored = _scoring(settings)
+    if evaluation.method == "folds":
+        grouped = ", near-duplicates kept together" if settings.get("grouped") else ""
+        return f"{settings.get('folds', '?')} folds{grouped}; {scored}"
+    if evaluation.method == "holdout":
+        which = "newest" if settings.get("by_time") else "drawn"
+        share = f"A share of {settings.get('holdout', 0):.0%}, {which}"
+        return f"{share}, judged by what {evaluation.trained or 0:,} others taught; {scored}"
+    if evaluation.method == "replay":
+        told = f"feedback {settings.get('feedback', '?')}, learned {evaluation.trained or 0:,}"
+        return f"Replayed {settings.get('order', '')}; {told}; {scored}"
+    return f"Model {plain(str(settings.get('model', '?')))}; {scored}"
+
+
+def _scoring(settings: Any) -> str:
+    if "event_model" not in settings:
+        return plain(str(settings.get("filter", settings.get("results", "another filter"))))
+    how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
+    alpha = settings.get("alpha")
+    shown = alpha if isinstance(alpha, str) and not alpha[:1].isdigit() else f"{float(alpha):g}"
+    return f"{settings['event_model']}, {how}, λ = {shown}"
+
+
+def _figures(found: Summary) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("")
+    for name in ("messages", "of", "figure", "95 % interval"):
+        table.add_column(name, justify="right")
+    if found["ham"] is not None:
+        _rate(table, found, "ham lost", "hm_percent", found["ham"], "red")
+        _rate(table, found, "spam missed", "sm_percent", found["spam"], "yellow")
+    else:
+        _rate(table, found, "right", "accuracy_percent", found["messages"], "green")
+    if found["unsure_percent"]:
+        _rate(table, found, "unsure", "unsure_percent", found["messages"], "")
+    for name, key, digits, unit in (
+        ("lam%", "lam_percent", 2, " %"),
+        ("(1-ROCA)%", "one_minus_roca_percent", 4, " %"),
+        ("macro (1-ROCA)%", "macro_one_minus_roca_percent", 4, " %"),
+        ("macro F1", "macro_f1", 4, ""),
+        ("expected loss", "expected_loss", 4, ""),
+        ("calibration error", "ece_percent", 2, " %"),
+        ("Brier", "brier", 5, ""),
+        ("log loss", "log_loss", 5, " nats"),
+    ):
+        if found.get(key) is None or (
+            key.startswith("macro") and found["ham"] is not None and len(found["classes"]) == 2
+        ):
+            continue
+        table.add_row(
+            name, "", "", f"{found[key]:.{digits}f}{unit}", _interval(found[f"{key}_interval"], digits)
+        )
+        if key == "one_minus_roca_percent" and found["sm_percent_at_hm"]:
+            for level, value in found["sm_percent_at_hm"].items():
+                interval = _interval(found["sm_percent_at_hm_interval"][level], 2)
+                table.add_row(f"spam missed where ham lost is {level} %", "", "", f"{value:.2f} %", interval)
+    return table
+
+
+def _rate(table: Table, found: Summary, name: str, key: str, whole: int, style: str) -> None:
+    if found[key] is None:
+        return
+    part = round(found[key] * whole / 100)
+    table.add_row(
+        name,
+        f"{part:,}",
+        f"{whole:,}",
+        f"{found[key]:.2f} %",
+        _interval(found[f"{key}_interval"], 2),
+        style=style,
+    )
+
+
+def _interval(pair: list[float] | None, digits: int) -> str:
+    return "" if pair is None else f"{pair[0]:.{digits}f} to {pair[1]:.{digits}f}"
+
+
+def _confusion(evaluation: Evaluation, found: Summary) -> Table:
+    """Counts of true class against decided class; the classes with most mistakes where there are too many."""
+    counts, names = found["confusion"], [*evaluation.classes, UNSURE]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    if len(evaluation.classes) > WIDEST_CONFUSION:
+        for name in ("true", "decided", "messages"):
+            table.add_column(name, justify="right" if name == "messages" else "left")
+        cells = [
+            (count, truth, decided)
+            for truth, row in enumerate(counts)
+            for decided, count in enumerate(row)
+            if count and truth != decided
+        ]
+        for count, truth, decided in sorted(cells, key=lambda cell: (-cell[0], cell[1], cell[2]))[
+            :WIDEST_CONFUSION
+        ]:
+            table.add_row(escape(plain(names[truth])), escape(plain(names[decided])), f"{count:,}")
+        return table
+    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
+    table.add_column("true \\ decided", style="dim")
+    for name in names[:width]:
+        table.add_column(escape(plain(name)), justify="right")
+    for truth, row in enumerate(counts):
+        cells_shown = [
+            f"[bold]{count:,}[/]" if place == truth else f"{count:,}"
+            for place, count in enumerate(row[:width])
+        ]
+        table.add_row(escape(plain(names[truth])), *cells_shown)
+    return table
+
+
+def mistakes(evaluation: Evaluation) -> list[Outcome]:
+    """The misclassified messages, the worst first within a class."""
+    return worst_mistakes(evaluation, len(evaluation.outcomes))
+
+
+def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
+    every = mistakes(evaluation)
+    unsure = [outcome for outcome in evaluation.outcomes if outcome.decided == UNDECIDED]
+    out.print()
+    if not every:
+        out.print("No message was misclassified." if not unsure else "No message was decided wrongly.")
+        return
+    out.print(f"Misclassified: [bold]{len(every):,}[/]")
+    for number, name in enumerate(evaluation.classes):
+        of_class = [outcome for outcome in every if outcome.truth == number]
+        shown = of_class if verbose else of_class[:SHOWN_MISTAKES]
+        for outcome in shown:
+            out.print(f"  {escape(mistake_line(evaluation.classes, outcome))}", soft_wrap=True)
+            if verbose and outcome.name in evaluation.clues:
+                clues = "  ".join(
+                    f"{plain(token)} {nats:+.1f}" for token, nats in evaluation.clues[outcome.name][:6]
+                )
+                out.print(f"      {escape(clues)}", style="dim", soft_wrap=True)
+        if len(of_class) > len(shown):
+            out.print(
+                f"  … and {len(of_class) - len(shown):,} more {escape(plain(name))} (all with -v)",
+                style="dim",
+            )
+
+
+def mistake_line(classes: tuple[str, ...], outcome: Outcome) -> str:
+    """`ham taken for spam  +3.2  path`."""
+    odds = "" if outcome.log_odds is None else f"{outcome.log_odds:+7.2f}  "
+    truth, decided = plain(classes[outcome.truth]), plain(classes[outcome.decided])
+    return f"{truth} taken for {decided}  {odds}{plain(outcome.name)}"

@@ -1,0 +1,118 @@
+"""A saved model judged on labelled mail.
+
+Hides nothing of the scoring: each message goes the way of `classify`, in worker processes that each
+open the model for themselves.  So the figures are those of the program that people run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from nbspam.decision import UNDECIDED
+from nbspam.engine.executor import run_shards
+from nbspam.engine.reading import Skipped
+from nbspam.errors import BadDataError, NoInputError
+from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, corpus_digest, worst_mistakes
+from nbspam.labels import UNSURE
+from nbspam.mail import parse
+from nbspam.mail.dates import received_date
+from nbspam.sources import Item
+from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
+from nbspam.workflow.corpus import Progress, identity, shards
+from nbspam.workflow.judging import MOST_CLUED
+
+
+class _Shard(NamedTuple):
+    outcomes: list[Outcome]
+    identities: list[bytes]
+    clues: dict[str, tuple[Clue, ...]]
+    skipped: Skipped
+    size_bytes: int
+
+
+class _ModelWork:
+    """Classifies one shard; the callable that goes to the worker processes."""
+
+    def __init__(self, path: str, change: dict[str, str], loss: str) -> None:
+        self._arguments = (path, change, loss)
+        self._classifier: Classifier | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_arguments": self._arguments, "_classifier": None}
+
+    def __call__(self, items: list[Item]) -> _Shard:
+        # Opened by the process that uses it: an SQLite connection may not cross a fork.
+        if self._classifier is None:
+            self._classifier = open_classifier(*self._arguments)
+        found = _Shard([], [], {}, [], 0)
+        size_bytes = 0
+        for item in items:
+            try:
+                data = item.read()
+            except OSError as error:
+                found.skipped.append((item.name, error.strerror or "cannot be read"))
+                continue
+            size_bytes += len(data)
+            found.identities.append(identity(data, item.label))
+            self._judge(found, item, data, self._classifier)
+        return found._replace(size_bytes=size_bytes)
+
+    def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
+        verdict = classifier.verdict(data, item.name)
+        outcome = outcome_of(verdict, classifier.model.classes, item.label, received_date(parse(data)))
+        found.outcomes.append(outcome)
+        if outcome.decided not in (outcome.truth, UNDECIDED):
+            found.clues[item.name] = tuple(top_clues(verdict))
+
+
+def outcome_of(verdict: Verdict, classes: tuple[str, ...], label: str, time: float | None) -> Outcome:
+    """A verdict beside the truth."""
+    decided = UNDECIDED if verdict.label == UNSURE else classes.index(verdict.label)
+    probabilities = verdict.probabilities or [1.0 / len(classes)] * len(classes)
+    return Outcome(verdict.name, classes.index(label), decided, verdict.log_odds, tuple(probabilities), time)
+
+
+def evaluate_model(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    path: str,
+    change: dict[str, str] | None = None,
+    loss: str = "",
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Evaluation, Skipped]:
+    """Every message of a labelled source as `nbspam classify` judges it, and what could not be read.
+
+    change, loss : as for open_classifier
+    """
+    # Opened here first, so that what is wrong with a model is told before any mail is read.
+    opened = open_classifier(path, change, loss)
+    known, settings = opened.model.classes, opened.settings.as_text()
+    opened.model.close()
+    strange = [name for name in classes if name not in known]
+    if strange:
+        why = f"the mail has a class {strange[0]} that the model does not know"
+        raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+    parts: list[_Shard] = []
+    for part in run_shards(_ModelWork(path, change or {}, loss), shards(items), jobs):
+        parts.append(part)
+        if progress:
+            progress(len(part.outcomes), part.size_bytes)
+    skipped = [one for part in parts for one in part.skipped]
+    return _finished(parts, known, {**settings, "model": path, "loss": loss}), skipped
+
+
+def _finished(parts: list[_Shard], classes: tuple[str, ...], settings: dict[str, str]) -> Evaluation:
+    every = [outcome for part in parts for outcome in part.outcomes]
+    if not every:
+        raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
+    outcomes = tuple(
+        Outcome(one.name, one.truth, one.decided, one.log_odds, one.probabilities, one.time, index)
+        for index, one in enumerate(every)
+    )
+    digest = corpus_digest(one for part in parts for one in part.identities)
+    clues = {name: found for part in parts for name, found in part.clues.items()}
+    worst = worst_mistakes(Evaluation(classes, outcomes, "model"), MOST_CLUED)
+    kept = {one.name: clues[one.name] for one in worst}
+    return Evaluation(classes, outcomes, "model", digest, settings, clues=kept)
