@@ -19,6 +19,7 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.errors import CannotCreateError, UsageError
+from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.training import train
 
 
@@ -27,11 +28,15 @@ from nbspam.workflow.training import train
 @model_option
 @scoring_options
 @jobs_option
-@click.option("--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD.")
+@click.option(
+    "--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD."
+)
 @click.option("--update", is_flag=True, help="Add the mail to the model that is there.")
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
 @quiet_option
-def train_command(model: str, jobs: int, vocab: str | None, update: bool, replace: bool, quiet: bool, **given: Any) -> None:
+def train_command(
+    model: str, jobs: int, vocab: str | None, update: bool, replace: bool, quiet: bool, **given: Any
+) -> None:
     """Train a model on labelled mail, in and out of core, on all cores.
 
     SOURCE is a folder with class-named subfolders (ham/ spam/, or any names), a Maildir++ tree (.Junk and
@@ -49,11 +54,14 @@ def train_command(model: str, jobs: int, vocab: str | None, update: bool, replac
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
     if os.path.lexists(model) and not (update or replace):
         remedy = "--update adds to it, --replace writes it anew"
-        raise CannotCreateError(model, "there is a model already, and it stays as it is", remedy, "model-exists")
+        raise CannotCreateError(
+            model, "there is a model already, and it stays as it is", remedy, "model-exists"
+        )
     settings = scoring_settings(given)
     source = labelled_source(given)
     shown = shows_progress(quiet)
+    vocabulary = read_vocabulary(vocab) if vocab else None
     with Progress("Training", source.size_hint()[1] if shown else None, shown) as progress:
-        trained = train(source.items(), source.classes, model, settings, jobs=jobs, progress=progress.advance)
+        trained = train(source.items(), source.classes, model, settings, jobs, vocabulary, progress.advance)
     if not quiet:
         say(train_summary(trained, source))

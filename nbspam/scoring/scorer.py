@@ -108,7 +108,7 @@ class Counted:
         return [key for view in self.tokens for key in view]
 
     def keep(self, views: str) -> None:
-        """Forgets the tokens of all views but this one (a name, or `all`); the digest stays that of the message."""
+        """Forgets the tokens of all views but one (a name, or `all`); the digest stays."""
         if views != ALL_VIEWS:
             for number, name in enumerate(VIEWS):
                 if name != views:
@@ -147,7 +147,8 @@ class Scorer:
         self._weights = model.calibration() or calibration.first_weights(len(model.classes))[0]
         for view in range(len(VIEWS)):
             documents, words = model.documents[view], model.words[view] + 1
-            self._views.append(ViewEvidence(self._settings.alpha, self._settings.threshold, documents, words))
+            settings = self._settings
+            self._views.append(ViewEvidence(view, settings.alpha, settings.threshold, documents, words))
 
     def _totals(self) -> WordTotals:
         model, settings = self._model, self._settings
@@ -179,17 +180,18 @@ class Scorer:
         evidence: list[list[float]] = []
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens):
-            weights_of = self._views[view].weights
-            found: list[Part] = []
+            law = self._views[view]
+            candidates: list[tuple[float, Part]] = []
             missing = 0
             for key, (text, times) in tokens.items():
                 counts = rows.get(key)
-                if counts is None:
+                if counts is None or not any(counts):
                     missing += 1
                     continue
-                weights = weights_of(counts)
-                if weights is not None:
-                    found.append(Part("token", text, view, weights, counts, times))
+                spread, weights = law.weigh(counts)
+                if spread > law.floor:
+                    candidates.append((spread, Part("token", text, view, weights, counts, times)))
+            found = law.informative(candidates)
             sums = [sum(part.values[k] for part in found) for k in range(n_classes)]
             evidence.append(mean_evidence(sums, len(found)))
             unknown.append(missing / len(tokens) if tokens else 0.0)

@@ -23,6 +23,16 @@ from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.file import ALL_VIEWS as ALL
+from nbspam.vocabulary.file import Vocabulary
+from nbspam.workflow.fixed_words import (
+    sorted_keys,
+    view_numbers,
+    vocabulary_settings,
+    with_all_words,
+    with_outside,
+    without_columns,
+)
 
 # Prequential scores need messages counted before them; the first tenth only warms up.
 WARM_UP_SHARE = 0.1
@@ -50,14 +60,15 @@ def train(
     path: str,
     settings: Settings,
     jobs: int = 1,
-    vocabulary: Ints | None = None,
+    vocabulary: Vocabulary | None = None,
     progress: Progress | None = None,
 ) -> Trained:
     """Counts the items and writes the model at `path`, whole or not at all.
 
-    vocabulary : keys, ascending; other words become NOTAWORD.  None: every word has its own count.
+    vocabulary : all other words become NOTAWORD.  None: every word has its own count.
     """
-    counts = Accumulator(len(classes), vocabulary)
+    views = view_numbers(vocabulary.views if vocabulary else ALL)
+    counts = Accumulator(len(classes), sorted_keys(vocabulary), views)
     skipped: Skipped = []
     for blocks, unread in read_blocks(items, classes, jobs):
         skipped.extend(unread)
@@ -66,26 +77,35 @@ def train(
             if progress:
                 progress(len(block), int(block.sizes.sum()))
     check_balance(path, classes, counts.messages)
-    table = counts.table()
-    weights, covariance, used = calibrate(counts.recent(), table, settings)
+    table = with_all_words(counts.table(), vocabulary)
+    weights, covariance, used = calibrate(counts.recent(), table, settings, vocabulary)
     with new_model(path, classes, counts.messages.tolist()) as file:
-        file.settings({**settings.as_text(), "vocabulary": "open" if vocabulary is None else "fixed"})
+        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary)})
         write_table(file, table)
         write_learned(file, counts.learned)
         if len(weights):
             file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
     import os
 
-    return Trained(path, classes, tuple(counts.messages.tolist()), len(table.keys), os.path.getsize(path), skipped, used)
+    return Trained(
+        path, classes, tuple(counts.messages.tolist()), len(table.keys), os.path.getsize(path), skipped, used
+    )
 
 
 def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
     """Raises if there is nothing to tell apart."""
     if not messages.any():
-        raise NoInputError(path, "no readable message was found, so nothing was trained", "check SOURCE", "no-mail")
+        raise NoInputError(
+            path, "no readable message was found, so nothing was trained", "check SOURCE", "no-mail"
+        )
     for name, count in zip(classes, messages, strict=True):
         if not count:
-            raise BadDataError(path, f"no message of class {name} could be read", "a filter needs mail of each class", "class-empty")
+            raise BadDataError(
+                path,
+                f"no message of class {name} could be read",
+                "a filter needs mail of each class",
+                "class-empty",
+            )
 
 
 def aligned_documents(block: Block, table: Table) -> Ints:
@@ -93,21 +113,41 @@ def aligned_documents(block: Block, table: Table) -> Ints:
     place = np.searchsorted(table.keys, block.keys)
     place = np.minimum(place, max(len(table.keys) - 1, 0))
     known = table.keys[place] == block.keys if len(table.keys) else np.zeros(len(block.keys), bool)
-    return np.where(known, table.documents[:, place], 0) if len(table.keys) else np.zeros((len(table.documents), len(block.keys)), np.int64)
+    return (
+        np.where(known, table.documents[:, place], 0)
+        if len(table.keys)
+        else np.zeros((len(table.documents), len(block.keys)), np.int64)
+    )
 
 
-def calibrate(block: Block, table: Table, settings: Settings) -> tuple[Floats, Floats, int]:
+def calibrate(
+    block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
+) -> tuple[Floats, Floats, int]:
     """Weights, covariance and how many messages they were learned on; empty where nothing is averaged."""
     if not settings.averaged:
         return np.zeros(0), np.zeros((0, 0)), 0
     documents = aligned_documents(block, table)
-    background, rows = out_of_sample(block, documents)
-    sample = view_evidence(block, background, settings.alpha, settings.threshold)
+    sample, rows = new_evidence(block, documents, settings, vocabulary.views if vocabulary else "")
     labels = block.labels[rows].astype(np.int64)
     if np.bincount(labels, minlength=len(documents)).min() < MIN_CALIBRATION:
         rows = rows[:0]
-    weights, covariance = fit(Evidence(sample.evidence[rows], sample.unknown[rows]), block.labels[rows].astype(np.int64))
+    weights, covariance = fit(
+        Evidence(sample.evidence[rows], sample.unknown[rows]), block.labels[rows].astype(np.int64)
+    )
     return weights, covariance, len(rows)
+
+
+def new_evidence(
+    block: Block, documents: Ints, settings: Settings, fixed_views: str
+) -> tuple[Evidence, Ints]:
+    """Evidence of each row as if it were new, and the rows whose evidence can be used.
+
+    fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
+    """
+    inner = without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
+    background, rows = out_of_sample(inner, documents)
+    sample = view_evidence(inner, background, settings.alpha, settings.threshold)
+    return with_outside(sample, inner, block, fixed_views) if fixed_views else sample, rows
 
 
 def out_of_sample(block: Block, documents: Ints) -> tuple[Background, Ints]:
@@ -135,19 +175,26 @@ def write_table(file: NewModel, table: Table) -> None:
 
 def _token_rows(table: Table) -> Iterator[tuple[object, ...]]:
     texts = [text.decode("utf-8", "replace") for text in split_texts(table.texts, len(table.keys))]
-    columns = [column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
+    columns = [
+        column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair
+    ]
     return zip(table.keys.tolist(), table.views.tolist(), texts, *columns, strict=True)
 
 
 def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
     everything = table.occurrences.sum(axis=0)
     for k in range(len(table.documents)):
-        for kind, counts in (("documents", table.documents[k]), ("complement", everything - table.occurrences[k])):
+        for kind, counts in (
+            ("documents", table.documents[k]),
+            ("complement", everything - table.occurrences[k]),
+        ):
             values, words = np.unique(counts, return_counts=True)
             yield from ((kind, k, int(value), int(n)) for value, n in zip(values, words, strict=True))
 
 
-def write_learned(file: NewModel, learned: list[tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]]) -> None:
+def write_learned(
+    file: NewModel, learned: list[tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]]
+) -> None:
     """Which messages were counted."""
     pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
     pairs["digest"] = np.concatenate([digests for digests, _ in learned])

@@ -1,0 +1,158 @@
+"""`nbspam vocab`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from nbspam.cli.output import write_text
+from nbspam.cli.render import Progress, say, skipped_lines
+from nbspam.cli.shared import (
+    jobs_option,
+    json_option,
+    labelled_source,
+    quiet_option,
+    shows_progress,
+    source_options,
+)
+from nbspam.cli.texts import plain
+from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.file import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
+from nbspam.workflow.output import whole_file
+from nbspam.workflow.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
+
+VIEW_NAMES = [*VIEWS, NO_VIEW]
+
+
+@click.group("vocab")
+def vocab_command() -> None:
+    """Build and show vocabularies: numbered words with their counts in each class.
+
+    Code 0 is NOTAWORD, which stands for every word that is not in the vocabulary.
+    """
+
+
+@vocab_command.command("build")
+@source_options
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, help="The vocabulary file to write; - is stdout."
+)
+@click.option("--size", type=int, metavar="N", help="The N most frequent words. Default: all.")
+@click.option(
+    "--min-count", type=int, default=1, show_default=True, metavar="N", help="Words in N or more messages."
+)
+@click.option("--word-list", metavar="FILE", help="The words of this dictionary and no others, one a line.")
+@click.option(
+    "--view",
+    type=click.Choice(["all", "body"]),
+    help="Count all tokens, or the words of the text. Default: all; body with --word-list.",
+)
+@jobs_option
+@quiet_option
+def build_command(
+    output: str,
+    size: int | None,
+    min_count: int,
+    word_list: str | None,
+    view: str | None,
+    jobs: int,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Number the words of labelled mail, the most frequent first.
+
+    A word is as frequent as the number of messages that hold it; ties go by occurrences, then by the
+    alphabet.  The file is UTF-8, a line a code, fields separated by tabs: code, view, word, and for each
+    class the messages that hold it and its occurrences.
+
+    \b
+    Example:
+        nbspam vocab build ~/Maildir -o vocab.tsv --size 5000 --min-count 2
+        nbspam train ~/Maildir --vocab vocab.tsv --textbook --event-model multinomial -m textbook.nbspam
+
+    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
+    """
+    listed, odd = read_word_list(word_list) if word_list else (None, 0)
+    choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
+    check_choice(choice)
+    source = labelled_source(given)
+    shown = shows_progress(quiet)
+    with Progress("Counting", source.size_hint()[1] if shown else None, shown) as progress:
+        built = build_vocabulary(source.items(), source.classes, choice, jobs, progress.advance)
+    with whole_file(output) as file:
+        file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
+    if not quiet:
+        say(_summary(built.vocabulary, odd))
+        for line in skipped_lines([*source.skipped, *built.skipped]):
+            say(line)
+
+
+def _summary(vocabulary: Vocabulary, odd: int) -> str:
+    outside = vocabulary.words[0]
+    text = (
+        f"{len(vocabulary.words):,} codes from {sum(vocabulary.messages):,} messages: NOTAWORD and "
+        f"{len(vocabulary.words) - 1:,} words; {sum(outside.occurrences):,} occurrences outside."
+    )
+    return text + (f"\nPassed over: {odd:,} lines that are not one word." if odd else "")
+
+
+@vocab_command.command("show")
+@click.argument("file")
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many codes; 0 is all.",
+)
+@json_option
+def show_command(file: str, top: int, as_json: bool) -> None:
+    """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.
+
+    With --json one object a line, a code each.
+
+    \b
+    Example:
+        nbspam vocab show vocab.tsv --top 50
+
+    Exit status: 0 shown; 65 not a vocabulary; 66 no such file.
+    """
+    vocabulary = read_vocabulary(file)
+    words = list(enumerate(vocabulary.words))[: top or None]
+    if as_json:
+        write_text("".join(_json(vocabulary, code, word) for code, word in words))
+        return
+    write_text(_table(vocabulary, words))
+
+
+def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
+    content = {
+        "code": code,
+        "word": word.text,
+        "view": VIEW_NAMES[word.view],
+        "documents": dict(zip(vocabulary.classes, word.documents, strict=True)),
+        "occurrences": dict(zip(vocabulary.classes, word.occurrences, strict=True)),
+    }
+    return json.dumps(content, ensure_ascii=True) + "\n"
+
+
+def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
+    counts = ", ".join(
+        f"{n:,} {plain(name)}" for name, n in zip(vocabulary.classes, vocabulary.messages, strict=True)
+    )
+    views = "all views" if vocabulary.views == "all" else f"the {vocabulary.views} alone"
+    rows = [["code", "view", *map(plain, vocabulary.classes), "word"]]
+    for code, word in words:
+        pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
+        rows.append([str(code), VIEW_NAMES[word.view], *pairs, plain(word.text)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    text = (
+        f"{len(vocabulary.words):,} codes of {views}, counted in {counts}; messages/occurrences a class\n\n"
+    )
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
+        text += "  ".join([*cells, row[-1]]) + "\n"
+    return text

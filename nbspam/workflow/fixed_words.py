@@ -1,0 +1,89 @@
+"""Training with a fixed vocabulary: what is different when not every word has a count of its own.
+
+Hides two things that an open vocabulary does not know: words that have a row though no message held
+them (|V| is the vocabulary's from the start), and tokens of a message that have none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_tables
+from nbspam.engine.block import Block, Ints
+from nbspam.models.views import Evidence, Floats
+from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.file import ALL_VIEWS as ALL
+from nbspam.vocabulary.file import Vocabulary
+
+
+def view_numbers(views: str) -> tuple[int, ...]:
+    """The numbers of the views that are read: of one by its name, or of `all`."""
+    return ALL_VIEWS if views == ALL else (VIEWS.index(views),)
+
+
+def sorted_keys(vocabulary: Vocabulary | None) -> Ints | None:
+    """The keys of the words, ascending, as counting wants them; None where every word counts."""
+    return None if vocabulary is None else np.unique(np.array(vocabulary.keys(), np.int64))
+
+
+def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
+    """What the model file says about its vocabulary."""
+    if vocabulary is None:
+        return {"vocabulary": "open"}
+    return {"vocabulary": "fixed", "views": vocabulary.views}
+
+
+def with_all_words(table: Table, vocabulary: Vocabulary | None) -> Table:
+    """The table with a row for each word of the vocabulary, also of those that were not met."""
+    if vocabulary is None:
+        return table
+    return merge_tables([_zero_table(vocabulary, len(table.documents)), table])
+
+
+def _zero_table(vocabulary: Vocabulary, n_classes: int) -> Table:
+    words = vocabulary.words[1:]
+    if not words:
+        return empty_table(n_classes)
+    keys, order = np.unique(np.array(vocabulary.keys(), np.int64), return_index=True)
+    nothing = np.zeros((n_classes, len(keys)), np.int64)
+    texts = b"\n".join(words[j].text.encode("utf-8", "replace") for j in order.tolist())
+    return Table(keys, np.array([word.view for word in words], np.uint8)[order], texts, nothing, nothing)
+
+
+def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
+    """The messages without the tokens where `kept` is false; the columns keep their places."""
+    pairs = kept[block.columns]
+    lengths = np.bincount(block.rows()[pairs], minlength=len(block))
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return Block(
+        block.keys,
+        block.views,
+        block.texts,
+        starts,
+        block.columns[pairs],
+        block.counts[pairs],
+        block.labels,
+        block.dates,
+        block.names,
+        block.sizes,
+    )
+
+
+def with_outside(sample: Evidence, inner: Block, block: Block, views: str) -> Evidence:
+    """The evidence of `inner` with the tokens of `block` outside the vocabulary among the unknown ones.
+
+    As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
+    """
+    met = _view_lengths(inner)
+    read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
+    all_tokens = _view_lengths(block) * read
+    unknown = sample.unknown * met + (all_tokens - met)
+    return Evidence(sample.evidence, unknown / np.maximum(all_tokens, 1.0))
+
+
+def _view_lengths(block: Block) -> Floats:
+    """float64 (n_rows, n_views), distinct tokens of each row."""
+    cells = block.rows() * len(VIEWS) + block.views[block.columns]
+    lengths: Floats = np.bincount(cells, minlength=len(block) * len(VIEWS)).astype(np.float64)
+    return lengths.reshape(-1, len(VIEWS))
