@@ -10,12 +10,19 @@ from nbspam.errors import UsageError
 
 EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode")
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
+NUMERIC_MODELS = ("gaussian", "categorical", "aode")
 FEATURES = ("words", "numeric", "both")
+BINNINGS = ("frequency", "width")
 
-ALPHA = 0.01  # docs/experiments/alpha.md; Laplace's 1 is the textbook, ten times worse on whole mail
+ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-THRESHOLD = 2.0  # nats; docs/experiments/threshold.md
-SHRINKAGE = 3.0  # added to the number of tokens an average divides by; accuracy-findings, section 2
+# How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
+THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
+FLOORS = (1.0, 0.5, 0.5)  # of the threshold: what lifts a token into the average where AT_LEAST does
+AT_LEAST = (0, 20, 0)  # so many of the strongest tokens count even below the threshold: short texts
+CONFIDENCE = 0.5  # messages; a token met in n of them is trusted n / (n + CONFIDENCE)
+SHRINKAGE = 3.0  # added to the number of tokens an average divides by
+SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 BINS = 10
 
 
@@ -29,9 +36,22 @@ class Settings:
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
+    numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
+    bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 
-    __slots__ = ("alpha", "averaged", "event_model", "features", "normalise", "prior", "threshold")
+    __slots__ = (
+        "alpha",
+        "averaged",
+        "binning",
+        "bins",
+        "event_model",
+        "features",
+        "normalise",
+        "numeric_model",
+        "prior",
+        "threshold",
+    )
 
     def __init__(
         self,
@@ -42,17 +62,34 @@ class Settings:
         threshold: float = THRESHOLD,
         normalise: bool = False,
         features: str = "",
+        numeric_model: str = "",
+        bins: int = BINS,
+        binning: str = "frequency",
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
             raise UsageError(f"--event-model {event_model}", "no such event model", remedy, "event-model")
+        if features == "both" and event_model in NUMERIC_MODELS:
+            event_model, numeric_model = "presence", event_model
         self.event_model = event_model
-        self.averaged = event_model == "presence" if averaged is None else averaged and event_model == "presence"
+        self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
+        _check_features(event_model, self.features)
+        can_average = event_model == "presence" and self.features == "words"
+        self.averaged = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
         self.prior = prior
         self.threshold = threshold
         self.normalise = normalise
-        self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
+        self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
+        self.bins = bins
+        self.binning = binning
+
+    def replaced(self, **changes: object) -> Settings:
+        """The same settings with some of them replaced, nothing else recomputed."""
+        new = Settings.__new__(Settings)
+        for name in Settings.__slots__:
+            setattr(new, name, changes.get(name, getattr(self, name)))
+        return new
 
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""
@@ -64,7 +101,21 @@ class Settings:
             "threshold": repr(self.threshold),
             "normalise": str(int(self.normalise)),
             "features": self.features,
+            "numeric_model": self.numeric_model,
+            "bins": str(self.bins),
+            "binning": self.binning,
         }
+
+
+def _check_features(event_model: str, features: str) -> None:
+    if features == ("words" if event_model in NUMERIC_MODELS else "numeric"):
+        fitting = NUMERIC_MODELS if features == "numeric" else WORD_MODELS
+        raise UsageError(
+            f"--features {features}",
+            f"event model {event_model} does not score {'numbers' if features == 'numeric' else features}",
+            "--event-model " + ", ".join(fitting) + "; or --features both",
+            "features",
+        )
 
 
 def from_text(values: dict[str, str]) -> Settings:
@@ -77,11 +128,12 @@ def from_text(values: dict[str, str]) -> Settings:
         float(values["threshold"]),
         values["normalise"] == "1",
         values["features"],
+        values.get("numeric_model", ""),
+        int(values.get("bins", BINS)),
+        values.get("binning", "frequency"),
     )
 
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return Settings(
-        settings.event_model, TEXTBOOK_ALPHA, settings.prior, False, settings.threshold, settings.normalise, settings.features
-    )
+    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False)

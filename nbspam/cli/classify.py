@@ -34,7 +34,7 @@ def classify(options: Options, paths: list[str]) -> int:
     if "exit_code" in options:
         return _exit_code(classifier, options, paths)
     status = 0
-    for name, data in _messages(options, paths):
+    for name, data in named_messages(options, paths):
         if isinstance(data, NbspamError):
             sys.stderr.write(error_text(data))
             status = data.status
@@ -48,7 +48,7 @@ def _open(options: Options) -> Classifier:
     return open_classifier(options.get("model") or default_model(os.environ), change, options.get("loss", ""))
 
 
-def _messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
+def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
     """(name, bytes) of each message in the order given; an unreadable one comes as its error."""
     paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
     for path in paths:
@@ -58,7 +58,12 @@ def _messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes |
         try:
             data = read_message(path)
         except OSError as error:
-            yield path, NoInputError(path, error.strerror or "cannot be read", "check the path and its permissions", "no-input")
+            yield (
+                path,
+                NoInputError(
+                    path, error.strerror or "cannot be read", "check the path and its permissions", "no-input"
+                ),
+            )
             continue
         if data is None:
             yield from _many(path)
@@ -101,7 +106,9 @@ def _listed(path: str) -> list[str]:
             with open(path, "rb") as file:
                 data = file.read()
     except OSError as error:
-        raise NoInputError(path, error.strerror or "cannot be read", "a file with one path a line", "no-input") from None
+        raise NoInputError(
+            path, error.strerror or "cannot be read", "a file with one path a line", "no-input"
+        ) from None
     return [os.fsdecode(line) for line in data.splitlines() if line.strip()]
 
 
@@ -118,9 +125,14 @@ def _write(text: str) -> None:
 
 
 def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> int:
-    found = list(_messages(options, paths))
+    found = list(named_messages(options, paths))
     if len(found) != 1:
-        raise UsageError("--exit-code", f"speaks of one message, and there are {len(found)}", "name one message", "exit-code-many")
+        raise UsageError(
+            "--exit-code",
+            f"speaks of one message, and there are {len(found)}",
+            "name one message",
+            "exit-code-many",
+        )
     if classifier.model.classes != ("ham", "spam"):
         remedy = "read the verdict on stdout instead"
         raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
@@ -135,7 +147,9 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
 def _passthrough(options: Options, paths: list[str]) -> int:
     """The message with our header; whatever fails, the message whole and a temporary failure."""
     if len(paths) > 1 or "files_from" in options:
-        raise UsageError("--passthrough", "passes one message through", "name one file, or pipe it in", "passthrough-many")
+        raise UsageError(
+            "--passthrough", "passes one message through", "name one file, or pipe it in", "passthrough-many"
+        )
     if not paths or paths[0] == STDIN_NAME:
         data = sys.stdin.buffer.read()
     else:
@@ -154,7 +168,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         sys.stderr.write(error_text(error))
         output, status = data, TryAgainError.status
     except Exception as error:  # the promise of passthrough: whatever failed, the mail goes on whole
-        sys.stderr.write(f"nbspam: {type(error).__name__} while classifying; the message is passed through unchanged\n")
+        sys.stderr.write(
+            f"nbspam: {type(error).__name__} while classifying; the message is passed through unchanged\n"
+        )
         output, status = data, TryAgainError.status
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()

@@ -13,6 +13,11 @@ Decisions, where browsers and mail readers leave a choice:
 - `joined` counts places where letters or digits stand on both sides of markup that shows nothing and
   styles nothing: comments, unknown elements, elements without content, hidden elements.  `<b>Hel</b>lo`
   is joined too but is ordinary, and not counted.
+- Text in the colour of its ground is hidden; the ground is white where nothing else is said, unknown under
+  a picture.  A page without doctype follows the old rule that letters of a table do not inherit from around
+  it; with one, they do.
+- `mso-hide` alone hides nothing, since it does so in one program only; `width=0 height=0` only hides the
+  content of elements that take their size from attributes (`marquee`, `object`, `applet`).
 - Zero-width characters stay where they are; the tokens deal with them.
 """
 
@@ -26,12 +31,13 @@ from nbspam.mail.html_elements import (
     EMPTY,
     LOST,
     OPEN_BLOCK,
+    OPEN_TABLE,
     OPEN_UNKNOWN,
     RAW,
 )
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_stack import OpenElements
-from nbspam.mail.html_style import Effect, State
+from nbspam.mail.html_state import Effect, State
 from nbspam.mail.html_tags import (
     NOTED,
     NOTHING,
@@ -86,7 +92,7 @@ class _Reader:
 
     __slots__ = (
         *("body_seen", "gave_up", "hidden", "html", "index", "known", "link", "link_text", "noted", "offset"),
-        *("open", "pieces", "raw", "sheet", "sheets", "start", "text", "visible", "walk"),
+        *("open", "pieces", "raw", "root", "sheet", "sheets", "start", "text", "visible", "walk"),
     )
 
     def __init__(self, text: str) -> None:
@@ -100,6 +106,7 @@ class _Reader:
         self.visible: list[str] = []
         self.hidden: list[str] = []
         self.open = OpenElements()
+        self.root = State()
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
         self.known = _remembered
         self.sheet: Sheet | None = None
@@ -113,7 +120,7 @@ class _Reader:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
         known, names, noted, joined = self.known, self.html.tags, self.noted, 0
-        state = State()
+        state = self.root
         mark = -1  # how much was visible where a word may have been split
         visible.append(_decoded(next(self.walk)[1]))
         for index, piece in self.walk:
@@ -181,15 +188,19 @@ class _Reader:
         return html
 
     def _separate(self, state: State) -> None:
-        """A new line in hidden text; in the visible one too if the hidden text takes space."""
-        self.hidden.append("\n")
+        """A new line; none in the visible text where the page has nothing at all."""
+        if state.hidden:
+            self.hidden.append("\n")
         if not state.gone:
             self.visible.append("\n")
 
     # Tags that need more than a look at what is open
 
     def _unusual(self, tag: Tag, state: State) -> State:
-        if tag.kind == OPEN_UNKNOWN:
+        if tag.kind == OPEN_TABLE:
+            state = self.open.push(tag, self.open.make_room(tag, state))
+            self._separate(state)
+        elif tag.kind == OPEN_UNKNOWN:
             state = self.open.push(tag, state)
         elif tag.kind == CLOSE_UNKNOWN:
             return self.open.close(tag, state)
@@ -198,6 +209,9 @@ class _Reader:
         elif tag.kind == BODY and not self.body_seen:
             self.body_seen = True
             root = State()
+            root.quirks = self.root.quirks
+            if tag.effect is not None and tag.effect.colour is not None:
+                root.page = tag.effect.colour
             root.link = root.link if tag.link_colour is None else tag.link_colour
             state = self.open.rebuild(0, root.then(tag.effect) if tag.effect else root)
         elif tag.kind == LOST:
@@ -346,7 +360,9 @@ class _Reader:
                 if piece.startswith(empty):
                     return piece[len(empty) :]
             return self._behind("-->", piece[3:])
-        if piece[1:8].lower() != "doctype":
+        if piece[1:8].lower() == "doctype":
+            self.root.quirks = False
+        else:
             self.html.comments += 1
         return self._behind(">", piece)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 # Kinds of tags, in the order the reader asks for them.  INVISIBLE are comments and elements without content
 # that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
 OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, EMPTY = range(6)
-INVISIBLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(6, 12)
+INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(6, 13)
 
 
 def _words(names: str) -> frozenset[str]:
@@ -92,8 +92,8 @@ class Element:
     """
 
     __slots__ = (
-        *("carried", "closes", "cuts", "grounded", "hints", "kind", "link", "name", "never_shown", "room"),
-        *("sized", "source", "special", "stops", "wanted"),
+        *("carried", "closes", "cuts", "grounded", "hints", "holds_cells", "is_cell", "kind", "link"),
+        *("name", "never_shown", "room", "sized", "source", "special", "stops", "wanted"),
     )
 
     def __init__(self, name: str, kind: int) -> None:
@@ -106,6 +106,8 @@ class Element:
         self.never_shown = name in _NEVER_SHOWN
         self.sized = name in _SIZED
         self.grounded = name in _GROUNDED
+        self.is_cell = name in _CELL
+        self.holds_cells = name in _ROWS or name == "table"
         self.link = name in _LINKS
         self.source = name in _SOURCES
         self.wanted = GENERAL
@@ -118,7 +120,7 @@ GENERAL = _words("style hidden color bgcolor background")
 
 def start_element(name: str) -> Element:
     element = Element(name, _kind(name))
-    if element.kind == OPEN_BLOCK:
+    if element.special:
         element.closes, element.stops = _CLOSES.get(name, _PARAGRAPH)
         element.room = _ROOM.get(name, _CELL)
     more = ""
@@ -140,7 +142,7 @@ def _kind(name: str) -> int:
     if name in _FORMATTING or name in _INLINE:
         return OPEN
     if name in _SPECIAL:
-        return OPEN_BLOCK
+        return OPEN_TABLE if name == "table" else OPEN_BLOCK
     for names, kind in ((_EMPTY, EMPTY), (_BREAK, BREAK), (_SHOWING_NOTHING, INVISIBLE), (_RAW, RAW)):
         if name in names:
             return kind

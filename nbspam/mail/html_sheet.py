@@ -6,7 +6,8 @@ media query that asks for a size.  Loaded when a mail has a sheet.
 
 from __future__ import annotations
 
-from nbspam.mail.html_style import Effect, style_effect
+from nbspam.mail.html_state import Effect
+from nbspam.mail.html_style import style_effect
 
 MAX_RULES = 1_000
 MAX_SELECTORS = 100  # of one rule

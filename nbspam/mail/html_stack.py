@@ -7,9 +7,11 @@ cut it off (HTML, 13.2.6.4.7, in short).
 
 from __future__ import annotations
 
+from nbspam.mail.html_elements import OPEN_TABLE
+from nbspam.mail.html_state import TABLE, State
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html_style import State
     from nbspam.mail.html_tags import Tag
 
 MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text; honest mail needs 1,000
@@ -30,7 +32,7 @@ class OpenElements:
         """Open an element; the state inside it."""
         self.tags.append(tag)
         self.before.append(state)
-        return state if tag.effect is None else state.then(tag.effect)
+        return _inside(tag, state)
 
     def make_room(self, tag: Tag, state: State) -> State:
         """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
@@ -55,8 +57,7 @@ class OpenElements:
         del before[index:]
         for tag in self.tags[index:]:
             before.append(state)
-            if tag.effect is not None:
-                state = state.then(tag.effect)
+            state = _inside(tag, state)
         return state
 
     def _find(self, tag: Tag, first: bool) -> int:
@@ -89,3 +90,9 @@ class OpenElements:
         for tag in carried[-MAX_CARRIED:]:
             state = self.push(tag, state)
         return state
+
+
+def _inside(tag: Tag, state: State) -> State:
+    if tag.kind == OPEN_TABLE:
+        state = state.then(TABLE)
+    return state if tag.effect is None else state.then(tag.effect)

@@ -1,22 +1,12 @@
-"""What a style or an attribute does to the visibility of text: Effect, and the State it leads to.
+"""CSS and colours of HTML -> Effect: style_effect for a style, attribute_colour for `color=` and `bgcolor=`.
 
-Hides CSS and colours.  A State is what a text inherits from the elements around it; an Effect is what
-one start tag changes.  Neither knows elements or the order they are closed in.
+Hides the syntax of declarations, lengths and colours, and from which size, place or opacity on nobody
+can read a text.
 """
 
 from __future__ import annotations
 
-# Colours are numbers 0xRRGGBB; these two are none.
-UNKNOWN = -1  # a picture, a gradient: nothing can be said to vanish on it
-TRANSPARENT = -2
-LINK = -3  # the link colour of the page, known only when the page is read
-
-WHITE = 0xFFFFFF
-DEFAULT_LINK = 0x0000EE
-
-# Two colours are the same to the eye when no channel differs by more: #eeeeee on white is unreadable
-# (contrast 1.16), #cccccc is a common, readable footer.
-NEAR = 20
+from nbspam.mail.html_state import TRANSPARENT, UNKNOWN, WHITE, Effect
 
 # The largest size at which nobody can read, a unit.
 _TINY = {"px": 2.0, "pt": 1.5, "em": 0.2, "rem": 0.2, "ex": 0.4, "%": 20.0, "": 0.0, "mm": 0.5, "cm": 0.05}
@@ -43,89 +33,6 @@ _BASIC = {
     "aqua": 0xFFFF,
     "transparent": TRANSPARENT,
 }
-
-
-class Effect:
-    """What one element changes; None leaves a property as inherited."""
-
-    __slots__ = ("colour", "gone", "ground", "invisible", "squeezed", "tiny")
-
-    def __init__(self) -> None:
-        self.gone: bool | None = None  # takes no space, whatever stands inside
-        self.invisible: bool | None = None  # visibility: takes space, may be undone inside
-        self.tiny: bool | None = None  # size of the letters
-        self.squeezed: bool | None = None  # line height or indent
-        self.colour: int | None = None
-        self.ground: int | None = None
-
-    def changes(self) -> bool:
-        return any(getattr(self, name) is not None for name in self.__slots__)
-
-    def over(self, other: Effect) -> None:
-        """Take from other what this one leaves open; the colour of links gives way to any other."""
-        for name in self.__slots__:
-            if getattr(self, name) is None or (
-                name == "colour" and self.colour == LINK and other.colour is not None
-            ):
-                setattr(self, name, getattr(other, name))
-
-
-class State:
-    """What a text inherits; `after` remembers the states that follow, since tags repeat."""
-
-    __slots__ = ("after", "colour", "gone", "ground", "hidden", "invisible", "link", "squeezed", "tiny")
-
-    def __init__(self) -> None:
-        self.gone = self.invisible = self.tiny = self.squeezed = self.hidden = False
-        self.colour = 0
-        self.ground = WHITE
-        self.link = DEFAULT_LINK
-        self.after: dict[Effect, State] = {}
-
-    def then(self, effect: Effect) -> State:
-        """The state inside an element with this effect."""
-        known = self.after.get(effect)
-        if known is None:
-            known = self._follow(effect)
-            self.after[effect] = known
-        return known
-
-    def _follow(self, effect: Effect) -> State:
-        state = State()
-        state.gone = self.gone or bool(effect.gone)
-        state.invisible = self.invisible if effect.invisible is None else effect.invisible
-        state.tiny = self.tiny if effect.tiny is None else effect.tiny
-        state.squeezed = self.squeezed if effect.squeezed is None else effect.squeezed
-        colour = self.colour if effect.colour is None else effect.colour
-        state.colour = self.link if colour == LINK else colour
-        state.ground = self.ground if effect.ground is None else effect.ground
-        state.link = self.link
-        state.hidden = (
-            state.gone
-            or state.invisible
-            or state.tiny
-            or state.squeezed
-            or vanishes(state.colour, state.ground)
-        )
-        return self if self._equals(state) else state
-
-    def _equals(self, other: State) -> bool:
-        return (self.gone, self.invisible, self.tiny, self.squeezed, self.colour, self.ground) == (
-            (other.gone, other.invisible, other.tiny, other.squeezed, other.colour, other.ground)
-        )
-
-
-def vanishes(colour: int, ground: int) -> bool:
-    """Whether letters of this colour cannot be told from their ground."""
-    if colour == TRANSPARENT or colour == ground >= 0:
-        return True
-    if colour < 0 or ground < 0:
-        return False
-    return (
-        abs((colour >> 16) - (ground >> 16)) <= NEAR
-        and abs((colour >> 8 & 255) - (ground >> 8 & 255)) <= NEAR
-        and abs((colour & 255) - (ground & 255)) <= NEAR
-    )
 
 
 def canonical(colour: int) -> str:

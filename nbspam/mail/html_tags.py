@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import INVISIBLE, LOST, Element, end_element, start_element
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_style import LINK, UNKNOWN, Effect, attribute_colour, canonical, style_effect
+from nbspam.mail.html_state import CELL, LINK, UNKNOWN, Effect
+from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ _bare: dict[str, Tag] = {}
 # Many tags have the same colour; the same Effect lets a State remember where it leads.
 _of_colour: dict[int, Effect] = {}
 _of_ground: dict[int, Effect] = {}
+_of_cell_ground: dict[int, Effect] = {}
 
 
 def name_of(text: str) -> str:
@@ -86,6 +88,8 @@ def bare_tag(text: str) -> Tag:
             if tag.element.never_shown:
                 tag.effect = Effect()
                 tag.effect.gone = True
+            elif tag.element.is_cell:
+                tag.effect = CELL
         if len(_bare) >= MAX_SHARED:
             _bare.clear()
         _bare[name] = tag
@@ -131,6 +135,10 @@ def _effect(tag: Tag, attributes: dict[str, str], rules: Effect | None) -> Effec
         element.sized and attributes.get("width", "").strip() == "0" == attributes.get("height", "").strip()
     ):
         effect.gone = True
+    if element.is_cell:
+        effect.cell = True
+    elif element.holds_cells and effect.ground is not None:
+        effect.cell_ground, effect.ground = effect.ground, None
     return effect if effect.changes() else None
 
 
@@ -156,7 +164,11 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
         effect = Effect()
         effect.colour, effect.ground = found.get("text"), ground
         return effect
-    return None if ground is None else _shared(_of_ground, "ground", ground)
+    if ground is None:
+        return CELL if element.is_cell else None
+    if element.holds_cells:
+        return _shared(_of_cell_ground, "cell_ground", ground)
+    return _shared(_of_ground, "ground", ground)
 
 
 def _shared(effects: dict[int, Effect], what: str, colour: int) -> Effect:

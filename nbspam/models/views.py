@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.settings import SHRINKAGE
+from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SAME, SHRINKAGE
 from nbspam.tokens.bag import VIEWS
 
 Floats = NDArray[np.float64]
@@ -131,8 +131,11 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
     log_totals = np.log(background.totals + alpha * background.words)
     ratios = np.log(background.pairs + alpha)
     ratios -= log_totals[:, views, rows]
-    missing = background.pairs.sum(axis=0) <= 0
-    informative = (ratios.max(axis=0) - ratios.min(axis=0) > threshold) & ~missing
+    seen = background.pairs.sum(axis=0)
+    ratios *= seen / (seen + CONFIDENCE)
+    missing = seen <= 0
+    spreads = np.where(missing, 0.0, ratios.max(axis=0) - ratios.min(axis=0))
+    informative = _informative(spreads, views, cells, threshold)
     some = cells[informative]
     counts = np.bincount(some, minlength=size)
     evidence = np.zeros((size, n_classes))
@@ -141,3 +144,21 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
         evidence[:, k] = sums / (counts + SHRINKAGE)
     unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
     return Evidence(evidence.reshape(-1, n_views, n_classes), unknown.reshape(-1, n_views))
+
+
+def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:
+    """bool (n_pairs,): which tokens count in their row's average, see ViewEvidence.informative."""
+    thresholds = np.array([threshold if least else threshold * floor for least, floor in zip(AT_LEAST, FLOORS, strict=True)])
+    chosen = spreads > thresholds[views]
+    least = np.array(AT_LEAST)[views]
+    strong = np.bincount(cells[chosen], minlength=int(cells.max(initial=-1)) + 1)
+    wanting = np.flatnonzero((strong[cells] < least) & (spreads > threshold * np.array(FLOORS)[views]))
+    if not len(wanting):
+        return chosen
+    wanting = wanting[np.lexsort((-spreads[wanting], cells[wanting]))]
+    begins = np.flatnonzero(np.diff(cells[wanting], prepend=-1))
+    sizes = np.diff(np.append(begins, len(wanting)))
+    last = begins + np.minimum(sizes, least[wanting[begins]]) - 1
+    limits = np.repeat(spreads[wanting[last]] - SAME, sizes)
+    chosen[wanting[spreads[wanting] >= limits]] = True
+    return chosen

@@ -1,54 +1,74 @@
 """The evidence of a view: the mean of what its informative tokens say.
 
-Hides the averaging.  Naive Bayes adds up evidence that is not independent, so long messages
-saturate; a mean over the informative tokens (a geometric mean of likelihood ratios) does not
-(accuracy-findings, section 2).  Pure Python; nbspam.models.views computes the same in bulk.
+Hides the averaging: which tokens are informative, how far a rare one is trusted, what the mean
+divides by.  Naive Bayes adds up evidence that is not independent, so long messages saturate; a
+mean over the informative tokens (a geometric mean of likelihood ratios) does not.
+Pure Python; nbspam.models.views computes the same in bulk.  Chosen in docs/experiments/evidence.md.
 """
 
 from __future__ import annotations
 
 from math import log
 
-from nbspam.settings import SHRINKAGE
+from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SAME, SHRINKAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeVar
+
+    Thing = TypeVar("Thing")
 
 
 class ViewEvidence:
     """Turns the stored counts of one view's distinct tokens into evidence.
 
-    For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats.  A token is
-    informative when max_k l_jk - min_k l_jk > threshold.  The evidence for class k against class 0
-    is the sum of l_jk - l_j0 over informative tokens, divided by (their number + SHRINKAGE).
+    For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats, and n_j the number
+    of messages that hold it in any class.  Its weight is (l_jk - l_j0) n_j / (n_j + CONFIDENCE), its
+    spread the difference of its largest and smallest l_jk, shrunk alike.  Informative are the tokens
+    with a spread over `threshold`, and in a view with AT_LEAST > 0 also that many of the largest
+    spreads over `threshold * FLOORS` (those tied with the last of them too).
     """
 
-    __slots__ = ("_alpha", "_log_totals", "_logs", "_threshold")
+    __slots__ = ("_alpha", "_at_least", "_log_totals", "_logs", "floor", "threshold")
 
-    def __init__(self, alpha: float, threshold: float, documents: Sequence[int], vocabulary_size: int) -> None:
-        """documents: N_k, sums of document counts by class over the vocabulary."""
+    def __init__(
+        self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
+    ) -> None:
+        """documents: N_k, sums of document counts by class over the vocabulary of the view."""
         self._alpha = alpha or 1e-12  # a mean of -inf says nothing; maximum likelihood is approached
-        self._threshold = threshold
-        self._logs: dict[int, float] = {}
+        self.floor = threshold * FLOORS[view]
+        self.threshold = threshold if AT_LEAST[view] else self.floor
+        self._at_least = AT_LEAST[view]
+        self._logs: dict[float, float] = {}
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
 
-    def weights(self, counts: Sequence[int]) -> list[float] | None:
-        """l_jk - l_j0 by class, or None for a token that is not informative.
+    def weigh(self, counts: Sequence[float]) -> tuple[float, list[float]]:
+        """(spread, weights by class) of a token; class 0 has weight 0.
 
         counts : documents_0, occurrences_0, documents_1, ... as the model file keeps them
         """
         logs = self._logs
         ratios: list[float] = []
-        for n, total in zip(counts[::2], self._log_totals, strict=True):
+        documents = counts[::2]
+        for n, total in zip(documents, self._log_totals, strict=True):
             value = logs.get(n)
             if value is None:
                 value = logs[n] = log(n + self._alpha)
             ratios.append(value - total)
         first = ratios[0]
-        if max(ratios) - min(ratios) <= self._threshold:
-            return None
-        return [ratio - first for ratio in ratios]
+        seen = sum(documents)
+        trust = seen / (seen + CONFIDENCE)
+        return trust * (max(ratios) - min(ratios)), [trust * (ratio - first) for ratio in ratios]
+
+    def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
+        """What is informative among (spread, thing) of tokens whose spread is over the floor."""
+        strong = [thing for spread, thing in found if spread > self.threshold]
+        if len(strong) >= self._at_least:
+            return strong
+        spreads = sorted((spread for spread, _ in found), reverse=True)
+        last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
+        return [thing for spread, thing in found if spread >= last]
 
 
 def mean_evidence(sums: Sequence[float], informative: int) -> list[float]:

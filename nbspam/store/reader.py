@@ -69,6 +69,19 @@ class Model:
         """The weights of the calibration in order; empty when the model was trained without one."""
         return [weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")]
 
+    def numeric_features(self) -> list[tuple[str, list[float]]]:
+        """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
+        rows = self.connection.execute("SELECT name, edges FROM numeric_feature ORDER BY number")
+        return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
+
+    def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
+        """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are not there."""
+        query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
+        if places is not None:
+            query += f" AND place IN ({','.join(map(str, places))})"
+        found = self.connection.execute(query, (kind,))
+        return {(number, place): list(map(int, value.split())) for number, place, value in found}
+
     def close(self) -> None:
         """Gives the file back."""
         self.connection.close()

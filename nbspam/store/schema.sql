@@ -65,16 +65,37 @@ CREATE TABLE learned (              -- which messages were counted, so that one 
     PRIMARY KEY (digest, class)
 ) WITHOUT ROWID;
 
-CREATE TABLE numeric_feature (      -- one row a real-valued feature, only when trained with numeric features
-    number     INTEGER PRIMARY KEY,
-    name       TEXT NOT NULL UNIQUE,
-    edges      TEXT NOT NULL        -- inner bin edges, ascending, separated by spaces
+CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when trained on words alone
+    number INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL UNIQUE,    -- docs/numeric-features.md
+    edges  TEXT NOT NULL            -- inner bin edges, ascending, separated by spaces; fixed after training
 );
 
-CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric features
-    kind    TEXT NOT NULL,          -- 'moment', 'bin' or 'pair'
-    class   INTEGER NOT NULL,       -- class.number
-    place   TEXT NOT NULL,          -- feature [bin [feature bin]], separated by spaces
-    value   TEXT NOT NULL,          -- integers separated by spaces (text: sums of squares pass 64 bits)
+CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric features; no rows of zeros
+    kind  TEXT NOT NULL,            -- 'moment': place is a feature, value its n, sum and sum of squares in
+                                    --   quanta of 2^-20 (text, for squares pass 64 bits)
+                                    -- 'bin': place is a feature, value the counts of its bins
+                                    -- 'pair' (AODE): place is a cell (bins of all features numbered through),
+                                    --   value how often it came with each cell, itself included
+    class INTEGER NOT NULL,         -- class.number
+    place INTEGER NOT NULL,
+    value TEXT NOT NULL,            -- integers separated by spaces
     PRIMARY KEY (kind, class, place)
+) WITHOUT ROWID;
+
+-- Only in a model that has another for its prior (setting prior_weight): the counts of that model as they were,
+-- in columns prior_documents_k, prior_occurrences_k of `token`, in kinds 'prior-moment', ... of numeric_count, and
+-- in the two tables below.  When a message is scored each counts prior_weight / (sum of prior_class.messages).
+
+CREATE TABLE prior_class (
+    number   INTEGER PRIMARY KEY,   -- class.number
+    messages INTEGER NOT NULL       -- m0_k, messages of the prior model
+);
+
+CREATE TABLE prior_total (          -- sums over the rows of `token`
+    view        INTEGER NOT NULL,   -- view.number
+    class       INTEGER NOT NULL,   -- class.number
+    documents   INTEGER NOT NULL,
+    occurrences INTEGER NOT NULL,
+    PRIMARY KEY (view, class)
 ) WITHOUT ROWID;

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 
 from nbspam.errors import CannotCreateError
@@ -57,10 +57,20 @@ class NewModel:
         """(digest, class, times)."""
         self._connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
 
-    def numeric(self, features: Iterable[tuple[int, str, str]], counts: Iterable[tuple[str, int, str, str]]) -> None:
-        """Rows of numeric_feature and numeric_count."""
-        self._connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", features)
-        self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", counts)
+    def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
+        """Name and inner bin edges of each feature, in order."""
+        rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
+        self._connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", rows)
+
+    def numeric_counts(self, counts: Iterable[tuple[str, int, int, Sequence[int]]]) -> None:
+        """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
+        rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
+        self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
+
+    def prior(self, messages: Iterable[int], totals: Iterable[tuple[int, int, int, int]]) -> None:
+        """Messages by class of the prior model, and its (view, class, documents, occurrences)."""
+        self._connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
+        self._connection.executemany("INSERT INTO prior_total VALUES (?, ?, ?, ?)", totals)
 
 
 def write_calibration(
