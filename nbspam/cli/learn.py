@@ -1,0 +1,90 @@
+"""`nbspam learn` and `nbspam unlearn`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from nbspam.cli.classify import named_messages
+from nbspam.cli.output import write_text
+from nbspam.cli.shared import model_option, quiet_option
+from nbspam.cli.texts import error_text, plain
+from nbspam.errors import NbspamError
+from nbspam.labels import checked_name
+from nbspam.workflow.learning import check_class, learn, unlearn
+
+files_argument = click.argument("files", nargs=-1, metavar="[FILE|-]...")
+files_option = click.option(
+    "--files-from",
+    metavar="LIST",
+    help="Read the paths of the messages from this file, one a line (- is stdin).",
+)
+
+
+@click.command("learn")
+@click.argument("class_name", metavar="CLASS")
+@files_argument
+@files_option
+@model_option
+@quiet_option
+def learn_command(class_name: str, files: tuple[str, ...], model: str, quiet: bool, **given: Any) -> int:
+    """Count messages as CLASS: the correction of a verdict, or new mail for an old model.
+
+    FILE is a message, a folder or a mailbox; without one, the message on stdin.  Each message is one
+    transaction: whatever stops the command, every line it printed is done.  A line a message on stdout:
+    `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and its name.
+
+    \b
+    Example:
+        nbspam learn spam < message.eml
+        nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
+
+    Exit status: 0 done, also where all was learned before; 64 usage, no such class; 65 no sound model;
+    66 no such message or no model; 74 I/O; 75 try again later.
+    """
+    label = checked_name(class_name, "CLASS")
+    check_class(model, label)
+    return _each(files, given["files_from"], quiet, lambda data: learn(model, label, data))
+
+
+@click.command("unlearn")
+@files_argument
+@files_option
+@model_option
+@quiet_option
+def unlearn_command(files: tuple[str, ...], model: str, quiet: bool, **given: Any) -> int:
+    """Take messages out of a model again, whichever class they were counted in.
+
+    The counts are then what they were before, to the last one.  A line a message on stdout: `forgotten` or
+    `was never learned`, a tab, and its name.
+
+    \b
+    Example:
+        nbspam unlearn message.eml
+
+    Exit status: 0 done, also where a message was never learned: the model is as asked for either way;
+    65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
+    """
+    check_class(model)
+    return _each(files, given["files_from"], quiet, lambda data: unlearn(model, data))
+
+
+def _each(files: tuple[str, ...], files_from: str | None, quiet: bool, work: Callable[[bytes], str]) -> int:
+    """One transaction a message; an unreadable message does not stop the others."""
+    status = 0
+    done: dict[str, int] = {}
+    for name, data in named_messages({"files_from": files_from} if files_from else {}, list(files)):
+        if isinstance(data, NbspamError):
+            sys.stderr.write(error_text(data))
+            status = data.status
+            continue
+        result = work(data)
+        write_text(f"{result}\t{plain(name)}\n")
+        done[result] = done.get(result, 0) + 1
+    if not quiet:
+        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
+        sys.stderr.write(f"{sum(done.values()):,} messages{': ' + counts if counts else ''}.\n")
+    return status
