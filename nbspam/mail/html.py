@@ -128,7 +128,6 @@ class _Reader:
             tag = known.get(text)
             if tag is None or not ended:
                 tag, rest = self._meet(index, piece)
-                known = self.known
             kind = tag.kind
             if kind <= OPEN_BLOCK:
                 if kind and opened and opened[-1].name not in tag.room:
@@ -158,6 +157,7 @@ class _Reader:
                 if kind > EMPTY:
                     mark = len(visible)
                     state = self._unusual(tag, state)
+                    known = self.known  # a sheet changes what tags mean
                 elif tag.name:
                     names.append(tag.name)
             if tag.evidence:

@@ -1,0 +1,124 @@
+"""What decides whether text is seen: Effect, what an element changes, and State, what a text inherits.
+
+Hides how the properties combine: which of them an inner element can undo, on which ground a text
+stands, from which distance on two colours are told apart.
+"""
+
+from __future__ import annotations
+
+# Colours are numbers 0xRRGGBB; these three are none.
+UNKNOWN = -1  # a picture, a gradient: nothing can be said to vanish on it
+TRANSPARENT = -2
+LINK = -3  # the link colour of the page, known only when the page is read
+
+WHITE = 0xFFFFFF
+DEFAULT_LINK = 0x0000EE
+
+# Two colours are the same to the eye when no channel differs by more: #eeeeee on white is unreadable
+# (contrast 1.16), #cccccc is a common, readable footer.
+NEAR = 20
+
+
+class Effect:
+    """What one element changes; None leaves a property as inherited."""
+
+    __slots__ = ("cell", "cell_ground", "colour", "gone", "ground", "invisible", "squeezed", "tiny")
+
+    def __init__(self) -> None:
+        self.gone: bool | None = None  # takes no space, whatever stands inside
+        self.invisible: bool | None = None  # visibility: takes space, may be undone inside
+        self.tiny: bool | None = None  # size of the letters
+        self.squeezed: bool | None = None  # line height or indent
+        self.colour: int | None = None
+        self.ground: int | None = None
+        self.cell_ground: int | None = None  # of a table or row: only its cells stand on it
+        self.cell: bool | None = None
+
+    def changes(self) -> bool:
+        return any(getattr(self, name) is not None for name in self.__slots__)
+
+    def over(self, other: Effect) -> None:
+        """Take from other what this one leaves open; the colour of links gives way to any other."""
+        for name in self.__slots__:
+            if getattr(self, name) is None or (
+                name == "colour" and self.colour == LINK and other.colour is not None
+            ):
+                setattr(self, name, getattr(other, name))
+
+
+# What every cell does, and every table.
+CELL = Effect()
+CELL.cell = True
+TABLE = Effect()
+
+
+class State:
+    """What a text inherits; `after` remembers the states that follow, since tags repeat."""
+
+    __slots__ = (
+        *("after", "cell_ground", "colour", "gone", "ground", "hidden"),
+        *("invisible", "link", "page", "quirks", "squeezed", "tiny"),
+    )
+
+    def __init__(self) -> None:
+        self.gone = self.invisible = self.tiny = self.squeezed = self.hidden = False
+        self.colour = self.page = 0  # page: the colour of the body
+        self.ground = WHITE
+        self.cell_ground: int | None = None  # what the cells of the table around will stand on
+        self.link = DEFAULT_LINK
+        self.quirks = True  # no doctype: letters of a table inherit from the page, not from around it
+        self.after: dict[Effect, State] = {}
+
+    def then(self, effect: Effect) -> State:
+        """The state inside an element with this effect."""
+        known = self.after.get(effect)
+        if known is None:
+            known = self._follow(effect)
+            self.after[effect] = known
+        return known
+
+    def _follow(self, effect: Effect) -> State:
+        state = State()
+        state.page, state.link, state.quirks = self.page, self.link, self.quirks
+        state.gone = self.gone or bool(effect.gone)
+        state.invisible = self.invisible if effect.invisible is None else effect.invisible
+        inherited = self
+        if effect is TABLE and self.quirks:
+            inherited = State()
+            inherited.colour = self.page
+        state.tiny = inherited.tiny if effect.tiny is None else effect.tiny
+        state.squeezed = inherited.squeezed if effect.squeezed is None else effect.squeezed
+        colour = inherited.colour if effect.colour is None else effect.colour
+        state.colour = self.link if colour == LINK else colour
+        state._stand_on(self, effect)
+        unreadable = state.invisible or state.tiny or state.squeezed or vanishes(state.colour, state.ground)
+        state.hidden = state.gone or unreadable
+        return self if state._key() == self._key() else state
+
+    def _stand_on(self, outer: State, effect: Effect) -> None:
+        """Set the ground.  That of a table is its cells'; text between them is shown outside of it."""
+        self.ground = outer.ground
+        self.cell_ground = None if effect is TABLE else outer.cell_ground
+        if effect.ground is not None:
+            self.ground = effect.ground
+        elif effect.cell and outer.cell_ground is not None:
+            self.ground = outer.cell_ground
+        if effect.cell_ground is not None:
+            self.cell_ground = effect.cell_ground
+
+    def _key(self) -> tuple[int | None, ...]:
+        hiding = (self.gone, self.invisible, self.tiny, self.squeezed)
+        return (*hiding, self.colour, self.ground, self.cell_ground, self.page, self.link)
+
+
+def vanishes(colour: int, ground: int) -> bool:
+    """Whether letters of this colour cannot be told from their ground."""
+    if colour == TRANSPARENT or colour == ground >= 0:
+        return True
+    if colour < 0 or ground < 0:
+        return False
+    return (
+        abs((colour >> 16) - (ground >> 16)) <= NEAR
+        and abs((colour >> 8 & 255) - (ground >> 8 & 255)) <= NEAR
+        and abs((colour & 255) - (ground & 255)) <= NEAR
+    )

@@ -1,0 +1,333 @@
+"""HTML as a person sees it: tables of small examples, each with its reason."""
+
+import pytest
+
+from nbspam.mail.html import read_html
+from nbspam.mail.html_entities import decode
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+VISIBLE = [
+    ("plain text", "no markup at all", "no markup at all"),
+    ("inline tags join", "<b>Hel</b>lo <i>w<u>or</u></i>ld", "Hello world"),
+    ("an empty element joins", "V<b></b>iagra", "Viagra"),
+    ("a comment joins", "Vi<!-- x -->agra", "Viagra"),
+    ("a tag nobody knows joins", "Viag<xyz>ra", "Viagra"),
+    ("an end tag nobody knows joins", "Viag</xyz>ra", "Viagra"),
+    ("wbr joins", "Via<wbr>gra", "Viagra"),
+    ("a picture joins", "Via<img src=x width=1>gra", "Viagra"),
+    ("br separates", "one<br>two<BR/>three</br>four", "one two three four"),
+    ("paragraphs separate", "<p>one<p>two</p>three", "one two three"),
+    ("divisions separate", "one<div>two</div>three", "one two three"),
+    ("cells separate", "<table><tr><td>one<td>two</tr><tr><td>three</table>four", "one two three four"),
+    ("items separate", "<ul><li>one<li>two</ul>three", "one two three"),
+    ("headings separate", "one<h1>two</h1>three<hr>four", "one two three four"),
+    ("options and fields separate", "one<select><option>two<option>three</select>", "one two three"),
+    ("a lone < is text", "3 < 4 and a <3 b", "3 < 4 and a <3 b"),
+    ("a lone > is text", "4 > 3", "4 > 3"),
+    ("< at the end is text", "end <", "end <"),
+    ("a tag without end at the end is lost", "end <b", "end"),
+    ("an attribute without end at the end is lost", 'end <a href="x', "end"),
+    ("an empty end tag is nothing", "a</>b", "ab"),
+    ("an end tag of no letter is a comment", "a</3 x>b", "ab"),
+    ("doctype", "<!DOCTYPE html PUBLIC '-//W3C'>text", "text"),
+    ("processing instruction", "<?xml version='1.0'?>text", "text"),
+    ("CDATA is a comment up to >", "a<![CDATA[ b > c ]]>", "a c ]]>"),
+    ("comment with tags in it", "a<!-- <b>x</b> > -- > <p> -->b", "ab"),
+    ("shortest comments", "a<!-->b<!--->c<!---->d", "abcd"),
+    ("a comment without end hides the rest", "a<!-- b <p> c", "a"),
+    ("conditional comment", "a<!--[if mso]><p>no</p><![endif]-->b", "ab"),
+    ("downlevel-revealed comment", "a <!--[if !mso]><!-->yes<!--<![endif]--> b", "a yes b"),
+    ("script", "a<script>if (a<b) x('</p>');</script>b", "ab"),
+    ("script with an end tag look-alike", "a<script>x</scripty>y</SCRIPT >b", "ab"),
+    ("style", "a<style>p{x:y}</style>b", "ab"),
+    ("a script without end hides the rest", "a<script>b<p>c", "a"),
+    ("noscript is shown, mail runs no scripts", "a <noscript>b</noscript> c", "a b c"),
+    ("frames that are not loaded", "a<iframe>no</iframe><noframes>no</noframes>b", "ab"),
+    ("template", "a<template>no</template>b", "ab"),
+    ("textarea shows markup as it is", "<textarea><b>x</b></textarea>", "<b>x</b>"),
+    ("xmp shows entities as they are", "<xmp>&lt;<i></xmp>", "&lt;<i>"),
+    ("> in a quoted attribute", '<img alt="a > b" src=x>text', "text"),
+    ("> in a single-quoted attribute", "<img alt='a > b'>text", "text"),
+    ("< in a quoted attribute", '<img alt="<b>" title="<">text', "text"),
+    ("odd quotes outside of values", '<img alt=5" >text', "text"),
+    ("even quotes that do not quote", '<img a=5" b=">">text', "text"),
+    ("a quote in a name", '<p a"b">text', "text"),
+    ("newlines between attributes", '<img\nalt\n=\n"x>y"\n>text', "text"),
+    ("< inside a tag belongs to it", "a<b <i>c", "ac"),
+    ("slashes as spaces", "<br/><img/src='x>'/>text", "text"),
+    ("NUL is nothing", "Via\0gra<\0b>x", "Viagrax"),
+    ("upper case", "<P>One<TABLE><TR><TD>two", "One two"),
+    ("a name with colon", "one<o:p></o:p> two", "one two"),
+    ("no break space is a space", "one&nbsp;two&#160;three&#xA0;four", "one two three four"),
+]
+
+
+@pytest.mark.parametrize(("why", "source", "seen"), VISIBLE, ids=[row[0] for row in VISIBLE])
+def test_visible_text_is_what_a_person_sees(why: str, source: str, seen: str) -> None:
+    assert words(read_html(source).visible) == seen
+
+
+HIDING = [
+    ("display", '<span style="display:none">X</span>'),
+    ("display with noise", '<span style=" color:red; DISPLAY : None !important ">X</span>'),
+    ("display behind a comment", '<span style="/* a */display:/**/none">X</span>'),
+    ("display in entities", '<span style="displ&#97;y:none">X</span>'),
+    ("visibility", '<div style="visibility:hidden">X</div>'),
+    ("size 0", '<font style="font-size:0">X</font>'),
+    ("size 1px", '<span style="font-size:1px">X</span>'),
+    ("size 0.1em", '<span style="font-size:.1em">X</span>'),
+    ("size in font", '<span style="font:bold 0px/1 arial">X</span>'),
+    ("opacity", '<div style="opacity:0.0">X</div>'),
+    ("no height", '<div style="max-height:0px;overflow:hidden">X</div>'),
+    ("line height", '<p style="line-height:0">X</p>'),
+    ("indent", '<p style="text-indent:-9999px">X</p>'),
+    ("off the screen", '<div style="position:absolute;left:-5000px">X</div>'),
+    ("margin", '<div style="margin-left:-5000px">X</div>'),
+    ("clipped", '<div style="position:absolute;clip:rect(0,0,0,0)">X</div>'),
+    ("hidden attribute", "<p hidden>X</p>"),
+    ("a size of nothing", "<marquee width=0 height=0>X</marquee>"),
+    ("white on the default ground", "<font color=white>X</font>"),
+    ("white by number", '<font color="#FFFFFF">X</font>'),
+    ("white without #", "<font color=ffffff>X</font>"),
+    ("white in three digits", '<span style="color:#fff">X</span>'),
+    ("white as rgb()", '<span style="color: rgb(255, 255, 255)">X</span>'),
+    ("white in percent", '<span style="color:rgb(100%,100%,100%)">X</span>'),
+    ("nearly white", "<font color=#f8f8f0>X</font>"),
+    ("a named near white", "<font color=ivory>X</font>"),
+    ("transparent", '<span style="color:transparent">X</span>'),
+    ("alpha 0", '<span style="color:rgba(0,0,0,0)">X</span>'),
+    ("alpha 0 in digits", '<span style="color:#00000000">X</span>'),
+    ("ground of a cell", "<table><tr><td bgcolor=red><font color=#ff0000>X</font></td></tr></table>"),
+    ("ground of a table", "<table bgcolor=red><tr><td><font color=#ff0000>X</font></td></tr></table>"),
+    ("ground of a row", "<table><tr bgcolor=red><td><font color=#ff0000>X</font></td></tr></table>"),
+    ("ground of a style", '<div style="background-color:blue"><font color=blue>X</font></div>'),
+    ("ground in short", '<div style="background:#00f url(x.gif)"><font color=blue>X</font></div>'),
+    ("black ground", '<div style="background:black">X</div>'),
+    ("link in the colour of its ground", "<font color=red><a href=x style='color:#ffffff'>X</a></font>"),
+    ("inside something hidden", '<div style="display:none"><p style="display:block">a</p><b>X</b></div>'),
+    ("table in a hidden division", "<div style=display:none><table><tr><td>X</td></tr></table></div>"),
+    ("sheet, class", "<style>.h{display:none}</style><p class='a H'>X</p>"),
+    ("sheet, id", "<style><!-- #h { font-size: 0 } --></style><p id=h>X</p>"),
+    ("sheet, element", "<style>i, u {display:none}</style><u>X</u>"),
+    ("sheet, element and class", "<style>p.h{color:#fff}</style><p class=h>X</p>"),
+    ("sheet, for the screen", "<style>@media screen{.h{display:none}}</style><p class=h>X</p>"),
+    ("sheet, after a rule of no meaning", "<style>@page{a:b} .h{display:none}</style><p class=h>X</p>"),
+    ("unknown element", "<xyz style=display:none>X</xyz>"),
+]
+
+
+@pytest.mark.parametrize(("why", "source"), HIDING, ids=[row[0] for row in HIDING])
+def test_text_is_hidden_by(why: str, source: str) -> None:
+    html = read_html("before " + source + " after")
+    assert words(html.visible) == "before after"
+    assert "X" in html.hidden
+
+
+SHOWN = [
+    ("black", "<font color=black>X</font>"),
+    ("light grey that can be read", "<font color=#cccccc>X</font>"),
+    ("white on a dark cell", "<table><tr><td bgcolor=navy><font color=white>X</font></td></tr></table>"),
+    ("white on a dark page", "<body bgcolor=black text=white>X"),
+    ("white on a picture", "<table><tr><td background=x.gif><font color=white>X</font></td></tr></table>"),
+    ("white on a gradient", '<p style="background:linear-gradient(red,blue);color:white">X</p>'),
+    ("a link has its own colour", "<font color=white><a href=x>X</a></font>"),
+    ("visibility undone", '<p style="visibility:hidden"><b style="visibility:visible">X</b></p>'),
+    ("size undone", '<td style="font-size:0"><span style="font-size:12px">X</span></td>'),
+    ("colour undone", "<font color=white><font color=red>X</font></font>"),
+    ("height with a unit", '<p style="line-height:1.2;font-size:10pt">X</p>'),
+    ("width of a cell", "<table><tr><td width=0 height=0>X</td></tr></table>"),
+    ("display of another kind", '<span style="display:inline-block">X</span>'),
+    ("background of another colour later", '<p style="background:black;background:white">X</p>'),
+    (
+        "a table does not inherit without doctype",
+        "<font color=white><table><tr><td>X</td></tr></table></font>",
+    ),
+    ("text of a table outside its cells", "<table bgcolor=black><tr><font color=black>X</font></tr></table>"),
+    ("a sheet for small screens", "<style>@media (max-width:9px){.h{display:none}}</style><p class=h>X</p>"),
+    ("a sheet with another class", "<style>.h{display:none}</style><p class=g>X</p>"),
+    ("a sheet for children", "<style>.h b{display:none}</style><p class=h>X</p>"),
+    ("a sheet below a style", "<style>.h{display:none}</style><p class=h style='display:block'>X</p>"),
+    ("mso-hide alone", '<a href=x style="mso-hide:all">X</a>'),
+    ("the second of two attributes", '<p style="color:red" style="display:none">X</p>'),
+    ("bgcolor where it means nothing", "<span bgcolor=black>X</span>"),
+]
+
+
+@pytest.mark.parametrize(("why", "source"), SHOWN, ids=[row[0] for row in SHOWN])
+def test_text_is_not_hidden_by(why: str, source: str) -> None:
+    html = read_html("before " + source)
+    assert words(html.visible) == "before X"
+    assert html.hidden.strip() == ""
+
+
+ENDS = [
+    ("its end tag", "<span style=display:none>X</span>Y"),
+    ("the end of the paragraph", "<p><span style=display:none>X</p>Y"),
+    ("the next paragraph", "<p style=display:none>X<p>Y"),
+    ("a block in the paragraph", "<p style=display:none>X<div>Y</div>"),
+    ("the end of the division", "<div><span style=display:none>X</div>Y"),
+    ("the end of the cell", "<table><tr><td><font color=white>X</td><td>Y</td></tr></table>"),
+    ("the next cell", "<table><tr><td><font color=white>X<td>Y</table>"),
+    ("the next row", "<table><tr><td style=display:none>X<tr><td>Y</table>"),
+    ("the end of the table", "<table><tr><td style=display:none>X</table>Y"),
+    ("the next item", "<ul><li style=display:none>X<li>Y</ul>"),
+    ("the next term", "<dl><dt style=display:none>X<dd>Y</dl>"),
+    ("crossed formatting", "<b><span style=display:none>X</b>Y"),
+    ("its end inside a block", "<font color=white><p>X</font>Y</p>"),
+    ("its end before inner formatting", "<font color=white><b>X</font>Y</b>"),
+]
+
+
+@pytest.mark.parametrize(("why", "source"), ENDS, ids=[row[0] for row in ENDS])
+def test_hiding_ends_with(why: str, source: str) -> None:
+    html = read_html(source)
+    assert (words(html.visible), words(html.hidden)) == ("Y", "X")
+
+
+LASTS = [
+    ("an end tag of another", "<span style=display:none>X</b>Y"),
+    ("an end tag of no element open", "<div style=display:none>X</p>Y</li></td>"),
+    ("formatting over a paragraph's end", "<p><font color=white>X</p>Y"),
+    ("formatting under crossed formatting", "<b><font color=white>X</b>Y"),
+    ("formatting over two paragraphs", "<p><font color=white>X<p>Y<p>Y"),
+    ("an end tag that does not leave its cell", "<div style=display:none><table><td>X</div>Y"),
+    ("an inline end tag that does not leave its block", "<span style=display:none><div>X</span>Y</div>"),
+    ("inheritance into a table with doctype", "<!doctype html><font color=white><table><td>X<td>Y</table>"),
+]
+
+
+@pytest.mark.parametrize(("why", "source"), LASTS, ids=[row[0] for row in LASTS])
+def test_hiding_lasts_over(why: str, source: str) -> None:
+    html = read_html(source)
+    assert words(html.visible) == ""
+    assert set("".join(html.hidden.split())) == {"X", "Y"}
+
+
+def test_after_a_tag_that_never_ends_the_rest_is_hidden() -> None:
+    html = read_html("seen <a title='x> not <p>seen</p>")
+    assert (words(html.visible), words(html.hidden)) == ("seen", "not seen")
+
+
+JOINED = [
+    ("a comment", "Vi<!-- x -->agra", 1),
+    ("two comments in one place", "Vi<!-- x --><!-- y -->agra", 1),
+    ("two places", "Vi<!-- x -->ag<xyz>ra", 2),
+    ("an empty element", "V<b></b>iagra", 1),
+    ("an empty element with attributes", "V<font color=red></font>iagra", 1),
+    ("nested empty elements", "V<b><i></i></b>iagra", 1),
+    ("a hidden element", "V<span style='display:none'>x</span>iagra", 1),
+    ("wbr", "V<wbr>iagra", 1),
+    ("an unknown end tag", "V</zz>iagra", 1),
+    ("digits", "0<!-- -->9", 1),
+    ("plain formatting", "<b>V</b>iagra", 0),
+    ("crossing formatting", "<b><i>V</b></i>iagra", 0),
+    ("a comment between words", "one <!-- x --> two<!-- y --> three", 0),
+    ("a break", "one<br>two", 0),
+    ("a comment beside a block", "one<!-- x --><p>two", 0),
+    ("an empty element with space in it", "one<b> </b>two", 0),
+]
+
+
+@pytest.mark.parametrize(("why", "source", "count"), JOINED, ids=[row[0] for row in JOINED])
+def test_words_split_by_nothing_are_counted(why: str, source: str, count: int) -> None:
+    assert read_html(source).joined == count
+
+
+ENTITIES = [
+    ("&amp;&lt;&gt;&quot;&apos;", "&<>\"'"),
+    ("&eacute;&Eacute;&euro;&mdash;", "éÉ€—"),
+    ("&eacute &copy2 &ampx", "é ©2 &x"),
+    ("&#65;&#x42;&#X43;", "ABC"),
+    ("&#65&#x42 &#67x", "AB Cx"),
+    ("&#0065;&#x000041;", "AA"),
+    ("&#150;&#x80;&#146;", "–€’"),
+    ("&#0;&#xD800;&#1114112;", "\ufffd\ufffd\ufffd"),
+    ("&#99999999999999999999;", "\ufffd"),
+    ("&#" + "9" * 10_000 + ";", "\ufffd"),
+    ("&#;&#x;&#xg;&# 65;", "&#;&#x;&#xg;&# 65;"),
+    ("&;& &unknownname; &unknown", "&;& &unknownname; &unknown"),
+    ("&CounterClockwiseContourIntegral;&nGt;", "∳≫\u20d2"),
+    ("AT&T & co", "AT&T & co"),
+    ("Via&shy;gra&zwnj;&#8203;", "Via\u00adgra\u200c\u200b"),
+]
+
+
+@pytest.mark.parametrize(("source", "text"), ENTITIES)
+def test_entities_are_decoded_as_browsers_do(source: str, text: str) -> None:
+    assert decode(source) == text
+    assert read_html(source).visible == text
+
+
+def test_an_entity_is_not_made_of_two_texts() -> None:
+    assert read_html("&#118<b></b>1st &l<!-- -->t;").visible == "v1st &lt;"
+
+
+def test_entities_in_attributes_keep_queries_whole() -> None:
+    html = read_html('<a href="&#104;ttp://x.example/?a=1&copy=2&lt=3&amp;b&eacute">x</a>')
+    assert html.links == [("http://x.example/?a=1&copy=2&lt=3&bé", "x")]
+
+
+LINKS = [
+    ("quoted", '<a href="http://a.example/">one <b>two</b></a> x', [("http://a.example/", "one two")]),
+    ("single quotes", "<a href='http://a.example/'>t</a>", [("http://a.example/", "t")]),
+    ("bare", "<a target=x href=http://a.example/b>t</a>", [("http://a.example/b", "t")]),
+    ("the first of two", "<a href=one href=two>t</a>", [("one", "t")]),
+    ("spaces around =", '<A HREF = "one">t</A>', [("one", "t")]),
+    ("newline in the value", '<a href="\n one\n">t</a>', [("one", "t")]),
+    ("no space between attributes", '<a class="x"href="one">t</a>', [("one", "t")]),
+    ("never closed", "<a href=one>t<a href=two>u", [("one", "t"), ("two", "u")]),
+    ("hidden text", "<div style=display:none><a href=one>t</a></div>", [("one", "t")]),
+    ("a picture as text", "<a href=one><img src=x></a>", [("one", "")]),
+    ("a name is no link", "<a name=x>t</a>", []),
+    ("area and form", "<area href=one><form action=two>", [("one", ""), ("two", "")]),
+    ("no value", "<a href>t</a>", [("", "t")]),
+]
+
+
+@pytest.mark.parametrize(("why", "source", "links"), LINKS, ids=[row[0] for row in LINKS])
+def test_links_are_found_with_their_text(why: str, source: str, links: list[tuple[str, str]]) -> None:
+    assert read_html(source).links == links
+
+
+def test_images_are_every_source_that_is_loaded() -> None:
+    html = read_html(
+        '<body background="b.gif"><img src=i.gif><table background=t.gif><bgsound src=s.wav>'
+        "<iframe src=f.html></iframe><embed src=e.swf><script src=j.js></script><input type=image src=n.gif>"
+        "<p src=no>"
+    )
+    assert html.images == ["b.gif", "i.gif", "t.gif", "s.wav", "f.html", "e.swf", "j.js", "n.gif"]
+
+
+def test_tags_are_every_start_tag_in_lower_case() -> None:
+    html = read_html("<HTML><Body><p>a<P>b</p><br/><xyz><img></foo><!-- <i> --><script><u></script>")
+    assert html.tags == ["html", "body", "p", "p", "br", "xyz", "img", "script"]
+
+
+def test_colours_are_in_six_digits() -> None:
+    html = read_html(
+        '<body bgcolor=White text="#00F" link=navy><font color=ff8000>'
+        '<td style="color:RGB(1,2,3);background:#abc">'
+        "<font color=chucknorris><hr color=rebeccapurple>"
+    )
+    expected = ["#ffffff", "#0000ff", "#000080", "#ff8000", "#010203", "#aabbcc", "#c00000", "#663399"]
+    assert sorted(html.colours) == sorted(expected)
+
+
+def test_title_is_kept_apart() -> None:
+    html = read_html("<title>A &amp; <b>B</title>text")
+    assert (html.title, html.visible) == ("A & <b>B", "text")
+
+
+def test_comments_are_counted_and_not_kept() -> None:
+    html = read_html("a<!-- one --><!two><!doctype html><![if x]>b")
+    assert html.comments == 3
+    assert "one" not in html.visible + html.hidden
+
+
+def test_a_hidden_element_within_hidden_ones_does_not_end_them() -> None:
+    html = read_html("<span style=display:none>" * 1_000 + "X" + "</span>" * 999 + "X</span>Y")
+    assert (html.visible, html.hidden) == ("Y", "XX")
