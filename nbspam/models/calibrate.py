@@ -56,7 +56,8 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
             break
     if len(weights) > MAX_COVARIANCE:
         return weights, np.zeros((0, 0))
-    return weights, np.linalg.inv(_derivatives(matrix, truth, weights)[1] + precision)
+    covariance = np.linalg.inv(_derivatives(matrix, truth, weights)[1] + precision)
+    return weights, np.asarray(covariance, np.float64)
 
 
 def _derivatives(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -148,7 +148,9 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
 
 def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:
     """bool (n_pairs,): which tokens count in their row's average, see ViewEvidence.informative."""
-    thresholds = np.array([threshold if least else threshold * floor for least, floor in zip(AT_LEAST, FLOORS, strict=True)])
+    thresholds = np.array(
+        [threshold if least else threshold * floor for least, floor in zip(AT_LEAST, FLOORS, strict=True)]
+    )
     chosen = spreads > thresholds[views]
     least = np.array(AT_LEAST)[views]
     strong = np.bincount(cells[chosen], minlength=int(cells.max(initial=-1)) + 1)

@@ -47,7 +47,9 @@ def first_weights(n_classes: int) -> tuple[list[float], list[list[float]]]:
     return weights, covariance
 
 
-def design(evidence: Sequence[Sequence[float]], unknown: Sequence[float], k: int, n_classes: int) -> list[float]:
+def design(
+    evidence: Sequence[Sequence[float]], unknown: Sequence[float], k: int, n_classes: int
+) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
     evidence : by view, by class;  unknown : by view
@@ -58,7 +60,9 @@ def design(evidence: Sequence[Sequence[float]], unknown: Sequence[float], k: int
     return row
 
 
-def scores(weights: Sequence[float], evidence: Sequence[Sequence[float]], unknown: Sequence[float]) -> list[float]:
+def scores(
+    weights: Sequence[float], evidence: Sequence[Sequence[float]], unknown: Sequence[float]
+) -> list[float]:
     """z_k by class, nats; z_0 = 0."""
     n_views = len(unknown)
     by_class: list[float] = []

@@ -14,9 +14,8 @@ from scipy.special import logsumexp
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.leave_one_out import ALPHA_GRID
-from nbspam.models.views import Evidence, view_evidence
 from nbspam.settings import Settings
-from nbspam.workflow.training import out_of_sample
+from nbspam.workflow.calibrating import fresh_sample, out_of_sample
 
 
 def best_averaged_alpha(
@@ -27,15 +26,12 @@ def best_averaged_alpha(
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
     """
-    background, rows = out_of_sample(sample, documents)
-    labels = sample.labels[rows].astype(np.int64)
+    seen = out_of_sample(sample, documents)
     losses = []
     for alpha in sorted(grid, reverse=True):
-        found = view_evidence(sample, background, alpha, settings.threshold)
-        evidence = Evidence(found.evidence[rows], found.unknown[rows])
-        weights, _ = fit(evidence, labels)
-        joint = bulk_scores(weights, evidence)
-        losses.append((_log_loss(joint, labels), -alpha))
+        found = fresh_sample(seen, settings.replaced(alpha=alpha), sample)
+        weights, _ = fit(found.evidence, found.labels)
+        losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))
     return -min(losses)[1]
 
 

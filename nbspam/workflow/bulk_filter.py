@@ -25,7 +25,7 @@ from nbspam.scoring.scorer import Scorer
 from nbspam.settings import WORD_MODELS, Settings
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.workflow.training import calibrate
+from nbspam.workflow.calibrating import calibrate
 
 
 class Counts(NamedTuple):
@@ -80,7 +80,7 @@ class BulkFilter:
         self._block = block
         self._counts = counts
         self._classes = classes
-        self.settings = with_alpha(settings, self._best_alpha(train, settings)) if automatic else settings
+        self.settings = settings.replaced(alpha=self._best_alpha(train, settings)) if automatic else settings
         sample = latest(select_rows(block, train), KEPT_MESSAGES) if settings.averaged else block
         self._weights, _, _ = calibrate(sample, self._table(), self.settings)
 
@@ -139,19 +139,6 @@ class BulkFilter:
         return Scorer(
             MemoryModel(self._block, self._counts, self._classes, self._weights.tolist()), self.settings
         )
-
-
-def with_alpha(settings: Settings, alpha: float) -> Settings:
-    """The same settings with another lambda."""
-    return Settings(
-        settings.event_model,
-        alpha,
-        settings.prior,
-        settings.averaged,
-        settings.threshold,
-        settings.normalise,
-        settings.features,
-    )
 
 
 def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:

@@ -48,7 +48,9 @@ class Verdict:
         self.risks = None if self.probabilities is None else risks(self.probabilities, loss)
         shown = positive(classes)
         if shown is None:
-            shown = max(range(len(classes)), key=lambda k: scored.scores[k]) if action == UNDECIDED else action
+            shown = (
+                max(range(len(classes)), key=lambda k: scored.scores[k]) if action == UNDECIDED else action
+            )
         self.probability = None if self.probabilities is None else self.probabilities[shown]
         odds = scored.log_odds(shown)
         self.log_odds = odds if odds is not None and abs(odds) < float("inf") else None

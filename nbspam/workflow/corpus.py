@@ -23,7 +23,7 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_SCORED_BYTES
 from nbspam.sources import Item
-from nbspam.workflow.training import DATED_SHARE
+from nbspam.workflow.calibrating import DATED_SHARE
 
 Progress = Callable[[int, int], None]  # messages, bytes
 

@@ -11,13 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.engine.accumulator import Accumulator, Table, time_order
-from nbspam.engine.block import Block, Ints
+from nbspam.engine.accumulator import Accumulator, Table
+from nbspam.engine.block import Ints
 from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.models.calibrate import fit
-from nbspam.models.views import Background, Evidence, Floats, leave_one_out, prequential, view_evidence
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
@@ -25,19 +23,13 @@ from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
+from nbspam.workflow.calibrating import calibrate
 from nbspam.workflow.fixed_words import (
     sorted_keys,
     view_numbers,
     vocabulary_settings,
     with_all_words,
-    with_outside,
-    without_columns,
 )
-
-# Prequential scores need messages counted before them; the first tenth only warms up.
-WARM_UP_SHARE = 0.1
-MIN_CALIBRATION = 20  # messages of each class; below, the calibration keeps its prior
-DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -106,56 +98,6 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
                 "a filter needs mail of each class",
                 "class-empty",
             )
-
-
-def aligned_documents(block: Block, table: Table) -> Ints:
-    """int64 (n_classes, n_columns): the table's document counts in the columns of a block."""
-    place = np.searchsorted(table.keys, block.keys)
-    place = np.minimum(place, max(len(table.keys) - 1, 0))
-    known = table.keys[place] == block.keys if len(table.keys) else np.zeros(len(block.keys), bool)
-    return (
-        np.where(known, table.documents[:, place], 0)
-        if len(table.keys)
-        else np.zeros((len(table.documents), len(block.keys)), np.int64)
-    )
-
-
-def calibrate(
-    block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
-) -> tuple[Floats, Floats, int]:
-    """Weights, covariance and how many messages they were learned on; empty where nothing is averaged."""
-    if not settings.averaged:
-        return np.zeros(0), np.zeros((0, 0)), 0
-    documents = aligned_documents(block, table)
-    sample, rows = new_evidence(block, documents, settings, vocabulary.views if vocabulary else "")
-    labels = block.labels[rows].astype(np.int64)
-    if np.bincount(labels, minlength=len(documents)).min() < MIN_CALIBRATION:
-        rows = rows[:0]
-    weights, covariance = fit(
-        Evidence(sample.evidence[rows], sample.unknown[rows]), block.labels[rows].astype(np.int64)
-    )
-    return weights, covariance, len(rows)
-
-
-def new_evidence(
-    block: Block, documents: Ints, settings: Settings, fixed_views: str
-) -> tuple[Evidence, Ints]:
-    """Evidence of each row as if it were new, and the rows whose evidence can be used.
-
-    fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
-    """
-    inner = without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
-    background, rows = out_of_sample(inner, documents)
-    sample = view_evidence(inner, background, settings.alpha, settings.threshold)
-    return with_outside(sample, inner, block, fixed_views) if fixed_views else sample, rows
-
-
-def out_of_sample(block: Block, documents: Ints) -> tuple[Background, Ints]:
-    """Counts to score each row with, as if it were new, and the rows whose scores can be used."""
-    if np.isnan(block.dates).mean() > 1 - DATED_SHARE:
-        return leave_one_out(block, documents), np.arange(len(block))
-    order = time_order(block)
-    return prequential(block, documents, order), order[int(len(order) * WARM_UP_SHARE) :]
 
 
 def write_table(file: NewModel, table: Table) -> None:
