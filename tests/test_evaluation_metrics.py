@@ -181,6 +181,12 @@ def test_bins_hold_equally_many_messages():
     assert bins.messages.tolist() == [10] * 15
 
 
+def test_equal_probabilities_share_the_bin_of_their_middle_rank():
+    # Ranks 0.5, then 1 to 3 (middle 2), then 3.5, of 4: the upper half begins at 2.
+    bins = metrics.reliability(two([0, 0, 1, 1], [0, 0, 1, 1], [0.1, 0.5, 0.5, 0.9]).columns, bins=2)
+    assert bins.messages.tolist() == [1, 3]
+
+
 def test_without_a_spam_class_calibration_is_of_the_class_thought_likeliest():
     rows = [(0, 0, (0.6, 0.3, 0.1)), (1, 0, (0.6, 0.3, 0.1)), (2, 2, (0.1, 0.1, 0.8))]
     bins = metrics.reliability(judged(rows, ("a", "b", "c")).columns)

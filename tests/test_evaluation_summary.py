@@ -104,6 +104,13 @@ def test_a_bootstrap_interval_is_about_two_standard_errors_wide():
     assert high - low == pytest.approx(width, rel=0.15)
 
 
+def test_the_calibration_error_of_resamples_varies():
+    found = summary(noisy(4000))
+    low, high = found["ece_percent_interval"]
+    assert high - low > found["ece_percent"] / 20
+    assert (low + high) / 2 == pytest.approx(found["ece_percent"])
+
+
 def test_the_interval_of_the_area_agrees_with_delongs_variance():
     evaluation = noisy(3000, overlap=3.5)
     columns = evaluation.columns

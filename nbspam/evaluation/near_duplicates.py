@@ -73,16 +73,14 @@ def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _filled(sketches: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Empty bins take the next full one to the right, marked by the distance (densification by rotation).
+    """Empty bins take the value of the next full one to the right (densification by rotation).
 
-    Without the mark two short messages would agree on borrowed values of different origin.
+    A value's first bits are its own bin's number, so that borrowed values of different origin never agree.
     """
     full = sketches != _EMPTY
     places = np.where(np.tile(full, 2), np.arange(2 * BINS), 2 * BINS - 1)
     nearest = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1][:, :BINS]
-    distance = (nearest - np.arange(BINS)).astype(np.uint64)
-    borrowed = np.take_along_axis(sketches, nearest % BINS, axis=1)
-    return np.asarray(borrowed + distance * np.uint64(0x9E3779B97F4A7C15))
+    return np.take_along_axis(sketches, nearest % BINS, axis=1)
 
 
 def _candidates(
