@@ -1,0 +1,84 @@
+"""What a model file says twice: totals and histograms, which follow from the token rows.
+
+Hides the queries that sum the rows.  One definition serves three times: after rows were changed in
+bulk it writes the sums anew, and `model check` compares them with what is stored.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from nbspam.tokens.bag import VIEWS
+
+VIEW_NAMES = (*VIEWS, "NOTAWORD")
+NOTAWORD_VIEW = len(VIEWS)
+
+
+def count_columns(n_classes: int) -> list[str]:
+    """The names of the count columns of `token`: documents_0, occurrences_0, documents_1, ..."""
+    return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
+
+
+def prior_columns(connection: sqlite3.Connection) -> list[str]:
+    """The names of the columns that hold the counts of a prior model; none in most models."""
+    names = [row[1] for row in connection.execute("PRAGMA table_info(token)")]
+    return [name for name in names if name.startswith("prior_")]
+
+
+def class_count(connection: sqlite3.Connection) -> int:
+    """K."""
+    return int(connection.execute("SELECT count(*) FROM class").fetchone()[0])
+
+
+def view_rows(connection: sqlite3.Connection) -> list[tuple[int, str, int]]:
+    """The rows that belong into `view`."""
+    words = dict(connection.execute("SELECT view, count(*) FROM token GROUP BY view"))
+    return [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
+
+
+def total_rows(connection: sqlite3.Connection, prefix: str = "") -> Iterator[tuple[int, int, int, int]]:
+    """The rows that belong into `view_total`, or with the prefix `prior_` into `prior_total`."""
+    for k in range(class_count(connection)):
+        query = (
+            f"SELECT view, sum({prefix}documents_{k}), sum({prefix}occurrences_{k}) FROM token GROUP BY view"
+        )
+        found = {view: (documents, occurrences) for view, documents, occurrences in connection.execute(query)}
+        for view in range(len(VIEW_NAMES)):
+            yield (view, k, *found.get(view, (0, 0)))
+
+
+def histogram_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, int, int, int]]:
+    """The rows that belong into `histogram`."""
+    n_classes = class_count(connection)
+    for k in range(n_classes):
+        others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
+        for kind, counted in (("documents", f"documents_{k}"), ("complement", others)):
+            for count, words in connection.execute(f"SELECT {counted} AS n, count(*) FROM token GROUP BY n"):
+                yield kind, k, count, words
+
+
+def recount(connection: sqlite3.Connection) -> None:
+    """Writes the totals and histograms anew from the token rows."""
+    for table in ("view", "view_total", "histogram", "prior_total"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.executemany("INSERT INTO view VALUES (?, ?, ?)", view_rows(connection))
+    connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", list(total_rows(connection)))
+    connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", list(histogram_rows(connection)))
+    if prior_columns(connection):
+        rows = list(total_rows(connection, "prior_"))
+        connection.executemany("INSERT INTO prior_total VALUES (?, ?, ?, ?)", rows)
+
+
+def insert(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    """Rows of any table, with the columns named."""
+    marks = ", ".join("?" * len(columns))
+    connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+
+def add_prior_columns(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Columns of `token` for the counts of a prior model."""
+    for name in names:
+        connection.execute(f"ALTER TABLE token ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0")

@@ -1,0 +1,159 @@
+"""A look into a model file: is it sound, and what is in it.
+
+Hides the queries of `model check` and `model info`.  A sound file passes SQLite's own check, its
+totals and histograms are the sums over its rows, and no count contradicts another.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from math import isfinite
+from typing import NamedTuple
+
+from nbspam.errors import NbspamError
+from nbspam.scoring.calibration import feature_names
+from nbspam.settings import from_text
+from nbspam.store.derived import VIEW_NAMES, histogram_rows, prior_columns, total_rows, view_rows
+from nbspam.store.reader import Model, open_model, store_error
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
+
+SHOWN = 3  # rows named in one complaint
+
+
+def check_model(path: str) -> list[str]:
+    """What is wrong with a model, one line each; empty for a sound one.
+
+    A file that cannot be opened as a model at all is a child of NbspamError.
+    """
+    model = open_model(path)
+    try:
+        return list(_complaints(model))
+    except sqlite3.Error as error:
+        return [store_error(path, error).why]
+    finally:
+        model.close()
+
+
+def _complaints(model: Model) -> Iterator[str]:
+    damage = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    if damage:
+        yield from (f"SQLite: {line}" for line in damage)
+        return
+    try:
+        from_text(model.settings)
+    except (NbspamError, ValueError, KeyError) as error:
+        yield f"settings: cannot be read: {error}"
+    yield from _class_complaints(model)
+    yield from _row_complaints(model)
+    yield from _sum_complaints(model)
+    yield from _calibration_complaints(model)
+
+
+def _class_complaints(model: Model) -> Iterator[str]:
+    counted = dict(model.connection.execute("SELECT class, sum(times) FROM learned GROUP BY class"))
+    for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
+        listed = counted.get(number, 0)
+        if messages < 0 or listed != messages:
+            yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
+    for number in sorted(set(counted) - set(range(len(model.classes)))):
+        yield f"learned: class number {number} does not exist"
+    (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
+    if wrong:
+        yield f"learned: {wrong} messages counted less than once"
+
+
+def _row_complaints(model: Model) -> Iterator[str]:
+    ask = model.connection.execute
+    for k, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
+        bad = (
+            f"documents_{k} < 0 OR documents_{k} > {messages} OR occurrences_{k} < documents_{k} "
+            f"OR (documents_{k} = 0) != (occurrences_{k} = 0)"
+        )
+        (count,) = ask(f"SELECT count(*) FROM token WHERE {bad}").fetchone()
+        if count:
+            some = [text for (text,) in ask(f"SELECT text FROM token WHERE {bad} ORDER BY key LIMIT {SHOWN}")]
+            yield f"token: {count} impossible counts in class {name}: {', '.join(map(repr, some))}"
+    strangers = [
+        text
+        for key, view, text in ask("SELECT key, view, text FROM token")
+        if not (0 <= view < len(VIEW_NAMES) and isinstance(text, str) and key == _key_of(text, view))
+    ]
+    if strangers:
+        shown = ", ".join(map(repr, strangers[:SHOWN]))
+        yield f"token: {len(strangers)} texts that do not belong to their keys or views: {shown}"
+
+
+def _key_of(text: str, view: int) -> int:
+    return NOTAWORD_KEY if view == len(VIEW_NAMES) - 1 and text == NOTAWORD else token_key(text)
+
+
+def _sum_complaints(model: Model) -> Iterator[str]:
+    connection = model.connection
+    expected: list[tuple[str, set[tuple[object, ...]]]] = [
+        ("view", set(view_rows(connection))),
+        ("view_total", set(total_rows(connection))),
+        ("histogram", set(histogram_rows(connection))),
+    ]
+    if prior_columns(connection):
+        expected.append(("prior_total", set(total_rows(connection, "prior_"))))
+    for table, derived in expected:
+        stored = set(connection.execute(f"SELECT * FROM {table}"))
+        if stored != derived:
+            different = sorted(stored ^ derived, key=repr)
+            some = ", ".join(map(repr, different[:SHOWN]))
+            yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
+
+
+def _calibration_complaints(model: Model) -> Iterator[str]:
+    weights, covariance = model.calibration(), covariance_of(model)
+    if weights and len(weights) != len(feature_names(len(model.classes))):
+        yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
+    if not all(map(isfinite, weights)):
+        yield "calibration: a weight is not a finite number"
+    if any(not (isfinite(line[i]) and line[i] > 0) for i, line in enumerate(covariance)):
+        yield "calibration: a variance is not above 0"
+
+
+def covariance_of(model: Model) -> list[list[float]]:
+    """The symmetric covariance of the calibration weights; empty where none is kept."""
+    cells = model.connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
+    size = 1 + max((line for line, _, _ in cells), default=-1)
+    covariance = [[0.0] * size for _ in range(size)]
+    for line, place, value in cells:
+        covariance[line][place] = covariance[place][line] = value
+    return covariance
+
+
+class Word(NamedTuple):
+    """A token row."""
+
+    text: str
+    view: int
+    documents: tuple[int, ...]
+    occurrences: tuple[int, ...]
+
+
+def find_word(model: Model, text: str) -> Word | None:
+    """The row of a token, if the model has it."""
+    return _word(model, "WHERE key = ?", (token_key(text),))
+
+
+def telling_word(model: Model) -> Word | None:
+    """The word of the text that tells the last class most from the first: an example."""
+    last = len(model.classes) - 1
+    own = f"(documents_{last} / {max(1, model.messages[last])}.0)"
+    first = f"(documents_0 / {max(1, model.messages[0])}.0)"
+    order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
+    return _word(model, f"WHERE view = 1 ORDER BY {order}") or _word(model, f"ORDER BY {order}")
+
+
+def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> Word | None:
+    columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(model.classes)))
+    row = model.connection.execute(f"SELECT text, view, {columns} FROM token {condition}", values).fetchone()
+    return Word(row[0], row[1], row[2::2], row[3::2]) if row else None
+
+
+def learned_messages(model: Model) -> int:
+    """How many different messages the model has counted."""
+    return int(model.connection.execute("SELECT count(DISTINCT digest) FROM learned").fetchone()[0])
