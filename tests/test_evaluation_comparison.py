@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from nbspam.errors import BadDataError
 from nbspam.evaluation.comparison import compare
 from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.trec import read_results, write_results
 
 
 def evaluation(noise, n_messages=300, seed=0, folds=0, **changes):
@@ -103,6 +104,13 @@ def test_scores_without_probabilities_are_compared_by_ranking_alone():
     found = compare(a, evaluation(1.0, outcomes=bare))
     assert found.log_loss is None
     assert found.one_minus_roca_percent.difference == 0
+
+
+def test_another_filters_result_lines_are_compared_with_our_evaluation(tmp_path):
+    ours, theirs = evaluation(0.2, digest="d" * 64), evaluation(3.0)
+    write_results(theirs, tmp_path / "peer.txt")
+    found = compare(read_results(tmp_path / "peer.txt"), ours, ("peer", "nbspam"))
+    assert found.verdict.startswith("nbspam is better")
 
 
 def test_the_summary_is_json():
