@@ -14,7 +14,6 @@ from scipy import sparse
 
 from nbspam.engine.accumulator import KEPT_MESSAGES, Table, latest, select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import split_texts
 from nbspam.errors import UsageError
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.leave_one_out import choose_alpha
@@ -23,9 +22,8 @@ from nbspam.models.words import WordCounts, log_joint
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import WORD_MODELS, Settings
-from nbspam.store.reader import Model
-from nbspam.tokens.bag import VIEWS, Bag
 from nbspam.workflow.calibrating import calibrate
+from nbspam.workflow.memory_model import MemoryModel, sums_of
 
 
 class Counts(NamedTuple):
@@ -136,9 +134,12 @@ class BulkFilter:
 
     def scorer(self) -> Scorer:
         """The same filter for one message at a time, which tells the clues."""
-        return Scorer(
-            MemoryModel(self._block, self._counts, self._classes, self._weights.tolist()), self.settings
+        counts, block = self._counts, self._block
+        tables = (counts.documents, counts.occurrences)
+        model = MemoryModel(
+            self._classes, block.keys, *tables, sums_of(block, *counts), self._weights.tolist()
         )
+        return Scorer(model, self.settings)
 
 
 def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
@@ -148,61 +149,3 @@ def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) ->
     return np.array(
         [a - t if a != t and t > float("-inf") else 0.0 for a, t in zip(asked, trained, strict=True)]
     )
-
-
-class MemoryModel(Model):
-    """Counts at hand where a Scorer expects a model file."""
-
-    __slots__ = ("_columns", "_counts", "_keys", "_weights")
-
-    def __init__(self, block: Block, counts: Counts, classes: tuple[str, ...], weights: list[float]) -> None:
-        # Not Model.__init__: there is no file to read from.
-        self.path = "the model of this evaluation"
-        self.classes = classes
-        self.messages = counts.messages.tolist()
-        self.settings = {}
-        self._keys = block.keys
-        self._counts = counts
-        self._weights = weights
-        seen = counts.documents.any(axis=0)
-        views = len(VIEWS) + 1  # and NOTAWORD
-        self.words = np.bincount(block.views[seen], minlength=views).tolist()
-        self.documents = _by_view(block, counts.documents, views)
-        self.occurrences = _by_view(block, counts.occurrences, views)
-
-    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
-        found: dict[int, tuple[int, ...]] = {}
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        for key, place in zip(keys, places.tolist(), strict=True):
-            documents = self._counts.documents[:, place]
-            if self._keys[place] == key and documents.any():
-                occurrences = self._counts.occurrences[:, place]
-                found[key] = tuple(np.column_stack([documents, occurrences]).ravel().tolist())
-        return found
-
-    def histogram(self, kind: str) -> list[dict[int, int]]:
-        counts = self._counts
-        seen = counts.documents.any(axis=0)
-        outside = counts.occurrences.sum(axis=0) - counts.occurrences
-        rows = counts.documents if kind == "documents" else outside
-        by_class = [np.unique(row[seen], return_counts=True) for row in rows]
-        return [dict(zip(values.tolist(), words.tolist(), strict=True)) for values, words in by_class]
-
-    def calibration(self) -> list[float]:
-        return self._weights
-
-
-def _by_view(block: Block, table: Ints, views: int) -> list[list[int]]:
-    sums = [np.bincount(block.views, weights=row, minlength=views) for row in table]
-    found: list[list[int]] = np.array(sums, dtype=np.int64).T.tolist()
-    return found
-
-
-def bag_of(block: Block, row: int, texts: list[bytes] | None = None) -> Bag:
-    """The tokens of one message, as the tokenizer gave them but for their order."""
-    texts = texts or split_texts(block.texts, len(block.keys))
-    by_view: list[list[str]] = [[] for _ in VIEWS]
-    pairs = slice(block.starts[row], block.starts[row + 1])
-    for column, times in zip(block.columns[pairs].tolist(), block.counts[pairs].tolist(), strict=True):
-        by_view[block.views[column]].extend([texts[column].decode("utf-8", "replace")] * times)
-    return Bag(*by_view)

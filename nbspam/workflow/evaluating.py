@@ -20,9 +20,10 @@ from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, worst_mistakes
 from nbspam.settings import Settings
-from nbspam.workflow.bulk_filter import BulkFilter, Counts, bag_of, check_settings, count_rows
+from nbspam.workflow.bulk_filter import BulkFilter, Counts, check_settings, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
+from nbspam.workflow.memory_model import bag_of, texts_of
 
 Step = Callable[[int], None]  # so many more steps are done
 Split = tuple[Ints, Ints]
@@ -99,8 +100,8 @@ def _clues(
     )
     if not worst:
         return {}
-    scorer = trained.scorer()
-    bags = ((outcome.name, bag_of(corpus.block, outcome.index)) for outcome in worst)
+    scorer, texts = trained.scorer(), texts_of(corpus.block)
+    bags = ((outcome.name, bag_of(corpus.block, outcome.index, texts)) for outcome in worst)
     return {name: clues_of(scorer, bag, name, corpus.classes, loss) for name, bag in bags}
 
 

@@ -1,0 +1,244 @@
+"""Filters that learn message by message: growing counts in arrays over the columns of a block.
+
+Hides how a message is scored without touching more than its own tokens.  The evidence is computed by the
+room that scores in bulk, on a block of one row, and the calibration learns as `nbspam learn` does; so
+after any number of messages the filter is the one that training on those messages gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum, inf
+
+import numpy as np
+
+from nbspam.decision import UNDECIDED, Loss
+from nbspam.engine.accumulator import select_rows
+from nbspam.engine.block import Block, Ints
+from nbspam.evaluation.outcomes import Clue, Outcome
+from nbspam.models.views import Background, view_evidence
+from nbspam.scoring import calibration
+from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
+from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
+from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.scorer import Scorer
+from nbspam.settings import Settings
+from nbspam.tokens.bag import VIEWS
+from nbspam.workflow.bulk_filter import prior_shift
+from nbspam.workflow.judging import Judge, clues_of
+from nbspam.workflow.memory_model import VIEW_COUNT, Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
+
+
+class GrowingCounts:
+    """The counts of the messages learned so far, and what they sum up to.
+
+    documents, occurrences : int32 (n_classes, n_columns)
+    sums                   : the same over whole views, see Sums
+    """
+
+    def __init__(self, n_classes: int, n_columns: int) -> None:
+        self.documents = np.zeros((n_classes, n_columns), np.int32)
+        self.occurrences = np.zeros((n_classes, n_columns), np.int32)
+        by_view = (VIEW_COUNT, n_classes)
+        self.sums = Sums(
+            np.zeros(n_classes, np.int64),
+            np.zeros(VIEW_COUNT, np.int64),
+            np.zeros(by_view, np.int64),
+            np.zeros(by_view, np.int64),
+        )
+
+    def add(self, columns: Whole, counts: Whole, views: Whole, label: int) -> None:
+        """Count one message: its distinct columns, how often each, and their views."""
+        fresh = ~self.documents[:, columns].any(axis=0)
+        self.sums.words[:] += np.bincount(views[fresh], minlength=VIEW_COUNT)
+        self.documents[label, columns] += 1
+        self.occurrences[label, columns] += counts
+        self.sums.messages[label] += 1
+        self.sums.documents[:, label] += np.bincount(views, minlength=VIEW_COUNT)
+        self.sums.occurrences[:, label] += np.bincount(views, weights=counts, minlength=VIEW_COUNT).astype(
+            np.int64
+        )
+
+
+class ReplayFilter:
+    """What evaluation.replay drives: message number -> row -> score, and learning.
+
+    clues : why, by name, of every message that was decided wrongly
+    """
+
+    def __init__(
+        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+    ) -> None:
+        self._block = block
+        self._order = order.tolist()
+        self._classes = classes
+        self._settings = settings
+        self._loss = loss
+        self._judge = Judge(classes, loss)
+        self._texts = texts_of(block)
+        self._counts = GrowingCounts(len(classes), len(block.keys))
+        self._histograms: Histograms | None = None
+        self.clues: dict[str, tuple[Clue, ...]] = {}
+
+    def joint(self, row: int) -> Sequence[float]:
+        """Log joints of a row, nats, by what was learned so far."""
+        raise NotImplementedError
+
+    def weights(self) -> Sequence[float]:
+        """The weights of the calibration; empty where there is none."""
+        return ()
+
+    def score(self, message: int) -> Outcome:
+        """Judge message number `message` of the replay."""
+        block, row = self._block, self._order[message]
+        date = float(block.dates[row])
+        name, truth = block.names[row], int(block.labels[row])
+        outcome = self._judge.outcome(name, truth, self.joint(row), None if date != date else date, message)
+        if outcome.decided not in (truth, UNDECIDED):
+            self.clues[name] = clues_of(
+                self.scorer(), bag_of(block, row, self._texts), name, self._classes, self._loss
+            )
+        return outcome
+
+    def learn(self, message: int, label: int) -> None:
+        """Count message number `message` as a class."""
+        row = self._order[message]
+        columns, times, views = self._pairs(row)
+        if self._histograms:
+            self._histograms.add(
+                self._counts.documents[:, columns], self._counts.occurrences[:, columns], times, label
+            )
+        self._counts.add(columns, times, views, label)
+
+    def _pairs(self, row: int) -> tuple[Whole, Whole, Whole]:
+        """Columns, counts and views of a message's distinct tokens."""
+        block = self._block
+        pairs = slice(block.starts[row], block.starts[row + 1])
+        columns = block.columns[pairs]
+        return columns, block.counts[pairs], block.views[columns]
+
+    def scorer(self) -> Scorer:
+        """The filter as it stands for one message at a time, which tells the clues."""
+        model = MemoryModel(
+            self._classes,
+            self._block.keys,
+            self._counts.documents,
+            self._counts.occurrences,
+            self._counts.sums,
+            self.weights(),
+            self._histograms,
+        )
+        return Scorer(model, self._settings)
+
+
+class AveragedReplay(ReplayFilter):
+    """Averaged views and a calibration that learns from each message told, before it counts."""
+
+    def __init__(
+        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+    ) -> None:
+        super().__init__(block, order, classes, settings, loss)
+        self._weights, self._covariance = first_weights(len(classes))
+        self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
+
+    def weights(self) -> Sequence[float]:
+        return self._weights
+
+    def joint(self, row: int) -> Sequence[float]:
+        evidence, unknown = self.evidence(row)
+        self._latest = (row, evidence, unknown)
+        scores = calibration.scores(self._weights, evidence, unknown)
+        if self._settings.prior == "empirical":
+            return scores
+        shift = prior_shift(self._settings, self._counts.sums.messages, self._classes).tolist()
+        return [score + more for score, more in zip(scores, shift, strict=True)]
+
+    def evidence(self, row: int) -> tuple[list[list[float]], list[float]]:
+        """Evidence by view and class, and the unknown share by view, of a row."""
+        one = select_rows(self._block, np.array([row]))
+        sums, n_views = self._counts.sums, len(VIEWS)
+        background = Background(
+            self._counts.documents[:, one.columns].astype(np.float64),
+            sums.documents[:n_views].T[:, :, None].astype(np.float64),
+            sums.words[:n_views, None].astype(np.float64) + 1.0,
+        )
+        found = view_evidence(one, background, self._settings.alpha, self._settings.threshold)
+        return found.evidence[0].tolist(), found.unknown[0].tolist()
+
+    def learn(self, message: int, label: int) -> None:
+        if len(self._weights) <= MAX_COVARIANCE:
+            row, evidence, unknown = self._latest
+            if row != self._order[message]:  # told late: others were learned since it was judged
+                evidence, unknown = self.evidence(self._order[message])
+            calibration.learn(self._weights, self._covariance, evidence, unknown, label)
+        self._latest = (-1, [], [])
+        super().learn(message, label)
+
+
+class WordReplay(ReplayFilter):
+    """A word model: one sum over the tokens, all unknown ones together as NOTAWORD."""
+
+    def __init__(
+        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+    ) -> None:
+        super().__init__(block, order, classes, settings, loss)
+        if settings.event_model == "bernoulli" or (
+            settings.event_model == "complement" and settings.normalise
+        ):
+            self._histograms = Histograms(len(classes))
+
+    def joint(self, row: int) -> Sequence[float]:
+        counts, settings = self._counts, self._settings
+        n_classes = len(self._classes)
+        if not counts.sums.messages.all():
+            return [0.0] * n_classes  # until each class was met there is no model
+        words = make_word_scorer(settings.event_model, self._totals(), settings.alpha, settings.normalise)
+        joint = self._sums(words, row)
+        if words.uses_prior:
+            messages = counts.sums.messages.tolist()
+            prior = log_priors(parse_prior(settings.prior), messages, self._classes, settings.alpha)
+            joint = [score + more for score, more in zip(joint, prior, strict=True)]
+        return joint
+
+    def _totals(self) -> WordTotals:
+        sums, histograms = self._counts.sums, self._histograms
+        return WordTotals(
+            sums.messages.tolist(),
+            sums.documents.sum(axis=0).tolist(),
+            sums.occurrences.sum(axis=0).tolist(),
+            int(sums.words.sum()) + 1,
+            histograms.documents if histograms else (),
+            histograms.complement if histograms else (),
+        )
+
+    def _sums(self, words: WordScorer, row: int) -> list[float]:
+        columns, times, _ = self._pairs(row)
+        documents = self._counts.documents[:, columns]
+        known = documents.any(axis=0)
+        rows = documents.T[known].tolist()
+        others = self._counts.occurrences[:, columns[known]].T.tolist()
+        values = [
+            words.token(own, other, count)
+            for own, other, count in zip(rows, others, times[known].tolist(), strict=True)
+        ]
+        outside = int(times[~known].sum())
+        if outside:
+            nothing = [0] * len(self._classes)
+            values.append(words.token(nothing, nothing, outside))
+        totals = [fsum(column) for column in zip(words.base, *values, strict=True)]
+        if any(words.certain):
+            present = [words.certainty(own) for own in rows]
+            there = [sum(column) for column in zip(*present, strict=True)] or [0] * len(totals)
+            totals = [
+                -inf if seen < all_of_them else total
+                for total, seen, all_of_them in zip(totals, there, words.certain, strict=True)
+            ]
+        return totals
+
+
+def replay_filter(
+    block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+) -> ReplayFilter:
+    """The filter of a way of scoring, knowing nothing yet."""
+    kind = AveragedReplay if settings.averaged else WordReplay
+    return kind(block, order, classes, settings, loss)

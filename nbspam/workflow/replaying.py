@@ -1,0 +1,57 @@
+"""Labelled mail -> an evaluation as a user would live it: each message judged, then learned.
+
+Hides where time comes from.  When the filter is told the truth is for evaluation.replay to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+
+from nbspam.decision import Loss, cutoffs, zero_one_loss
+from nbspam.errors import UsageError
+from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.replay import Feedback, replay
+from nbspam.workflow.bulk_filter import check_settings
+from nbspam.workflow.corpus import Corpus, check_classes, in_time
+from nbspam.workflow.evaluating import Plan
+from nbspam.workflow.judging import MOST_CLUED
+from nbspam.workflow.replay_filter import replay_filter
+
+
+def evaluate_replay(
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Callable[[int], object] | None = None
+) -> Evaluation:
+    """Every message judged in order of time by what was told of those before it."""
+    check_classes(corpus)
+    check_settings(plan.settings)
+    if plan.automatic:
+        why = "a replay starts without mail to choose it on"
+        raise UsageError("--alpha auto", why, "give a number, or use --folds", "alpha-auto-replay")
+    order, right = in_time(corpus)
+    loss = plan.loss or zero_one_loss(len(corpus.classes))
+    subject = replay_filter(corpus.block, order, corpus.classes, plan.settings, loss)
+    truth = corpus.truth()[order].tolist()
+    run = replay(truth, subject, feedback, plan.seed, centre_nats(loss), progress)
+    settings = plan.described() | {"feedback": str(feedback), "order": right}
+    undated = int(np.isnan(corpus.block.dates).sum())
+    if undated:
+        settings["undated"] = undated
+    evaluation = Evaluation(
+        corpus.classes, run.outcomes, "replay", corpus.digest(), settings, trained=run.trained
+    )
+    worst = [outcome.name for outcome in worst_mistakes(evaluation, MOST_CLUED)]
+    clues = {name: subject.clues[name] for name in worst}
+    return Evaluation(
+        corpus.classes, run.outcomes, "replay", evaluation.digest, settings, (), run.trained, clues
+    )
+
+
+def centre_nats(loss: Loss) -> float:
+    """Where the thick threshold lies: at the cut-off of spam, or at even odds where there is none."""
+    if len(loss.matrix) != 2:
+        return 0.0
+    centre = cutoffs(loss).spam_above
+    return centre if isfinite(centre) else 0.0
