@@ -213,18 +213,28 @@ def plain_attributes(text: str, element: Element, all_of_them: bool) -> dict[str
         words = parts[index].split()
         if not index and "/" in words.pop(0)[:-1]:
             return None
+        quoted = words.pop() if index < last and words else "="
+        if words and not _add_bare(words, element, found):
+            return None
         if index < last:
-            if not words:
+            if quoted.find("=", 1) != len(quoted) - 1:
                 return None
-            words[-1] += parts[index + 1]
-        for word in words:
-            name, equals, value = word.partition("=")
-            if equals and (not name or (not value and word is not words[-1])):
-                return None
-            name = name.lower().strip("/")
+            name = quoted[:-1].lower()
             if (name in element.wanted or name in _FOR_SHEET) and name not in found:
-                found[name] = value
+                found[name] = parts[index + 1]
     return found
+
+
+def _add_bare(words: list[str], element: Element, found: dict[str, str]) -> bool:
+    """Add attributes written without quotes; False if spaces around a `=` or a slash make them no words."""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if (equals and not (name and value)) or ("/" in name and len(word) > 1):
+            return False
+        name = name.lower()
+        if (name in element.wanted or name in _FOR_SHEET) and name not in found:
+            found[name] = value
+    return True
 
 
 _SPACE = " \t\r\n\f"
