@@ -135,7 +135,7 @@ def count_pairs(
     totals = PairTotals(class_count, edges)
     bins = bins_of(features, edges)
     _fill_bins(totals, bins, labels)
-    hot = _one_hot(bins, totals)
+    hot = one_hot(bins, totals)
     for k in range(class_count):
         own = hot[np.flatnonzero(np.asarray(labels) == k)]
         upper = sparse.triu(own.T @ own, k=1).tocoo()
@@ -144,7 +144,7 @@ def count_pairs(
     return totals
 
 
-def _one_hot(bins: Integers, totals: PairTotals) -> sparse.csr_matrix:
+def one_hot(bins: Integers, totals: PairTotals) -> sparse.csr_matrix:
     """int64 (n_messages, n_cells): 1 for the cell of each feature that is there."""
     rows, features = np.nonzero(bins >= 0)
     cells = bins[rows, features] + np.asarray(totals.offsets, dtype=np.int64)[features]
@@ -186,20 +186,19 @@ def _categorical(scorer: CategoricalScorer, bins: Integers) -> Floats:
 def aode_joint(scorer: AodeScorer, features: Floats, log_prior: Sequence[float] | None) -> Floats:
     """What AodeScorer.joint gives, for each row."""
     bins = bins_of(features, scorer.totals.edges)
-    tables = [_conditionals(scorer, k) for k in range(scorer.class_count)]
+    tables = [conditionals(scorer, k) for k in range(scorer.class_count)]
     parents = [_parents(scorer, k, log_prior) for k in range(scorer.class_count)]
-    eligible = np.asarray(
-        [
-            sum(column) >= scorer.minimum
-            for f in range(len(scorer.totals.edges))
-            for column in zip(*[by_feature[f] for by_feature in scorer.totals.counts], strict=True)
-        ],
-        dtype=bool,
-    )
+    eligible = times_seen(scorer.totals) >= scorer.minimum
     joint = np.empty((len(bins), scorer.class_count))
     for rows in _chunks(len(bins)):
         _score_chunk(scorer, bins[rows], eligible, tables, parents, log_prior, joint[rows])
     return joint
+
+
+def times_seen(totals: BinTotals) -> Floats:
+    """(n_cells,), messages of all classes in each cell."""
+    by_class = [np.concatenate([np.zeros(0), *by_feature]) for by_feature in totals.counts]
+    return np.asarray(np.sum(by_class, axis=0), dtype=np.float64)
 
 
 def _chunks(count: int) -> Iterator[slice]:
@@ -216,7 +215,7 @@ def _score_chunk(
     log_prior: Sequence[float] | None,
     joint: Floats,
 ) -> None:
-    hot = _one_hot(bins, scorer.totals).astype(np.float64)
+    hot = one_hot(bins, scorer.totals).astype(np.float64)
     cells = np.where(bins >= 0, bins + np.asarray(scorer.totals.offsets), 0)
     usable = (bins >= 0) & eligible[cells]
     numbers = usable.sum(axis=1)
@@ -231,8 +230,11 @@ def _score_chunk(
         joint[alone] = _categorical(scorer.categorical, bins[alone]) + np.asarray(prior)
 
 
-def _conditionals(scorer: AodeScorer, k: int) -> Floats:
-    """log P(cell j | k, cell i), float64 (n_cells, n_cells); 0 for cells of the same feature."""
+def conditionals(scorer: AodeScorer, k: int, less: int = 0) -> Floats:
+    """log P(cell j | k, cell i), float64 (n_cells, n_cells); 0 for cells of the same feature.
+
+    less : taken off every count, as one message less takes it off those that it is in
+    """
     totals = scorer.totals
     pairs = np.zeros((totals.cells, totals.cells))
     if totals.pairs[k]:
@@ -243,9 +245,9 @@ def _conditionals(scorer: AodeScorer, k: int) -> Floats:
     scale, pseudo = (1.0 / scorer.alpha, 1.0) if scorer.alpha > 1 else (1.0, scorer.alpha)
     for f, row in enumerate(totals.counts[k]):
         own = slice(totals.offsets[f], totals.offsets[f] + len(row))
-        known = pairs[:, own].sum(axis=1, keepdims=True) * scale + pseudo * len(row)
+        known = np.maximum(pairs[:, own].sum(axis=1, keepdims=True) - less, 0) * scale + pseudo * len(row)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(pairs[:, own] * scale + pseudo) - np.log(known)
+            logs = np.log(np.maximum(pairs[:, own] - less, 0) * scale + pseudo) - np.log(known)
         logs[np.isnan(logs)] = -np.inf  # nothing known of the pair at lambda = 0
         logs[own] = 0.0
         table[:, own] = logs

@@ -173,6 +173,10 @@ class PairTotals(BinTotals):
         low, high = (first, second) if first < second else (second, first)
         return self.pairs[label].get(low * self.cells + high, 0)
 
+    def pairs_of(self, label: int, cell: int, first: int, size: int) -> Sequence[float]:
+        """How many messages of a class are in a cell and in each of `size` cells from `first` on."""
+        return [self.pair(label, cell, other) for other in range(first, first + size)]
+
     def merge(self, other: BinTotals) -> None:
         super().merge(other)
         if isinstance(other, PairTotals):
@@ -358,8 +362,8 @@ class AodeScorer(NumericScorer):
         for g, other in present:
             if g != f:
                 offset, size = self.totals.offsets[g], len(self.totals.counts[k][g])
-                known = sum(self.totals.pair(k, cell, offset + u) for u in range(size))
-                terms.append(smoothed_log(self.totals.pair(k, cell, other), known, self.alpha, size))
+                row = self.totals.pairs_of(k, cell, offset, size)
+                terms.append(smoothed_log(row[other - offset], sum(row), self.alpha, size))
         return fsum(terms)
 
 

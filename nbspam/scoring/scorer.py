@@ -15,14 +15,14 @@ from nbspam.scoring.events import WordTotals, make_word_scorer
 from nbspam.scoring.evidence import ViewEvidence, mean_evidence
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import WORD_MODELS
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, message_digest, token_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from nbspam.scoring.features import FeatureScorer
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
     from nbspam.tokens.bag import Bag
@@ -34,7 +34,7 @@ ALL_VIEWS = "all"
 class Part:
     """What one thing adds to the scores.
 
-    kind   : 'token', 'unknown', 'base' or 'prior'
+    kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
     text   : the token or the name of the thing
     view   : number of the view, -1 where there is none
     values : nats by class
@@ -87,13 +87,15 @@ class Scored:
 class Counted:
     """The distinct tokens of a message under their keys.
 
-    tokens : by view, key -> (text, how often)
-    digest : what tells that two messages are the same
+    tokens   : by view, key -> (text, how often)
+    digest   : what tells that two messages are the same
+    features : values of tokens.numeric.FEATURES; empty where they were not measured
     """
 
-    __slots__ = ("digest", "tokens")
+    __slots__ = ("digest", "features", "tokens")
 
-    def __init__(self, bag: Bag) -> None:
+    def __init__(self, bag: Bag, features: Sequence[float | None] = ()) -> None:
+        self.features = features
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self.digest = 0
         for found in bag.views():
@@ -118,29 +120,29 @@ class Counted:
 class Scorer:
     """Scores messages by one model under one way of scoring."""
 
-    __slots__ = ("_log_prior", "_model", "_settings", "_views", "_weights", "_words")
+    __slots__ = ("_features", "_log_prior", "_model", "_settings", "_views", "_weights", "_words")
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        self._model = model
+        self._model = model = _with_prior(model)
         self._settings = settings
         self._log_prior = log_priors(
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
         )
         self._weights: list[float] = []
         self._views: list[ViewEvidence] = []
-        if settings.event_model not in WORD_MODELS:
-            raise UsageError(
-                f"--event-model {settings.event_model}",
-                f"{model.path} was trained without numeric features",
-                "train again with --features numeric or --features both",
-                "model-no-numeric",
-            )
-        if settings.averaged:
-            self._prepare_views()
-        else:
-            self._words = make_word_scorer(
-                settings.event_model, self._totals(), settings.alpha, settings.normalise
-            )
+        self._features: FeatureScorer | None = None
+        if settings.features != "words":
+            from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
+
+            self._features = FeatureScorer(model, settings)
+        if settings.features != "numeric":
+            _check_words(model, settings)
+            if settings.averaged:
+                self._prepare_views()
+            else:
+                self._words = make_word_scorer(
+                    settings.event_model, self._totals(), settings.alpha, settings.normalise
+                )
 
     def _prepare_views(self) -> None:
         model = self._model
@@ -168,11 +170,24 @@ class Scorer:
 
     def score(self, counted: Counted) -> Scored:
         """Scores of one message; it forgets the tokens of views that the model does not read."""
+        if self._settings.features == "numeric":
+            return _summed([*self._feature_parts(counted), self._prior_part()], len(self._log_prior))
         counted.keep(self._model.settings.get("views", ALL_VIEWS))
         rows = self._model.counts([*counted.keys(), NOTAWORD_KEY])
-        return (
-            self._score_views(counted, rows) if self._settings.averaged else self._score_words(counted, rows)
+        if self._settings.averaged:
+            return self._score_views(counted, rows)
+        return _summed(
+            [*self._word_parts(counted, rows), *self._feature_parts(counted)], len(self._log_prior)
         )
+
+    def _feature_parts(self, counted: Counted) -> list[Part]:
+        if self._features is None:
+            return []
+        found = self._features.contributions(counted.features)
+        return [Part("feature", text, -1, values) for text, values in found]
+
+    def _prior_part(self) -> Part:
+        return Part("prior", self._settings.prior, -1, list(self._log_prior))
 
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
@@ -226,8 +241,8 @@ class Scorer:
             parts.append(Part("prior", self._settings.prior, -1, moved))
         return parts
 
-    def _score_words(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
-        words, n_classes = self._words, len(self._model.classes)
+    def _word_parts(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> list[Part]:
+        words = self._words
         parts: list[Part] = []
         missing = list(words.certain)
         for text, view, times, counts in self._word_counts(counted, rows):
@@ -241,9 +256,9 @@ class Scorer:
             parts.append(
                 Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
             )
-        if words.uses_prior:
-            parts.append(Part("prior", self._settings.prior, -1, list(self._log_prior)))
-        return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)
+        if words.uses_prior or self._features is not None:
+            parts.append(self._prior_part())
+        return parts
 
     def _word_counts(
         self, counted: Counted, rows: dict[int, tuple[int, ...]]
@@ -260,3 +275,28 @@ class Scorer:
         if outside:
             nothing = (0,) * (2 * len(self._model.classes))
             yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)
+
+
+def _with_prior(model: Model) -> Model:
+    """The model with the counts of its prior model added, if it has one."""
+    if "prior_weight" not in model.settings:
+        return model
+    from nbspam.scoring.events import power_factor
+    from nbspam.store.with_prior import ModelOnPrior, prior_messages
+
+    factor = power_factor(float(model.settings["prior_weight"]), prior_messages(model))
+    return ModelOnPrior(model, factor)
+
+
+def _check_words(model: Model, settings: Settings) -> None:
+    if model.settings.get("features") == "numeric":
+        raise UsageError(
+            f"--event-model {settings.event_model}",
+            f"{model.path} was trained without words",
+            "train again with --features words or --features both",
+            "model-no-words",
+        )
+
+
+def _summed(parts: list[Part], n_classes: int) -> Scored:
+    return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)

@@ -42,7 +42,9 @@ class Model:
         self.words = [words for (words,) in ask("SELECT words FROM view ORDER BY number")]
         self.documents = [[0] * len(classes) for _ in self.words]
         self.occurrences = [[0] * len(classes) for _ in self.words]
-        for view, number, documents, occurrences in ask("SELECT view, class, documents, occurrences FROM view_total"):
+        for view, number, documents, occurrences in ask(
+            "SELECT view, class, documents, occurrences FROM view_total"
+        ):
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
 
@@ -67,7 +69,9 @@ class Model:
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        return [weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")]
+        return [
+            weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")
+        ]
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
@@ -97,7 +101,9 @@ def open_model(path: str) -> Model:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(
+        f"file:{_quoted(path)}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+    )
     connection.execute("PRAGMA mmap_size = 268435456")
     return connection
 
@@ -114,12 +120,19 @@ def check_file(path: str) -> None:
         remedy = "train one: nbspam train SOURCE, or name it: --model PATH"
         raise NoInputError(path, "there is no model here", remedy, "model-missing") from None
     except OSError as error:
-        raise NoInputError(path, f"the model cannot be read: {error.strerror}", "check its permissions", "model-unreadable")
+        raise NoInputError(
+            path, f"the model cannot be read: {error.strerror}", "check its permissions", "model-unreadable"
+        )
     try:
         size = os.fstat(handle).st_size
         head = os.read(handle, 100)
     except OSError as error:
-        raise NoInputError(path, f"the model cannot be read: {error.strerror}", "name a file: --model PATH", "model-unreadable")
+        raise NoInputError(
+            path,
+            f"the model cannot be read: {error.strerror}",
+            "name a file: --model PATH",
+            "model-unreadable",
+        )
     finally:
         os.close(handle)
     _check_head(path, head, size)
@@ -129,15 +142,24 @@ def _check_head(path: str, head: bytes, size: int) -> None:
     if not head:
         raise BadDataError(path, "the model file is empty", _RETRAIN, "model-empty")
     if not head.startswith(_MAGIC):
-        raise BadDataError(path, "this is not a model of nbspam", "name another file: --model PATH", "model-foreign")
+        raise BadDataError(
+            path, "this is not a model of nbspam", "name another file: --model PATH", "model-foreign"
+        )
     if len(head) < 100:
         raise BadDataError(path, "the model file is cut short", _RETRAIN, "model-truncated")
     if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-        raise BadDataError(path, "this is another program's database", "name another file: --model PATH", "model-foreign")
+        raise BadDataError(
+            path, "this is another program's database", "name another file: --model PATH", "model-foreign"
+        )
     found = int.from_bytes(head[60:64], "big")
     if found > FORMAT:
         remedy = "upgrade nbspam, or train again: nbspam train --help"
-        raise BadDataError(path, f"format {found} is newer than this program reads (1-{FORMAT})", remedy, "model-format-newer")
+        raise BadDataError(
+            path,
+            f"format {found} is newer than this program reads (1-{FORMAT})",
+            remedy,
+            "model-format-newer",
+        )
     page_size = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
     if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(path + "-journal"):
@@ -148,11 +170,17 @@ def store_error(path: str, error: sqlite3.Error) -> NbspamError:
     """The NbspamError that tells what SQLite met."""
     text = str(error)
     if "locked" in text or "busy" in text:
-        return TryAgainError(path, "another program is writing the model", "try again in a moment", "model-busy")
+        return TryAgainError(
+            path, "another program is writing the model", "try again in a moment", "model-busy"
+        )
     if "full" in text:
-        return InputOutputError(path, "no space left for the model", "free some space; the old model is intact", "no-space")
+        return InputOutputError(
+            path, "no space left for the model", "free some space; the old model is intact", "no-space"
+        )
     if "readonly" in text or "unable to open" in text:
-        return InputOutputError(path, "the model cannot be written", "check the permissions of file and folder", "model-readonly")
+        return InputOutputError(
+            path, "the model cannot be written", "check the permissions of file and folder", "model-readonly"
+        )
     if "disk I/O" in text:
         return InputOutputError(path, "reading or writing the model failed", "check the disk", "model-io")
     return BadDataError(path, f"the model file is damaged ({text})", _RETRAIN, "model-damaged")

@@ -30,6 +30,9 @@ class Updater:
         row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
         self.fixed_vocabulary = row is not None and row[0] == "fixed"
         self._histogram: dict[tuple[str, int, int], int] = {}
+        prior = connection.execute("SELECT count(*) FROM prior_class").fetchone()[0]
+        columns = [f"prior_documents_{k} + prior_occurrences_{k}" for k in range(self.n_classes)]
+        self._prior_sum = " + ".join(columns) if prior else ""
 
     def learned(self, digest: int) -> dict[int, int]:
         """class number -> how often a message of this digest was counted in it."""
@@ -57,19 +60,31 @@ class Updater:
             yield from self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
 
     def _count_token(
-        self, label: int, key: int, view: int, text: str, times: int, sign: int, before: tuple[int, ...] | None
+        self,
+        label: int,
+        key: int,
+        view: int,
+        text: str,
+        times: int,
+        sign: int,
+        before: tuple[int, ...] | None,
     ) -> None:
         old = list(before) if before else [0] * (2 * self.n_classes)
         new = list(old)
         new[2 * label] += sign
         new[2 * label + 1] += sign * times
         if min(new) < 0:
-            raise UsageError("message", "was not counted in this class, so it cannot be removed from it", "", "not-learned")
+            raise UsageError(
+                "message", "was not counted in this class, so it cannot be removed from it", "", "not-learned"
+            )
         execute = self.connection.execute
-        kept = self.fixed_vocabulary or any(new)
+        kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
         if before is None:
+            columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
             marks = ", ".join("?" * (3 + len(new)))
-            execute(f"INSERT INTO token VALUES ({marks})", (key, view, text, *new))
+            execute(
+                f"INSERT INTO token (key, view, text, {columns}) VALUES ({marks})", (key, view, text, *new)
+            )
         elif kept:
             statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
             execute(statement, (new[2 * label], new[2 * label + 1], key))
@@ -86,6 +101,33 @@ class Updater:
         if kept:
             self._note(new, 1)
 
+    def _in_prior(self, key: int) -> bool:
+        """Whether the prior model, if there is one, knows the token: its row stays then."""
+        if not self._prior_sum:
+            return False
+        row = self.connection.execute(f"SELECT {self._prior_sum} FROM token WHERE key = ?", (key,)).fetchone()
+        return row is not None and row[0] > 0
+
+    def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
+        """Adds (sign 1) or removes (sign -1) the numeric features of one message of class `label`.
+
+        rows : (kind, place) -> integers, see numeric_count in schema.sql
+        """
+        execute = self.connection.execute
+        for (kind, place), change in rows.items():
+            at = (kind, label, place)
+            row = execute(
+                "SELECT value FROM numeric_count WHERE kind = ? AND class = ? AND place = ?", at
+            ).fetchone()
+            old = map(int, row[0].split()) if row else [0] * len(change)
+            new = [a + sign * b for a, b in zip(old, change, strict=True)]
+            if any(new):
+                execute(
+                    "INSERT OR REPLACE INTO numeric_count VALUES (?, ?, ?, ?)", (*at, " ".join(map(str, new)))
+                )
+            else:
+                execute("DELETE FROM numeric_count WHERE kind = ? AND class = ? AND place = ?", at)
+
     def _note(self, counts: list[int], sign: int) -> None:
         """Moves one token in the histograms."""
         occurrences = sum(counts[1::2])
@@ -97,7 +139,8 @@ class Updater:
         moves = [(*cell, words) for cell, words in self._histogram.items() if words]
         self._histogram.clear()
         self.connection.executemany(
-            "INSERT INTO histogram VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET words = words + excluded.words", moves
+            "INSERT INTO histogram VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET words = words + excluded.words",
+            moves,
         )
         self.connection.execute("DELETE FROM histogram WHERE words = 0")
 
@@ -110,9 +153,13 @@ class Updater:
 
     def calibration(self) -> tuple[list[tuple[str, int | None]], list[float], list[list[float]]]:
         """Feature names, weights and the full symmetric covariance."""
-        rows = self.connection.execute("SELECT feature, class, weight FROM calibration ORDER BY number").fetchall()
+        rows = self.connection.execute(
+            "SELECT feature, class, weight FROM calibration ORDER BY number"
+        ).fetchall()
         covariance = [[0.0] * len(rows) for _ in rows]
-        for line, place, value in self.connection.execute("SELECT line, place, value FROM calibration_covariance"):
+        for line, place, value in self.connection.execute(
+            "SELECT line, place, value FROM calibration_covariance"
+        ):
             covariance[line][place] = covariance[place][line] = value
         return [(name, number) for name, number, _ in rows], [weight for _, _, weight in rows], covariance
 

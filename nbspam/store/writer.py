@@ -24,7 +24,10 @@ class NewModel:
         self._n_classes = len(classes)
         connection.executemany(
             "INSERT INTO class VALUES (?, ?, ?)",
-            [(number, name, count) for number, (name, count) in enumerate(zip(classes, messages, strict=True))],
+            [
+                (number, name, count)
+                for number, (name, count) in enumerate(zip(classes, messages, strict=True))
+            ],
         )
 
     def settings(self, settings: dict[str, str]) -> None:
@@ -49,7 +52,9 @@ class NewModel:
         """(kind, class, count, words)."""
         self._connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", rows)
 
-    def calibration(self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]) -> None:
+    def calibration(
+        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
+    ) -> None:
         """Names, weights and covariance of the calibration."""
         write_calibration(self._connection, features, weights, covariance)
 
@@ -67,10 +72,38 @@ class NewModel:
         rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
         self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
 
-    def prior(self, messages: Iterable[int], totals: Iterable[tuple[int, int, int, int]]) -> None:
-        """Messages by class of the prior model, and its (view, class, documents, occurrences)."""
+    def prior(
+        self,
+        messages: Iterable[int],
+        totals: Iterable[tuple[int, int, int, int]],
+        tokens: Iterable[tuple[object, ...]],
+    ) -> None:
+        """The counts of a prior model, after `tokens`, `views` and `histogram`.
+
+        messages : by class;  totals : (view, class, documents, occurrences)
+        tokens   : (key, view, text, documents_0, occurrences_0, ...)
+        """
+        execute = self._connection.execute
         self._connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
         self._connection.executemany("INSERT INTO prior_total VALUES (?, ?, ?, ?)", totals)
+        columns = [f"prior_{c}_{k}" for k in range(self._n_classes) for c in ("documents", "occurrences")]
+        for column in columns:
+            execute(f"ALTER TABLE token ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+        before = execute("SELECT count(*) FROM token").fetchone()[0]
+        marks = ", ".join("?" * (3 + len(columns)))
+        self._connection.executemany(
+            f"INSERT INTO token (key, view, text, {', '.join(columns)}) VALUES ({marks}) "
+            f"ON CONFLICT DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)}",
+            tokens,
+        )
+        execute("UPDATE view SET words = (SELECT count(*) FROM token WHERE token.view = view.number)")
+        added = execute("SELECT count(*) FROM token").fetchone()[0] - before
+        zeros = [(kind, k, added) for kind in ("documents", "complement") for k in range(self._n_classes)]
+        self._connection.executemany(
+            "INSERT INTO histogram SELECT ?, ?, 0, n FROM (SELECT ? AS n) WHERE n > 0 "
+            "ON CONFLICT DO UPDATE SET words = words + excluded.words",
+            zeros,
+        )
 
 
 def write_calibration(
@@ -82,7 +115,10 @@ def write_calibration(
     """Replaces the calibration."""
     connection.execute("DELETE FROM calibration")
     connection.execute("DELETE FROM calibration_covariance")
-    rows = [(i, name, number, weight) for i, ((name, number), weight) in enumerate(zip(features, weights, strict=True))]
+    rows = [
+        (i, name, number, weight)
+        for i, ((name, number), weight) in enumerate(zip(features, weights, strict=True))
+    ]
     connection.executemany("INSERT INTO calibration VALUES (?, ?, ?, ?)", rows)
     cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
     connection.executemany("INSERT INTO calibration_covariance VALUES (?, ?, ?)", cells)
@@ -97,7 +133,9 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
         os.makedirs(folder, exist_ok=True)
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
     except OSError as error:
-        raise CannotCreateError(path, f"cannot be created: {error.strerror}", "choose another place: --model PATH", "model-create")
+        raise CannotCreateError(
+            path, f"cannot be created: {error.strerror}", "choose another place: --model PATH", "model-create"
+        )
     try:
         yield from _fill(temporary, classes, messages)
         _flush(temporary)
@@ -106,7 +144,12 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
-        raise CannotCreateError(path, f"cannot be written: {error.strerror}", "free some space or choose another place", "model-create")
+        raise CannotCreateError(
+            path,
+            f"cannot be written: {error.strerror}",
+            "free some space or choose another place",
+            "model-create",
+        )
     finally:
         for leftover in (temporary, temporary + "-journal"):
             with contextlib.suppress(OSError):
@@ -133,10 +176,13 @@ def schema(n_classes: int) -> list[str]:
     text = resources.files("nbspam.store").joinpath("schema.sql").read_text(encoding="utf-8")
     plain = "\n".join(line.partition("--")[0] for line in text.splitlines())
     counts = "".join(
-        f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0" for k in range(n_classes)
+        f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0"
+        for k in range(n_classes)
     )
     statements = [statement.strip() for statement in plain.split(";") if statement.strip()]
-    return [s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements]
+    return [
+        s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
+    ]
 
 
 def _flush(path: str) -> None:

@@ -10,11 +10,11 @@ from math import exp
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
-from nbspam.mail import parse
-from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import open_model
 from nbspam.tokens import Tokenizer
+from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Classifier:
 
     def verdict(self, data: bytes, name: str) -> Verdict:
         """The verdict on one message; never raises on what a mail may hold."""
-        counted = Counted(self._tokenizer.bag(parse(data)))
+        counted = counted_message(data, self._tokenizer, self.settings.features != "words")
         return Verdict(name, self._scorer.score(counted), self.model.classes, self._loss)
 
 
@@ -84,26 +84,53 @@ def open_classifier(path: str, change: dict[str, str] | None = None, loss: str =
     settings = from_text(model.settings)
     if change:
         settings = changed(settings, change)
-    return Classifier(model, settings, read_loss(loss or model.settings.get("loss", ""), model.classes))
+    return Classifier(model, settings, read_loss(loss, model.classes) or stored_loss(model))
 
 
 def changed(settings: Settings, change: dict[str, str]) -> Settings:
     """The settings with some of them replaced."""
-    from nbspam.settings import Settings, textbook
+    from nbspam.settings import NUMERIC_MODELS, Settings, textbook
 
     event_model = change.get("event_model", settings.event_model)
-    alpha = change.get("alpha")
     same = event_model == settings.event_model
+    features = change.get("features", settings.features if same or settings.features == "both" else "")
+    if "event_model" not in change and features == "numeric" and not same_kind(event_model, features):
+        event_model, same = settings.numeric_model, False
+    numeric_model = event_model if event_model in NUMERIC_MODELS else settings.numeric_model
+    if event_model in NUMERIC_MODELS and features == "both":
+        event_model = settings.event_model  # the words keep theirs
+        same = True
     new = Settings(
         event_model,
-        float(alpha) if alpha is not None else settings.alpha if same else None,
+        checked_number(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
         change.get("prior", settings.prior),
         settings.averaged if same else None,
         settings.threshold,
         settings.normalise,
-        change.get("features", settings.features if same else ""),
+        features,
+        numeric_model,
+        settings.bins,
+        settings.binning,
     )
     return textbook(new) if "textbook" in change else new
+
+
+def same_kind(event_model: str, features: str) -> bool:
+    """Whether an event model can score these features."""
+    from nbspam.settings import NUMERIC_MODELS
+
+    return features == "both" or (event_model in NUMERIC_MODELS) == (features == "numeric")
+
+
+def checked_number(alpha: str) -> float:
+    """lambda as the command line has it."""
+    from nbspam.errors import UsageError
+    from nbspam.scoring.events import checked_alpha
+
+    try:
+        return checked_alpha(float(alpha))
+    except ValueError:
+        raise UsageError(f"--alpha {alpha}", "is not a number", "a number >= 0", "alpha") from None
 
 
 def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
@@ -115,12 +142,23 @@ def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
     return parse_loss(text, classes) if "=" in text else read_loss_matrix(text, classes)
 
 
+def stored_loss(model: Model) -> Loss | None:
+    """The losses that the model was trained with: costs, or the text of a matrix file."""
+    if "loss" in model.settings:
+        return read_loss(model.settings["loss"], model.classes)
+    if "loss_matrix" in model.settings:
+        from nbspam.decision import matrix_from_text
+
+        return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
+    return None
+
+
 def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
     """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
     values: list[tuple[str, float]] = []
     n_classes = len(verdict.scored.scores)
     for part in verdict.scored.parts:
-        if part.kind == "token":
+        if part.kind in ("token", "feature"):
             last = part.values[n_classes - 1]
             values.append((part.text, last - sum(part.values[:-1]) / max(1, n_classes - 1)))
     values.sort(key=lambda clue: (-abs(clue[1]), clue[0]))

@@ -7,7 +7,6 @@ before moves.  The calibration learns from the score that the message had before
 from __future__ import annotations
 
 from nbspam.errors import UsageError
-from nbspam.mail import parse
 from nbspam.mail.limits import MAX_SCORED_BYTES
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
@@ -17,6 +16,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Counted as Row
 from nbspam.store.updater import Updater, updating
 from nbspam.tokens import Tokenizer
+from nbspam.workflow.counting import counted_message
 
 LEARNED = "learned"
 MOVED = "moved"
@@ -25,9 +25,10 @@ FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 
 
-def counted_message(data: bytes) -> Counted:
-    """The tokens of a message as training counts them: of its first MAX_SCORED_BYTES."""
-    return Counted(Tokenizer().bag(parse(data[:MAX_SCORED_BYTES])))
+def _counted(data: bytes, model: Model) -> Counted:
+    """A message as training counts it: its first MAX_SCORED_BYTES."""
+    features = model.settings.get("features", "words") != "words"
+    return counted_message(data[:MAX_SCORED_BYTES], Tokenizer(), features)
 
 
 def check_class(path: str, label: str = "") -> None:
@@ -39,6 +40,8 @@ def check_class(path: str, label: str = "") -> None:
 
 
 def _rows(counted: Counted, model: Model) -> list[Row]:
+    if model.settings.get("features") == "numeric":
+        return []
     counted.keep(model.settings.get("views", ALL_VIEWS))
     return [
         (key, view, text, n)
@@ -49,34 +52,44 @@ def _rows(counted: Counted, model: Model) -> list[Row]:
 
 def learn(path: str, label: str, data: bytes) -> str:
     """Counts one message as `label`; returns LEARNED, MOVED or KNOWN."""
-    counted = counted_message(data)
     with updating(path) as updater:
         model = Model(path, updater.connection)
+        counted = _counted(data, model)
         number = class_number(model, label)
         before = updater.learned(counted.digest)
         if number in before and len(before) == 1:
             return KNOWN
         if not before:
             _learn_calibration(updater, model, counted, number)
-        rows = _rows(counted, model)
         for other, times in before.items():
             for _ in range(times if other != number else 0):
-                updater.count(other, counted.digest, rows, -1)
+                _count(updater, model, other, counted, -1)
         if number not in before:
-            updater.count(number, counted.digest, rows, 1)
+            _count(updater, model, number, counted, 1)
         return MOVED if before else LEARNED
 
 
 def unlearn(path: str, data: bytes) -> str:
     """Takes one counting of a message out again; returns FORGOTTEN or UNKNOWN."""
-    counted = counted_message(data)
     with updating(path) as updater:
         model = Model(path, updater.connection)
+        counted = _counted(data, model)
         before = updater.learned(counted.digest)
         for number in before:
-            updater.count(number, counted.digest, _rows(counted, model), -1)
+            _count(updater, model, number, counted, -1)
             return FORGOTTEN
         return UNKNOWN
+
+
+def _count(updater: Updater, model: Model, number: int, counted: Counted, sign: int) -> None:
+    """Adds the message to a class, or takes it out: words, and numeric features if the model has them."""
+    updater.count(number, counted.digest, _rows(counted, model), sign)
+    features = model.numeric_features()
+    if features:
+        from nbspam.scoring.features import message_rows  # word models do not pay for it
+
+        with_pairs = model.settings.get("numeric_model") == "aode"
+        updater.count_numeric(number, message_rows(features, counted.features, with_pairs), sign)
 
 
 def class_number(model: Model, label: str) -> int:

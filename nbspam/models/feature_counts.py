@@ -1,0 +1,88 @@
+"""What numeric features are counted into, for a whole corpus: edges, moments, bins and pairs.
+
+Hides that the edges are learned first and the counts taken second, some thousand messages at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbspam.models import numeric
+from nbspam.scoring.numeric import GaussianTotals, NumericScorer, PairTotals, make_numeric_scorer
+from nbspam.tokens.numeric import NAMES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Chunks = Iterable[tuple[Floats, Integers]]
+
+Edges = list[list[float]]
+
+
+def edges_of(features: Floats, bins: int, binning: str) -> Edges:
+    """Inner edges of each feature's bins; binning is `frequency` or `width`."""
+    return numeric.learn_edges(features, bins, "equal-" + binning)
+
+
+class FeatureCounts:
+    """Sufficient statistics of every numeric model; exact under add, remove and merge.
+
+    moments : for the Gaussian model;  bins : for the categorical one, with pairs for AODE if asked for
+    """
+
+    __slots__ = ("bins", "moments", "with_pairs")
+
+    def __init__(self, class_count: int, edges: Edges, with_pairs: bool = False) -> None:
+        self.moments = GaussianTotals(class_count, len(edges))
+        self.bins = PairTotals(class_count, edges)
+        self.with_pairs = with_pairs
+
+    def add(self, features: Floats, labels: Integers) -> None:
+        """Count messages: values (n_messages, n_features), NaN missing, and the class of each."""
+        class_count, edges = len(self.bins.counts), self.bins.edges
+        self.moments.merge(numeric.count_gaussian(features, labels, class_count))
+        count = numeric.count_pairs if self.with_pairs else numeric.count_bins
+        self.bins.merge(count(features, labels, class_count, edges))
+
+    def scorer(self, event_model: str, alpha: float) -> NumericScorer:
+        """The event model on these counts."""
+        totals = self.moments if event_model == "gaussian" else self.bins
+        return make_numeric_scorer(event_model, totals, alpha)
+
+    def features(self) -> list[tuple[str, Sequence[float]]]:
+        """Names and edges, as a model file keeps them."""
+        return list(zip(NAMES, self.bins.edges, strict=True))
+
+    def rows(self) -> Iterator[tuple[str, int, int, list[int]]]:
+        """(kind, class, place, integers), as a model file keeps them."""
+        moments = self.moments
+        for k in range(len(self.bins.counts)):
+            for f, row in enumerate(self.bins.counts[k]):
+                yield "moment", k, f, [moments.counts[k][f], moments.sums[k][f], moments.squares[k][f]]
+                yield "bin", k, f, row
+            if self.with_pairs:
+                for cell, together in enumerate(pair_matrix(self.bins, k).tolist()):
+                    yield "pair", k, cell, together
+
+
+def pair_matrix(totals: PairTotals, k: int) -> Integers:
+    """int64 (n_cells, n_cells), symmetric: messages of a class in both cells; own counts on the diagonal."""
+    matrix = np.zeros((totals.cells, totals.cells), np.int64)
+    if totals.pairs[k]:
+        first, second = np.divmod(np.fromiter(totals.pairs[k], np.int64), totals.cells)
+        matrix[first, second] = matrix[second, first] = list(totals.pairs[k].values())
+    np.fill_diagonal(matrix, np.concatenate([np.asarray(row, np.int64) for row in totals.counts[k]]))
+    return matrix
+
+
+def count_features(chunks: Chunks, class_count: int, edges: Edges, with_pairs: bool) -> FeatureCounts:
+    """All messages of a corpus counted between the given edges."""
+    counts = FeatureCounts(class_count, edges, with_pairs)
+    for features, labels in chunks:
+        counts.add(features, labels)
+    return counts

@@ -1,0 +1,142 @@
+"""Any event model over blocks of messages: count some rows, score others.
+
+Hides how words and numeric features are brought together: the columns of a vocabulary, the one NOTAWORD that
+stands for all other words, edges learned on the training rows alone, one prior, parts added.  The scores are
+those of nbspam.scoring.scorer for a model trained on the same rows (averaged views apart: models.views).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from nbspam.engine.block import Block, Ints
+from nbspam.models import numeric, words
+from nbspam.models.feature_counts import FeatureCounts, count_features, edges_of
+from nbspam.models.leave_one_out import ALPHA_GRID, leave_one_out, scaled_log_loss
+from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
+from nbspam.models.words import WordCounts
+from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import Settings
+
+Floats = NDArray[np.float64]
+
+
+class Rule:
+    """A textbook model: what was counted of its words and of its features, each None where it has none.
+
+    keys    : int64 (n_words,), ascending, the columns of `words` but the last, which is NOTAWORD
+    edges are those of `features`
+    """
+
+    __slots__ = ("_words", "classes", "features", "keys", "messages", "settings")
+
+    def __init__(
+        self,
+        settings: Settings,
+        classes: tuple[str, ...],
+        messages: Ints,
+        keys: Ints,
+        word_counts: WordCounts | None,
+        features: FeatureCounts | None,
+    ) -> None:
+        self.settings = settings
+        self.classes = classes
+        self.messages = messages
+        self.keys = keys
+        self._words = word_counts
+        self.features = features
+
+    def log_joint(self, block: Block) -> Floats:
+        """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN."""
+        settings = self.settings
+        prior = np.asarray(
+            log_priors(parse_prior(settings.prior), self.messages.tolist(), self.classes, settings.alpha)
+        )
+        joint = np.zeros((len(block), len(self.classes)))
+        uses_prior = True
+        if self._words is not None:
+            weights = words.smooth(settings.event_model, self._words, settings.alpha, settings.normalise)
+            uses_prior = weights.uses_prior
+            weights.uses_prior = False
+            joint = words.score(weights, word_matrix(block, self.keys), [])
+        if self.features is not None:
+            scorer = self.features.scorer(settings.numeric_model, settings.alpha)
+            joint = joint + numeric.log_likelihood(scorer, block.features)
+            uses_prior = True
+        return joint + prior if uses_prior else joint
+
+    def best_alpha(self, block: Block) -> float:
+        """The lambda with which the messages of a block, all among the counted, are best told apart unseen.
+
+        Least log loss after temperature scaling, each message left out while it is scored; see
+        nbspam.models.leave_one_out.  A model without lambda (Gaussian alone) keeps the one it has.
+        """
+        labels = block.labels.astype(np.int64)
+        if self._words is None and self.settings.numeric_model == "gaussian":
+            return self.settings.alpha
+        matrix = None if self._words is None else word_matrix(block, self.keys)
+        losses = []
+        for alpha in ALPHA_GRID:
+            joint = np.zeros((len(block), len(self.classes)))
+            if self._words is not None and matrix is not None:
+                settings = self.settings
+                joint = leave_one_out(
+                    settings.event_model, self._words, matrix, labels, alpha, "smoothed", settings.normalise
+                )
+            if self.features is not None:
+                joint = joint + numeric_leave_one_out(
+                    self.features, self.settings.numeric_model, block.features, labels, alpha
+                )
+            losses.append((scaled_log_loss(joint, labels), -alpha))
+        return -min(losses)[1]
+
+
+def count_rule(
+    settings: Settings, block: Block, classes: tuple[str, ...], edges: list[list[float]] | None = None
+) -> Rule:
+    """Counts the rows of a block, all labelled.  Its words are the vocabulary; edges are learned on it."""
+    n_classes = len(classes)
+    labels = block.labels.astype(np.int64)
+    keys, word_counts, features = np.zeros(0, np.int64), None, None
+    if settings.features != "numeric":
+        documents, occurrences = block.totals(n_classes)
+        seen = documents.any(axis=0)
+        order = np.argsort(block.keys[seen])
+        keys = block.keys[seen][order]
+        word_counts = word_counts_of(
+            np.bincount(labels, minlength=n_classes),
+            documents[:, seen][:, order],
+            occurrences[:, seen][:, order],
+        )
+    if settings.features != "words":
+        edges = edges_of(block.features, settings.bins, settings.binning) if edges is None else edges
+        with_pairs = settings.numeric_model == "aode"
+        features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
+    return Rule(settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features)
+
+
+def log_joint(settings: Settings, training: Block, judged: Block, classes: tuple[str, ...]) -> Floats:
+    """Trains on one block and scores another."""
+    return count_rule(settings, training, classes).log_joint(judged)
+
+
+def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCounts:
+    """Counts with a last column for NOTAWORD, which was not met in training."""
+    counts = WordCounts(len(messages), documents.shape[1] + 1)
+    counts.messages = messages.astype(np.int64)
+    counts.documents[:, :-1] = documents
+    counts.occurrences[:, :-1] = occurrences
+    return counts
+
+
+def word_matrix(block: Block, keys: Ints) -> sparse.csr_matrix:
+    """int64 (n_messages, n_words + 1): occurrences by column of `keys` (ascending), all else in the last."""
+    place = np.minimum(np.searchsorted(keys, block.keys), max(len(keys) - 1, 0))
+    known = keys[place] == block.keys if len(keys) else np.zeros(len(block.keys), bool)
+    columns = np.where(known, place, len(keys))
+    cells = (block.counts.astype(np.int64), columns[block.columns], block.starts)
+    matrix = sparse.csr_matrix(cells, shape=(len(block), len(keys) + 1))
+    matrix.sum_duplicates()
+    return matrix

@@ -1,0 +1,153 @@
+"""A model that stands on another: its counts and, at a weight, those of its prior model.
+
+Hides that the two are kept apart.  Both stay integers, so learning and unlearning are exact; they are
+added when a message is scored.  Only a model with a prior pays for this module.
+"""
+
+from __future__ import annotations
+
+from nbspam.errors import UsageError
+from nbspam.store.reader import Model
+
+_ASK_AT_ONCE = 400
+NUMERIC_KINDS = ("moment", "bin", "pair")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class ModelOnPrior(Model):
+    """Every count is  own + factor * prior  (floats).
+
+    factor : what a count of the prior model is worth, see scoring.events.power_factor
+    """
+
+    __slots__ = ("_factor", "_own")
+
+    def __init__(self, own: Model, factor: float) -> None:
+        # Not Model.__init__: what it reads has been read.
+        self._own = own
+        self._factor = factor
+        self.path, self.connection, self.classes = own.path, own.connection, own.classes
+        self.settings, self.words = own.settings, own.words
+        self.messages = self._sum(own.messages, prior_messages(own))
+        self.documents = [list(row) for row in own.documents]
+        self.occurrences = [list(row) for row in own.occurrences]
+        for view, number, documents, occurrences in own.connection.execute("SELECT * FROM prior_total"):
+            self.documents[view][number] += factor * documents  # type: ignore[assignment]
+            self.occurrences[view][number] += factor * occurrences  # type: ignore[assignment]
+
+    def _sum(self, own: list[int], prior: list[int]) -> list[int]:
+        return [a + self._factor * b for a, b in zip(own, prior, strict=True)]  # type: ignore[misc]
+
+    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """As Model.counts, with the prior's share."""
+        found: dict[int, tuple[int, ...]] = {}
+        columns = ", ".join(
+            f"{name}_{k} + {self._factor!r} * prior_{name}_{k}"
+            for k in range(len(self.classes))
+            for name in ("documents", "occurrences")
+        )
+        for start in range(0, len(keys), _ASK_AT_ONCE):
+            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))
+            for row in self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})"):
+                found[row[0]] = row[1:]
+        return found
+
+    def histogram(self, kind: str) -> list[dict[int, int]]:
+        """As Model.histogram.  The sums of two counts have no histogram of their own, so all tokens are read."""
+        by_class: list[dict[int, int]] = []
+        everyone = range(len(self.classes))
+        for k in everyone:
+            others = [k] if kind == "documents" else [j for j in everyone if j != k]
+            name = "documents" if kind == "documents" else "occurrences"
+            own = " + ".join(f"{name}_{j}" for j in others) or "0"
+            prior = " + ".join(f"prior_{name}_{j}" for j in others) or "0"
+            cells: dict[int, int] = {}
+            query = f"SELECT {own} AS own, {prior} AS prior, count(*) FROM token GROUP BY own, prior"
+            for a, b, words in self.connection.execute(query):
+                value = a + self._factor * b
+                cells[value] = cells.get(value, 0) + words
+            by_class.append(cells)
+        return by_class
+
+    def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
+        """As Model.numeric_counts; moments scaled to whole numbers, which changes no mean and no variance."""
+        own = self._own.numeric_counts(kind, places)
+        prior = self._own.numeric_counts("prior-" + kind, places)
+        one, other = (1, self._factor)
+        if kind == "moment":
+            other, one = self._factor.as_integer_ratio()  # exact: sums of squares pass what a float holds
+        found: dict[tuple[int, int], list[int]] = {}
+        for cell in own.keys() | prior.keys():
+            row = own.get(cell) or [0] * len(prior[cell])
+            more = prior.get(cell) or [0] * len(row)
+            found[cell] = [one * a + other * b for a, b in zip(row, more, strict=True)]  # type: ignore[misc]
+        return found
+
+
+def prior_messages(model: Model) -> list[int]:
+    """m0_k of the prior model by class; zeros if there is none."""
+    found = [0] * len(model.classes)
+    for number, messages in model.connection.execute("SELECT number, messages FROM prior_class"):
+        found[number] = messages
+    return found
+
+
+class PriorTables:
+    """All counts of a model that is to be the prior of another, in that one's class order."""
+
+    __slots__ = ("_model", "_numbers", "classes", "messages")
+
+    def __init__(self, model: Model, classes: tuple[str, ...]) -> None:
+        if "prior_weight" in model.settings:
+            raise UsageError(
+                model.path,
+                "stands on a prior model itself, and priors do not stack",
+                "merge what it learned into its prior, or train it without --prior-model",
+                "prior-stacked",
+            )
+        self._model = model
+        self.classes = classes
+        self._numbers = [classes.index(name) for name in model.classes]
+        self.messages = [0] * len(classes)
+        for number, count in zip(self._numbers, model.messages, strict=True):
+            self.messages[number] = count
+
+    def totals(self) -> list[tuple[int, int, int, int]]:
+        """(view, class, documents, occurrences)."""
+        model = self._model
+        return [
+            (view, self._numbers[k], model.documents[view][k], model.occurrences[view][k])
+            for view in range(len(model.words))
+            for k in range(len(model.classes))
+        ]
+
+    def tokens(self) -> Iterator[tuple[object, ...]]:
+        """(key, view, text, documents_0, occurrences_0, ...), ascending by key."""
+        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self._model.classes)))
+        for key, view, text, *counts in self._model.connection.execute(
+            f"SELECT key, view, text, {columns} FROM token ORDER BY key"
+        ):
+            row = [0] * (2 * len(self.classes))
+            for place, number in enumerate(self._numbers):
+                row[2 * number : 2 * number + 2] = counts[2 * place : 2 * place + 2]
+            yield (key, view, text, *row)
+
+    def numeric_features(self) -> list[tuple[str, list[float]]]:
+        """Features and edges; empty if the model knows words alone."""
+        return self._model.numeric_features()
+
+    def numeric_rows(self) -> Iterator[tuple[str, int, int, list[int]]]:
+        """(kind, class, place, integers) under the kinds of a prior."""
+        for kind in NUMERIC_KINDS:
+            for (k, place), row in self._model.numeric_counts(kind).items():
+                yield "prior-" + kind, self._numbers[k], place, row
+
+    def calibration(self) -> tuple[list[float], list[tuple[int, int, float]]]:
+        """Weights, and (line, place, value) of their covariance; empty if it has none or other classes."""
+        if self._model.classes != self.classes:
+            return [], []
+        query = "SELECT line, place, value FROM calibration_covariance"
+        return self._model.calibration(), self._model.connection.execute(query).fetchall()
