@@ -19,6 +19,7 @@ from rich.table import Table
 
 from nbspam.cli.texts import plain
 from nbspam.decision import UNDECIDED
+from nbspam.evaluation.comparison import Comparison, Difference
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
@@ -240,3 +241,34 @@ def mistake_line(classes: tuple[str, ...], outcome: Outcome) -> str:
     odds = "" if outcome.log_odds is None else f"{outcome.log_odds:+7.2f}  "
     truth, decided = plain(classes[outcome.truth]), plain(classes[outcome.decided])
     return f"{truth} taken for {decided}  {odds}{plain(outcome.name)}"
+
+
+def show_comparison(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
+    """Both evaluations side by side, and the verdict."""
+    out = console()
+    a, b = (escape(plain(name)) for name in names)
+    out.print(f"[bold]{found.messages:,} messages[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
+    out.print()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("")
+    for name in ("A", "B", "B - A", "95 % interval", "p"):
+        table.add_column(name, justify="right")
+    _difference_row(table, "(1-ROCA)%", found.one_minus_roca_percent, 4)
+    if found.log_loss is not None:
+        _difference_row(table, "log loss", found.log_loss, 5)
+    right = [sum(one.decided == one.truth for one in part.outcomes) for part in (first, second)]
+    p = f"{found.mcnemar.p:.3f}" if found.mcnemar.p >= 0.001 else "< 0.001"
+    table.add_row("decided rightly", f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}", "", p)
+    out.print(table)
+    only = f"right alone: A {found.mcnemar.only_a_right:,}, B {found.mcnemar.only_b_right:,}"
+    parts = f"of the {found.parts}, by (1-ROCA)%, B won {found.won}, tied {found.tied}, lost {found.lost}"
+    out.print(f"{only}; {parts}.", soft_wrap=True)
+    out.print(f"[bold]{escape(plain(found.verdict))}[/]", soft_wrap=True)
+
+
+def _difference_row(table: Table, name: str, found: Difference, digits: int) -> None:
+    low, high = found.interval
+    interval = "" if low != low else f"{low:+.{digits}f} to {high:+.{digits}f}"
+    p = "" if found.p != found.p else "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
+    shown = (f"{found.a:.{digits}f}", f"{found.b:.{digits}f}", f"{found.difference:+.{digits}f}")
+    table.add_row(name, *shown, interval, p)

@@ -50,12 +50,13 @@ def sums_of(block: Block, documents: Ints, occurrences: Ints, messages: Ints) ->
 class Histograms:
     """How many words have which count, kept up to date: what Bernoulli and normalised complement sum over.
 
-    documents, complement : by class, count -> number of words, see WordTotals; count 0 is left out
+    kind       : 'documents' or 'complement', see WordTotals
+    by_class   : count -> number of words; count 0 is left out
     """
 
-    def __init__(self, n_classes: int) -> None:
-        self.documents: list[dict[int, int]] = [{} for _ in range(n_classes)]
-        self.complement: list[dict[int, int]] = [{} for _ in range(n_classes)]
+    def __init__(self, kind: str, n_classes: int) -> None:
+        self.kind = kind
+        self.by_class: list[dict[int, int]] = [{} for _ in range(n_classes)]
 
     def add(self, documents: Whole, occurrences: Whole, times: Whole, label: int) -> None:
         """One message of class `label` is about to be counted.
@@ -63,9 +64,11 @@ class Histograms:
         documents, occurrences : (n_classes, n_words), counts of the words of the message so far
         times                  : (n_words,), how often each is in the message
         """
-        _move(self.documents[label], documents[label], documents[label] + 1)
+        if self.kind == "documents":
+            _move(self.by_class[label], documents[label], documents[label] + 1)
+            return
         everywhere = occurrences.sum(axis=0)
-        for k, histogram in enumerate(self.complement):
+        for k, histogram in enumerate(self.by_class):
             if k != label:
                 _move(histogram, everywhere - occurrences[k], everywhere - occurrences[k] + times)
 
@@ -125,8 +128,8 @@ class MemoryModel(Model):
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it."""
-        if self._histograms:
-            return self._histograms.documents if kind == "documents" else self._histograms.complement
+        if self._histograms and self._histograms.kind == kind:
+            return self._histograms.by_class
         documents, occurrences = self._tables
         seen = documents.any(axis=0)
         rows = documents if kind == "documents" else occurrences.sum(axis=0) - occurrences

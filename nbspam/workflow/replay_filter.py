@@ -182,10 +182,10 @@ class WordReplay(ReplayFilter):
         self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
     ) -> None:
         super().__init__(block, order, classes, settings, loss)
-        if settings.event_model == "bernoulli" or (
-            settings.event_model == "complement" and settings.normalise
-        ):
-            self._histograms = Histograms(len(classes))
+        if settings.event_model == "bernoulli":
+            self._histograms = Histograms("documents", len(classes))
+        elif settings.event_model == "complement" and settings.normalise:
+            self._histograms = Histograms("complement", len(classes))
 
     def joint(self, row: int) -> Sequence[float]:
         counts, settings = self._counts, self._settings
@@ -201,14 +201,15 @@ class WordReplay(ReplayFilter):
         return joint
 
     def _totals(self) -> WordTotals:
-        sums, histograms = self._counts.sums, self._histograms
+        sums = self._counts.sums
+        kept = self._histograms.by_class if self._histograms else ()
         return WordTotals(
             sums.messages.tolist(),
             sums.documents.sum(axis=0).tolist(),
             sums.occurrences.sum(axis=0).tolist(),
             int(sums.words.sum()) + 1,
-            histograms.documents if histograms else (),
-            histograms.complement if histograms else (),
+            kept if self._settings.event_model == "bernoulli" else (),
+            kept if self._settings.event_model == "complement" else (),
         )
 
     def _sums(self, words: WordScorer, row: int) -> list[float]:
