@@ -19,6 +19,7 @@ VISIBLE = [
     ("an end tag nobody knows joins", "Viag</xyz>ra", "Viagra"),
     ("wbr joins", "Via<wbr>gra", "Viagra"),
     ("a picture joins", "Via<img src=x width=1>gra", "Viagra"),
+    ("a block that is not there joins", "V<div style='display:none'>x</div>iagra", "Viagra"),
     ("br separates", "one<br>two<BR/>three</br>four", "one two three four"),
     ("paragraphs separate", "<p>one<p>two</p>three", "one two three"),
     ("divisions separate", "one<div>two</div>three", "one two three"),
@@ -152,6 +153,10 @@ SHOWN = [
     ("a sheet for children", "<style>.h b{display:none}</style><p class=h>X</p>"),
     ("a sheet below a style", "<style>.h{display:none}</style><p class=h style='display:block'>X</p>"),
     ("mso-hide alone", '<a href=x style="mso-hide:all">X</a>'),
+    (
+        "a table takes the colour of the page",
+        "<body bgcolor=black text=white><font color=black><table><tr><td>X</td></tr></table>",
+    ),
     ("the second of two attributes", '<p style="color:red" style="display:none">X</p>'),
     ("bgcolor where it means nothing", "<span bgcolor=black>X</span>"),
 ]
@@ -196,6 +201,7 @@ LASTS = [
     ("formatting over two paragraphs", "<p><font color=white>X<p>Y<p>Y"),
     ("an end tag that does not leave its cell", "<div style=display:none><table><td>X</div>Y"),
     ("an inline end tag that does not leave its block", "<span style=display:none><div>X</span>Y</div>"),
+    ("the end of formatting around its block", "<b><div style=display:none>X</b>Y</div>"),
     ("inheritance into a table with doctype", "<!doctype html><font color=white><table><td>X<td>Y</table>"),
 ]
 
@@ -224,6 +230,7 @@ JOINED = [
     ("an unknown end tag", "V</zz>iagra", 1),
     ("digits", "0<!-- -->9", 1),
     ("plain formatting", "<b>V</b>iagra", 0),
+    ("nested formatting", "Hel<i><b>lo</b></i>", 0),
     ("crossing formatting", "<b><i>V</b></i>iagra", 0),
     ("a comment between words", "one <!-- x --> two<!-- y --> three", 0),
     ("a break", "one<br>two", 0),

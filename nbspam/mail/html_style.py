@@ -104,7 +104,7 @@ def _rgb(value: str) -> int | None:
         return None
     if len(numbers) == 4 and numbers[3] <= _FAINT:
         return TRANSPARENT
-    red, green, blue = [int(min(max(number, 0), 255)) for number in numbers[:3]]
+    red, green, blue = [round(min(max(number, 0), 255)) for number in numbers[:3]]
     return red << 16 | green << 8 | blue
 
 
