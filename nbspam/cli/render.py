@@ -10,7 +10,15 @@ import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress as RichProgress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import (
+    Progress as RichProgress,
+)
 
 from nbspam.cli.texts import plain
 from nbspam.sources import Source
@@ -42,7 +50,9 @@ class Progress:
         self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._bar.stop()
 
     def advance(self, messages: int, size_bytes: int) -> None:
@@ -58,11 +68,13 @@ def say(text: str) -> None:
     sys.stderr.write(text if text.endswith("\n") else text + "\n")
 
 
-def train_summary(trained: Trained, source: Source) -> str:
+def train_summary(trained: Trained, source: Source, verb: str = "Trained on") -> str:
     """What was trained on, what was left out, and where the model is."""
-    counts = ", ".join(f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True))
+    counts = ", ".join(
+        f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True)
+    )
     lines = [
-        f"Trained on {sum(trained.messages):,} messages ({counts}); {trained.tokens:,} tokens.",
+        f"{verb} {sum(trained.messages):,} messages ({counts}); {trained.tokens:,} tokens.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())

@@ -35,8 +35,15 @@ def source_options(command: Decorated) -> Decorated:
     """SOURCE in all its forms."""
     for option in (
         click.option("--rules", metavar="FILE", help="Which folder of a Maildir++ tree is which class."),
-        click.option("--class", "classes", metavar="NAME=PATH", multiple=True, help="Mail of a class; repeatable."),
-        click.option("--spam", metavar="PATH", multiple=True, help="Spam: Maildir, MH, mbox, folder or file; repeatable."),
+        click.option(
+            "--class", "classes", metavar="NAME=PATH", multiple=True, help="Mail of a class; repeatable."
+        ),
+        click.option(
+            "--spam",
+            metavar="PATH",
+            multiple=True,
+            help="Spam: Maildir, MH, mbox, folder or file; repeatable.",
+        ),
         click.option("--ham", metavar="PATH", multiple=True, help="Ham, likewise."),
         click.argument("source", metavar="[SOURCE]...", nargs=-1),
     ):
@@ -49,10 +56,27 @@ def scoring_options(command: Decorated) -> Decorated:
     for option in (
         click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
         click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
-        click.option("--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."),
-        click.option("--prior", default="empirical", show_default=True, help="empirical, smoothed, uniform, or spam=0.4,ham=0.6."),
-        click.option("--alpha", metavar="X|auto", help="The smoothing constant lambda. Default: 0.01 for averaged views, else 1."),
-        click.option("--event-model", type=click.Choice(EVENT_MODELS), default="presence", show_default=True, help="The naive Bayes model."),
+        click.option(
+            "--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."
+        ),
+        click.option(
+            "--prior",
+            default="empirical",
+            show_default=True,
+            help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
+        ),
+        click.option(
+            "--alpha",
+            metavar="X|auto",
+            help="The smoothing constant lambda. Default: 0.01 for averaged views, else 1.",
+        ),
+        click.option(
+            "--event-model",
+            type=click.Choice(EVENT_MODELS),
+            default="presence",
+            show_default=True,
+            help="The naive Bayes model.",
+        ),
     ):
         command = option(command)
     return command
@@ -60,7 +84,14 @@ def scoring_options(command: Decorated) -> Decorated:
 
 def jobs_option(command: Decorated) -> Decorated:
     """-j/--jobs."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), default=default_jobs, show_default="all cores", help="Processes.")(command)
+    return click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(1),
+        default=default_jobs,
+        show_default="all cores",
+        help="Processes.",
+    )(command)
 
 
 def quiet_option(command: Decorated) -> Decorated:
@@ -73,16 +104,26 @@ def json_option(command: Decorated) -> Decorated:
     return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(command)
 
 
-def labelled_source(given: dict[str, Any]) -> Source:
+def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
     """The labelled mail that the options of `source_options` name."""
     classes: dict[str, list[str]] = {}
     for item in given["classes"]:
         name, equals, path = item.partition("=")
         if not equals or not path:
-            raise UsageError(f"--class {item}", "is not NAME=PATH", "for example: --class work=Maildir/.work", "class-option")
+            raise UsageError(
+                f"--class {item}",
+                "is not NAME=PATH",
+                "for example: --class work=Maildir/.work",
+                "class-option",
+            )
         classes.setdefault(checked_name(name, "--class"), []).append(path)
     return open_labelled(
-        given["source"], ham=list(given["ham"]), spam=list(given["spam"]), classes=classes, rules=given["rules"]
+        given["source"],
+        ham=list(given["ham"]),
+        spam=list(given["spam"]),
+        classes=classes,
+        rules=given["rules"],
+        allow_one_class=allow_one_class,
     )
 
 

@@ -20,7 +20,12 @@ from nbspam.cli.shared import (
 )
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.vocabulary.file import read_vocabulary
+from nbspam.workflow.learning import check_class
 from nbspam.workflow.training import train
+from nbspam.workflow.updating import update
+
+# What only a new model can be given.
+KEPT_BY_UPDATE = ("event_model", "alpha", "prior", "features", "normalise", "textbook", "vocab")
 
 
 @click.command("train")
@@ -31,11 +36,11 @@ from nbspam.workflow.training import train
 @click.option(
     "--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD."
 )
-@click.option("--update", is_flag=True, help="Add the mail to the model that is there.")
+@click.option("--update", "adds", is_flag=True, help="Add the mail to the model that is there.")
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
 @quiet_option
 def train_command(
-    model: str, jobs: int, vocab: str | None, update: bool, replace: bool, quiet: bool, **given: Any
+    model: str, jobs: int, vocab: str | None, adds: bool, replace: bool, quiet: bool, **given: Any
 ) -> None:
     """Train a model on labelled mail, in and out of core, on all cores.
 
@@ -50,13 +55,16 @@ def train_command(
 
     Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail; 73 cannot create the model; 74 I/O.
     """
-    if update and replace:
+    if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
-    if os.path.lexists(model) and not (update or replace):
+    if os.path.lexists(model) and not (adds or replace):
         remedy = "--update adds to it, --replace writes it anew"
         raise CannotCreateError(
             model, "there is a model already, and it stays as it is", remedy, "model-exists"
         )
+    if adds:
+        _update(model, jobs, quiet, given)
+        return
     settings = scoring_settings(given)
     source = labelled_source(given)
     shown = shows_progress(quiet)
@@ -65,3 +73,22 @@ def train_command(
         trained = train(source.items(), source.classes, model, settings, jobs, vocabulary, progress.advance)
     if not quiet:
         say(train_summary(trained, source))
+
+
+def _update(model: str, jobs: int, quiet: bool, given: dict[str, Any]) -> None:
+    """Adds the mail to the model that is there; how it scores stays as it is."""
+    context = click.get_current_context()
+    for name in KEPT_BY_UPDATE:
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
+            option = "--" + name.replace("_", "-")
+            remedy = "leave it out, or train anew with --replace"
+            raise UsageError(
+                f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"
+            )
+    check_class(model)
+    source = labelled_source(given, allow_one_class=True)
+    shown = shows_progress(quiet)
+    with Progress("Adding", source.size_hint()[1] if shown else None, shown) as progress:
+        added = update(source.items(), source.classes, model, jobs, progress.advance)
+    if not quiet:
+        say(train_summary(added, source, "Added"))

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Ints
 from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError
+from nbspam.models.feature_counts import Edges, FeatureCounts, count_features, edges_of
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
@@ -23,6 +25,7 @@ from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
+from nbspam.workflow.alpha import best_alpha
 from nbspam.workflow.calibrating import calibrate
 from nbspam.workflow.fixed_words import (
     sorted_keys,
@@ -30,6 +33,7 @@ from nbspam.workflow.fixed_words import (
     vocabulary_settings,
     with_all_words,
 )
+from nbspam.workflow.prior_model import PriorModel, check_classes
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -44,6 +48,22 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     calibrated_on: int
+    alpha: float | None = None  # where it was chosen
+
+
+class Choices(NamedTuple):
+    """What of a training is not a way of scoring.
+
+    vocabulary : all other words become NOTAWORD.  None: every word has its own count
+    automatic  : choose lambda on the mail, as `--alpha auto` does
+    prior      : a model that is the prior of the new one
+    decision   : settings that say how the model decides: `loss` or `loss_matrix`
+    """
+
+    vocabulary: Vocabulary | None = None
+    automatic: bool = False
+    prior: PriorModel | None = None
+    decision: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 def train(
@@ -54,34 +74,63 @@ def train(
     jobs: int = 1,
     vocabulary: Vocabulary | None = None,
     progress: Progress | None = None,
+    choices: Choices | None = None,
 ) -> Trained:
     """Counts the items and writes the model at `path`, whole or not at all.
 
-    vocabulary : all other words become NOTAWORD.  None: every word has its own count.
+    vocabulary : short for that of the choices
     """
+    choices = choices or Choices(vocabulary)
+    vocabulary, prior = choices.vocabulary or vocabulary, choices.prior
+    classes = prior.classes if prior else classes
+    with_words, with_features = settings.features != "numeric", settings.features != "words"
+    edges = prior.edges() if prior and with_features else None
     views = view_numbers(vocabulary.views if vocabulary else ALL)
-    counts = Accumulator(len(classes), sorted_keys(vocabulary), views)
+    counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
     skipped: Skipped = []
-    for blocks, unread in read_blocks(items, classes, jobs):
+    for blocks, unread in read_blocks(items, classes, jobs, with_features):
         skipped.extend(unread)
         for block in blocks:
             counts.add(block)
             if progress:
                 progress(len(block), int(block.sizes.sum()))
-    check_balance(path, classes, counts.messages)
+    check_classes(path, prior, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
-    weights, covariance, used = calibrate(counts.recent(), table, settings, vocabulary)
+    features = _count_features(counts, len(classes), settings, edges)
+    if choices.automatic:
+        settings = settings.replaced(alpha=best_alpha(settings, classes, counts, table, features))
+    weights, covariance, used = (
+        prior.calibrate(counts.recent(), table, settings)
+        if prior
+        else calibrate(counts.recent(), table, settings, vocabulary)
+    )
     with new_model(path, classes, counts.messages.tolist()) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary)})
+        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
         write_table(file, table)
-        write_learned(file, counts.learned)
+        file.learned(learned_rows(counts.learned))
+        if features:
+            file.numeric_features(features.features())
+            file.numeric_counts(features.rows())
+        if prior:
+            prior.write(file, with_features)
         if len(weights):
             file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
     import os
 
-    return Trained(
-        path, classes, tuple(counts.messages.tolist()), len(table.keys), os.path.getsize(path), skipped, used
-    )
+    messages = tuple(counts.messages.tolist())
+    alpha = settings.alpha if choices.automatic else None
+    return Trained(path, classes, messages, len(table.keys), os.path.getsize(path), skipped, used, alpha)
+
+
+def _count_features(
+    counts: Accumulator, n_classes: int, settings: Settings, edges: Edges | None
+) -> FeatureCounts | None:
+    rows = counts.features
+    if rows is None:
+        return None
+    if edges is None:
+        edges = edges_of(rows.sample()[0], settings.bins, settings.binning)
+    return count_features(rows.chunks(), n_classes, edges, settings.numeric_model == "aode")
 
 
 def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
@@ -111,11 +160,12 @@ def write_table(file: NewModel, table: Table) -> None:
         occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=len(views))
         totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(len(views))])
     file.view_totals(totals)
-    file.tokens(_token_rows(table))
+    file.tokens(token_rows(table))
     file.histogram(_histogram_rows(table))
 
 
-def _token_rows(table: Table) -> Iterator[tuple[object, ...]]:
+def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
     texts = [text.decode("utf-8", "replace") for text in split_texts(table.texts, len(table.keys))]
     columns = [
         column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair
@@ -134,12 +184,11 @@ def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
             yield from ((kind, k, int(value), int(n)) for value, n in zip(values, words, strict=True))
 
 
-def write_learned(
-    file: NewModel, learned: list[tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]]
-) -> None:
-    """Which messages were counted."""
+def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times) of the messages that were counted."""
+    learned = [(np.zeros(0, np.int64), np.zeros(0, np.int16)), *learned]
     pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
     pairs["digest"] = np.concatenate([digests for digests, _ in learned])
     pairs["class"] = np.concatenate([labels for _, labels in learned])
     distinct, times = np.unique(pairs, return_counts=True)
-    file.learned(zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True))
+    return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)

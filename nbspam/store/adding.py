@@ -1,0 +1,59 @@
+"""Many messages added to a model in place, in the transaction of an Updater.
+
+Hides the bulk form of what the updater does message by message: rows are added to rows, and the
+totals and histograms worked out anew from them at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nbspam.store.derived import count_columns, recount
+from nbspam.store.updater import Updater
+
+_ASK_AT_ONCE = 400
+
+
+def add_counts(
+    updater: Updater,
+    messages: Sequence[int],
+    tokens: Iterable[tuple[object, ...]],
+    learned: Iterable[tuple[int, int, int]],
+) -> None:
+    """Adds counts to those of the model.
+
+    messages : by class
+    tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...)
+    learned  : (digest, class, times)
+    """
+    connection = updater.connection
+    columns = count_columns(updater.n_classes)
+    marks = ", ".join("?" * (3 + len(columns)))
+    sums = ", ".join(f"{column} = {column} + excluded.{column}" for column in columns)
+    connection.executemany(
+        f"INSERT INTO token (key, view, text, {', '.join(columns)}) VALUES ({marks}) "
+        f"ON CONFLICT DO UPDATE SET {sums}",
+        tokens,
+    )
+    connection.executemany(
+        "UPDATE class SET messages = messages + ? WHERE number = ?",
+        [(count, number) for number, count in enumerate(messages)],
+    )
+    connection.executemany(
+        "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
+        learned,
+    )
+    recount(connection)
+
+
+def document_counts(updater: Updater, keys: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """(key, documents_0, documents_1, ...) of those keys that the model has."""
+    columns = ", ".join(f"documents_{k}" for k in range(updater.n_classes))
+    for start in range(0, len(keys), _ASK_AT_ONCE):
+        some = ",".join(map(str, keys[start : start + _ASK_AT_ONCE]))
+        yield from updater.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
+
+
+def vocabulary_keys(updater: Updater) -> list[int]:
+    """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
+    return [key for (key,) in updater.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]

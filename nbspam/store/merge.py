@@ -1,0 +1,153 @@
+"""Models added up: the counts of several files in one new file.
+
+Hides the walk over rows in the order of their keys, so that models larger than memory merge, and
+what can be added at all: integers counted in the same way.  Adding is exact, so merged parts equal
+one training on all of their mail, in whatever order and groups they are merged.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from nbspam.errors import BadDataError
+from nbspam.labels import ordered
+from nbspam.store.derived import count_columns, insert, recount
+from nbspam.store.reader import Model, store_error
+from nbspam.store.writer import new_model
+
+Row = tuple[object, ...]
+_TRAIN = "train one model on all of the mail, or add mail with train --update"
+
+
+def united_classes(models: Sequence[Model]) -> tuple[str, ...]:
+    """The classes of all, in class order."""
+    return ordered([name for model in models for name in model.classes])
+
+
+def merge_models(
+    models: Sequence[Model],
+    path: str,
+    settings: dict[str, str],
+    calibration: tuple[list[tuple[str, int | None]], list[float], list[list[float]]],
+) -> None:
+    """Writes a new model with the sums of all counts.
+
+    settings    : how the new model scores
+    calibration : features, weights and covariance for the united classes; may be empty
+    Raises BadDataError where counts were not made in the same way.
+    """
+    check_mergeable(models)
+    classes = united_classes(models)
+    numbers = [[classes.index(name) for name in model.classes] for model in models]
+    messages = [0] * len(classes)
+    for model, places in zip(models, numbers, strict=True):
+        for place, count in zip(places, model.messages, strict=True):
+            messages[place] += count
+    with new_model(path, classes, messages) as file:
+        connection = file._connection
+        try:
+            file.settings(settings)
+            file.tokens(_tokens(models, numbers, len(classes)))
+            recount(connection)
+            file.learned(_learned(models, numbers))
+            file.calibration(*calibration)
+            file.numeric_features(models[0].numeric_features())
+            insert(
+                connection, "numeric_count", ["kind", "class", "place", "value"], _numeric(models, numbers)
+            )
+        except sqlite3.Error as error:
+            raise store_error(path, error) from None
+
+
+def check_mergeable(models: Sequence[Model]) -> None:
+    """Raises unless all models counted the same things."""
+    first = models[0]
+    for model in models:
+        if "prior_weight" in model.settings:
+            why = "stands on a prior model, and its counts are not all its own"
+            raise BadDataError(model.path, why, _TRAIN, "merge-prior")
+        for name in ("vocabulary", "views"):
+            if model.settings.get(name, "all") != first.settings.get(name, "all"):
+                raise BadDataError(
+                    model.path,
+                    f"was counted with another vocabulary than {first.path}",
+                    _TRAIN,
+                    "merge-vocabulary",
+                )
+        if (model.settings.get("features") == "numeric") != (first.settings.get("features") == "numeric"):
+            raise BadDataError(
+                model.path, f"does not count words as {first.path} does", _TRAIN, "merge-features"
+            )
+        if model.numeric_features() != first.numeric_features() or _kinds(model) != _kinds(first):
+            why = f"has not the numeric features of {first.path}, or other edges of their bins"
+            raise BadDataError(model.path, why, _TRAIN, "merge-features")
+    if first.settings.get("vocabulary") == "fixed":
+        _check_same_words(models)
+
+
+def _kinds(model: Model) -> set[str]:
+    """Which statistics of the numeric features a model keeps."""
+    return {kind for (kind,) in model.connection.execute("SELECT DISTINCT kind FROM numeric_count")}
+
+
+def _check_same_words(models: Sequence[Model]) -> None:
+    """A word of one vocabulary that is NOTAWORD in the other cannot be told apart any more."""
+    keys = {key for (key,) in models[0].connection.execute("SELECT key FROM token")}
+    for model in models[1:]:
+        if keys != {key for (key,) in model.connection.execute("SELECT key FROM token")}:
+            why = f"was counted with another vocabulary than {models[0].path}"
+            raise BadDataError(model.path, why, _TRAIN, "merge-vocabulary")
+
+
+def _tokens(models: Sequence[Model], numbers: list[list[int]], n_classes: int) -> Iterator[Row]:
+    """(key, view, text, counts ...) ascending by key, the counts of a key added."""
+    streams = [_token_rows(model, places, n_classes) for model, places in zip(models, numbers, strict=True)]
+    for _, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+        same = list(group)
+        if len(same) == 1:
+            yield same[0]
+        else:
+            yield (*same[0][:3], *map(sum, zip(*(row[3:] for row in same), strict=True)))
+
+
+def _token_rows(model: Model, places: list[int], n_classes: int) -> Iterator[tuple[int, ...]]:
+    columns = ", ".join(count_columns(len(places)))
+    query = f"SELECT key, view, text, {columns} FROM token ORDER BY key"
+    if places == list(range(n_classes)):
+        yield from model.connection.execute(query)
+        return
+    for row in model.connection.execute(query):
+        counts = [0] * (2 * n_classes)
+        for k, place in enumerate(places):
+            counts[2 * place : 2 * place + 2] = row[3 + 2 * k : 5 + 2 * k]
+        yield (*row[:3], *counts)
+
+
+def _learned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times), the times added."""
+    streams = [_learned_rows(model, places) for model, places in zip(models, numbers, strict=True)]
+    for cell, group in groupby(heapq.merge(*streams), key=itemgetter(0, 1)):
+        yield (*cell, sum(times for _, _, times in group))
+
+
+def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, int]]:
+    # Within a model class order is that of the united classes, so the rows stay sorted.
+    for digest, number, times in model.connection.execute("SELECT * FROM learned ORDER BY digest, class"):
+        yield digest, places[number], times
+
+
+def _numeric(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[Row]:
+    """(kind, class, place, integers), the integers added."""
+    sums: dict[tuple[str, int, int], list[int]] = {}
+    for model, places in zip(models, numbers, strict=True):
+        for kind, number, place, value in model.connection.execute("SELECT * FROM numeric_count"):
+            cell = (kind, places[number], place)
+            row = list(map(int, value.split()))
+            old = sums.get(cell)
+            sums[cell] = row if old is None else [a + b for a, b in zip(old, row, strict=True)]
+    for (kind, number, place), row in sorted(sums.items()):
+        yield kind, number, place, " ".join(map(str, row))

@@ -1,0 +1,101 @@
+"""Several models -> one that knows what all of them learned.
+
+Hides what becomes of the calibrations.  Each is a Gaussian posterior over the same weights from the
+same prior, learned on its own mail, so the merged one is their product: precisions add, the prior's
+counted once.  The sum does not depend on the order.  A model whose classes differ from the united
+ones (or that kept no covariance) has no say; if none has, the merged model starts from the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.errors import UsageError
+from nbspam.scoring.calibration import feature_names, first_weights
+from nbspam.store.inspect import covariance_of
+from nbspam.store.merge import check_mergeable, merge_models, united_classes
+from nbspam.store.reader import Model, open_model
+
+Floats = NDArray[np.float64]
+Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
+
+
+class Merged(NamedTuple):
+    """What merging did.
+
+    calibrated : how many of the models had a say in the calibration
+    differing  : names of settings in which the models differ; the first one's were taken
+    """
+
+    path: str
+    classes: tuple[str, ...]
+    messages: tuple[int, ...]
+    calibrated: int
+    differing: tuple[str, ...]
+
+
+def merge(paths: Sequence[str], path: str) -> Merged:
+    """Writes the merged model at `path`, whole or not at all."""
+    if len(paths) < 2:
+        raise UsageError(
+            "model merge", "needs two models at least", "name them: model merge A B -o C", "merge-few"
+        )
+    with ExitStack() as stack:
+        models = []
+        for name in paths:
+            models.append(open_model(name))
+            stack.callback(models[-1].close)
+        check_mergeable(models)
+        classes = united_classes(models)
+        calibration, calibrated = _merged_calibration(models, classes)
+        settings = _settings(models[0], classes)
+        merge_models(models, path, settings, calibration)
+        differing = {
+            name for model in models for name, value in settings.items() if model.settings.get(name) != value
+        }
+    result = open_model(path)
+    messages = tuple(result.messages)
+    result.close()
+    return Merged(path, classes, messages, calibrated, tuple(sorted(differing)))
+
+
+def _settings(first: Model, classes: tuple[str, ...]) -> dict[str, str]:
+    """The first model's settings; a prior or losses given for other classes fall back to the defaults."""
+    settings = dict(first.settings)
+    if classes != first.classes:
+        for name in ("loss", "loss_matrix"):
+            settings.pop(name, None)
+        if "=" in settings["prior"]:
+            settings["prior"] = "empirical"
+    return settings
+
+
+def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
+    fitting = [model for model in models if model.classes == classes and covariance_of(model)]
+    if not fitting:
+        return ([], [], []), 0
+    first, spread = first_weights(len(classes))
+    prior_mean = np.array(first)
+    prior = np.linalg.inv(np.array(spread))
+    precision, pull = prior.copy(), prior @ prior_mean
+    for model in fitting:
+        own = np.linalg.inv(np.array(covariance_of(model)))
+        precision += own - prior
+        pull += own @ np.array(model.calibration()) - prior @ prior_mean
+    covariance = np.linalg.inv(precision)
+    if not _is_sound(covariance):  # rounding left no posterior: the one of most messages stands
+        largest = max(fitting, key=lambda model: sum(model.messages))
+        return (feature_names(len(classes)), largest.calibration(), covariance_of(largest)), 1
+    weights: Floats = covariance @ pull
+    return (feature_names(len(classes)), weights.tolist(), covariance.tolist()), len(fitting)
+
+
+def _is_sound(covariance: Floats) -> bool:
+    return bool(
+        np.isfinite(covariance).all() and (np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all()
+    )

@@ -1,0 +1,134 @@
+"""Labelled mail added to a model that exists: `train --update`.
+
+The counts become those of training on all mail at once, to the last integer.  The calibration goes
+on learning from the new messages, each scored by what was counted before it came; it is not what one
+training would have learned, because the old messages are gone.  The mail is read first, without a lock;
+then one transaction adds it, so that who classifies meanwhile sees the old model or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from nbspam.engine.accumulator import Accumulator
+from nbspam.engine.block import Block, Ints
+from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.errors import BadDataError, NoInputError, TryAgainError, UsageError
+from nbspam.scoring import calibration
+from nbspam.scoring.calibration import MAX_COVARIANCE
+from nbspam.settings import from_text
+from nbspam.sources import Item
+from nbspam.store.adding import add_counts, document_counts, vocabulary_keys
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import Updater, updating
+from nbspam.vocabulary.file import ALL_VIEWS
+from nbspam.vocabulary.keys import NOTAWORD_KEY
+from nbspam.workflow.calibrating import fresh_sample, out_of_sample
+from nbspam.workflow.fixed_words import view_numbers
+from nbspam.workflow.training import Progress, Trained, learned_rows, token_rows
+
+# A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
+STEP_BUDGET = 400_000
+
+
+def update(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    path: str,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Trained:
+    """Adds the items to the model at `path`; all of them, or after an error none."""
+    model = open_model(path)
+    try:
+        _check(model, classes)
+        keys = _fixed_keys(model)
+        views = model.settings.get("views", ALL_VIEWS)
+        known = model.classes
+    finally:
+        model.close()
+    counts = Accumulator(len(known), keys, view_numbers(views))
+    skipped: Skipped = []
+    for blocks, unread in read_blocks(items, known, jobs):
+        skipped.extend(unread)
+        for block in blocks:
+            counts.add(block)
+            if progress:
+                progress(len(block), int(block.sizes.sum()))
+    if not counts.messages.any():
+        raise NoInputError(
+            "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
+        )
+    used = _add(path, counts, known, keys)
+    added = tuple(counts.messages.tolist())
+    return Trained(path, known, added, len(counts.table().keys), os.path.getsize(path), skipped, used)
+
+
+def _check(model: Model, classes: tuple[str, ...]) -> None:
+    new = [name for name in classes if name not in model.classes]
+    if new:
+        why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
+        remedy = "train the new classes apart, then: nbspam model merge OLD NEW -o BOTH"
+        raise BadDataError(model.path, why, remedy, "update-classes")
+    if model.numeric_features():
+        remedy = "nbspam learn CLASS FILE... adds messages one by one"
+        raise UsageError(
+            "--update",
+            f"{model.path} has numeric features, which are not added in bulk",
+            remedy,
+            "update-numeric",
+        )
+
+
+def _fixed_keys(model: Model) -> Ints | None:
+    if model.settings.get("vocabulary") != "fixed":
+        return None
+    return np.array(vocabulary_keys(Updater(model.connection)), np.int64)
+
+
+def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None) -> int:
+    """One transaction; returns how many messages the calibration learned from."""
+    table = counts.table()
+    with updating(path) as updater:
+        model = Model(path, updater.connection)
+        now = None if keys is None else np.array(vocabulary_keys(updater), np.int64)
+        if model.classes != classes or not np.array_equal(
+            keys if keys is not None else 0, now if now is not None else 0
+        ):
+            raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
+        add_counts(updater, counts.messages.tolist(), token_rows(table), learned_rows(counts.learned))
+        return _calibrate(updater, model, counts.recent())
+
+
+def _calibrate(updater: Updater, model: Model, block: Block) -> int:
+    features, weights, covariance = updater.calibration()
+    settings = from_text(model.settings)
+    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+        return 0
+    fixed = model.settings.get("vocabulary") == "fixed"
+    views = model.settings.get("views", ALL_VIEWS) if fixed else ""
+    latest = out_of_sample(block, _documents(updater, block), views)[
+        -1:
+    ]  # prequential, where dates are known
+    sample = fresh_sample(latest, settings, block, views)
+    steps = STEP_BUDGET // len(weights) ** 2
+    rows = range(max(0, len(sample.labels) - max(1, steps)), len(sample.labels))
+    for row in rows:
+        evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
+        calibration.learn(weights, covariance, evidence, unknown, int(sample.labels[row]))
+    updater.write_calibration(features, weights, covariance)
+    return len(rows)
+
+
+def _documents(updater: Updater, block: Block) -> Ints:
+    """int64 (n_classes, n_columns): the model's counts, the new ones among them, by column."""
+    order = np.argsort(block.keys)
+    ascending = block.keys[order]
+    found = np.zeros((updater.n_classes, len(block.keys)), np.int64)
+    wanted = [key for key in ascending.tolist() if key != NOTAWORD_KEY]
+    known = np.array(list(document_counts(updater, wanted)), np.int64).reshape(-1, 1 + updater.n_classes)
+    found[:, order[np.searchsorted(ascending, known[:, 0])]] = known[:, 1:].T
+    return found
