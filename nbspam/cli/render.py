@@ -68,7 +68,7 @@ def say(text: str) -> None:
     sys.stderr.write(text if text.endswith("\n") else text + "\n")
 
 
-def train_summary(trained: Trained, source: Source, verb: str = "Trained on") -> str:
+def train_summary(trained: Trained, source: Source | None, verb: str = "Trained on") -> str:
     """What was trained on, what was left out, and where the model is."""
     counts = ", ".join(
         f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True)
@@ -77,6 +77,10 @@ def train_summary(trained: Trained, source: Source, verb: str = "Trained on") ->
         f"{verb} {sum(trained.messages):,} messages ({counts}); {trained.tokens:,} tokens.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
+    if trained.alpha is not None:
+        lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
+    if source is None:
+        return "\n".join(lines)
     left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
     if left_out:
         lines.append(f"Left out: {left_out}.")

@@ -17,7 +17,7 @@ from nbspam.cli.texts import default_model
 from nbspam.engine.executor import default_jobs
 from nbspam.errors import UsageError
 from nbspam.labels import checked_name
-from nbspam.settings import EVENT_MODELS, FEATURES, Settings
+from nbspam.settings import BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, Settings
 from nbspam.sources import Source, open_labelled
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -57,6 +57,26 @@ def scoring_options(command: Decorated) -> Decorated:
         click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
         click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
         click.option(
+            "--binning",
+            type=click.Choice(BINNINGS),
+            default=BINNINGS[0],
+            show_default=True,
+            help="Bins of equal frequency or of equal width.",
+        ),
+        click.option(
+            "--bins",
+            type=int,
+            metavar="N",
+            default=BINS,
+            show_default=True,
+            help="Bins of a numeric feature, for categorical and aode.",
+        ),
+        click.option(
+            "--numeric-model",
+            type=click.Choice(NUMERIC_MODELS),
+            help="With --features both: what scores the numeric features.  [default: gaussian]",
+        ),
+        click.option(
             "--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."
         ),
         click.option(
@@ -73,8 +93,7 @@ def scoring_options(command: Decorated) -> Decorated:
         click.option(
             "--event-model",
             type=click.Choice(EVENT_MODELS),
-            default="presence",
-            show_default=True,
+            show_default="presence; gaussian with --features numeric",
             help="The naive Bayes model.",
         ),
     ):
@@ -129,14 +148,20 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
+    from nbspam.scoring.numeric import checked_bins
+
     alpha = given.get("alpha")
+    default = "gaussian" if given["features"] == "numeric" else "presence"
     settings = Settings(
-        given["event_model"],
+        given["event_model"] or default,
         None if alpha in (None, "auto") else parse_alpha(alpha),
         given["prior"],
         False if given["textbook"] else None,
         normalise=given["normalise"],
         features=given["features"] or "",
+        numeric_model=given.get("numeric_model") or "",
+        bins=checked_bins(given.get("bins", BINS)),
+        binning=given.get("binning", BINNINGS[0]),
     )
     from nbspam.scoring.priors import parse_prior
 

@@ -19,13 +19,30 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.errors import CannotCreateError, UsageError
+from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.vocabulary.file import read_vocabulary
+from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.learning import check_class
-from nbspam.workflow.training import train
+from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
+from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
 
 # What only a new model can be given.
-KEPT_BY_UPDATE = ("event_model", "alpha", "prior", "features", "normalise", "textbook", "vocab")
+KEPT_BY_UPDATE = (
+    "event_model",
+    "alpha",
+    "prior",
+    "features",
+    "normalise",
+    "textbook",
+    "vocab",
+    "numeric_model",
+    "bins",
+    "binning",
+    "loss",
+    "prior_model",
+    "prior_weight",
+)
 
 
 @click.command("train")
@@ -35,6 +52,18 @@ KEPT_BY_UPDATE = ("event_model", "alpha", "prior", "features", "normalise", "tex
 @jobs_option
 @click.option(
     "--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD."
+)
+@click.option(
+    "--loss",
+    metavar="COSTS|FILE",
+    help="What decisions cost; the model keeps it. FP=10,FN=1,unsure=0.2 or a matrix.",
+)
+@click.option("--prior-model", metavar="MODEL", help="A model trained elsewhere as the prior of this one.")
+@click.option(
+    "--prior-weight",
+    type=float,
+    metavar="W",
+    help="What the prior model counts for, in messages.  [default: 100]",
 )
 @click.option("--update", "adds", is_flag=True, help="Add the mail to the model that is there.")
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
@@ -66,11 +95,20 @@ def train_command(
         _update(model, jobs, quiet, given)
         return
     settings = scoring_settings(given)
-    source = labelled_source(given)
+    source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
+    classes = source.classes if source else ()
+    prior = prior_model(given, classes)
+    choices = Choices(
+        read_vocabulary(vocab) if vocab else None,
+        given["alpha"] == "auto",
+        prior,
+        decision_settings(given["loss"], prior.classes if prior else classes),
+    )
+    check_prior(settings.prior, prior.classes if prior else classes)
+    items = source.items() if source else ()
     shown = shows_progress(quiet)
-    vocabulary = read_vocabulary(vocab) if vocab else None
-    with Progress("Training", source.size_hint()[1] if shown else None, shown) as progress:
-        trained = train(source.items(), source.classes, model, settings, jobs, vocabulary, progress.advance)
+    with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
+        trained = train(items, classes, model, settings, jobs, progress=progress.advance, choices=choices)
     if not quiet:
         say(train_summary(trained, source))
 
@@ -92,3 +130,38 @@ def _update(model: str, jobs: int, quiet: bool, given: dict[str, Any]) -> None:
         added = update(source.items(), source.classes, model, jobs, progress.advance)
     if not quiet:
         say(train_summary(added, source, "Added"))
+
+
+def _is_cold(given: dict[str, Any]) -> bool:
+    """Whether a prior model is all there is: no mail is named."""
+    return bool(given["prior_model"]) and not any(
+        given[name] for name in ("source", "ham", "spam", "classes")
+    )
+
+
+def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> PriorModel | None:
+    """The model of --prior-model at the weight of --prior-weight."""
+    if given["prior_model"]:
+        weight = given["prior_weight"]
+        return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)
+    if given["prior_weight"] is not None:
+        raise UsageError(
+            "--prior-weight", "weighs a prior model, and none is named", "add --prior-model MODEL", "usage"
+        )
+    return None
+
+
+def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
+    """The losses as a model file keeps them; a matrix file is read and kept as its text."""
+    if not loss:
+        return {}
+    read_loss(loss, classes)  # raises what is wrong with them
+    if "=" in loss:
+        return {"loss": loss}
+    with open(loss, encoding="utf-8-sig") as file:
+        return {"loss_matrix": file.read()}
+
+
+def check_prior(prior: str, classes: tuple[str, ...]) -> None:
+    """Raises unless the prior names the classes of the mail."""
+    log_priors(parse_prior(prior), [1] * len(classes), classes)

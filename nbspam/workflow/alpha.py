@@ -1,7 +1,7 @@
-"""The lambda of averaged views, chosen on the mail trained on.
+"""What `--alpha auto` chooses, on the mail trained on.
 
-Hides the criterion: the log loss of the calibrated probabilities, each message scored by counts that do
-not hold it.  The event models without averaging have nbspam.models.leave_one_out for the same purpose.
+Hides the criteria.  Averaged views: the log loss of the calibrated probabilities, each message scored by
+counts that do not hold it.  The event models without averaging: nbspam.models.leave_one_out.
 """
 
 from __future__ import annotations
@@ -11,11 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import logsumexp
 
+from nbspam.engine.accumulator import KEPT_MESSAGES, Accumulator, Table
 from nbspam.engine.block import Block, Ints
+from nbspam.engine.corpus import merge_blocks
 from nbspam.models.calibrate import bulk_scores, fit
+from nbspam.models.feature_counts import FeatureCounts
 from nbspam.models.leave_one_out import ALPHA_GRID
+from nbspam.models.scoring_rules import Rule, word_counts_of
+from nbspam.models.words import WordCounts
 from nbspam.settings import Settings
-from nbspam.workflow.calibrating import fresh_sample, out_of_sample
+from nbspam.vocabulary.keys import NOTAWORD_KEY
+from nbspam.workflow.calibrating import aligned_documents, fresh_sample, out_of_sample
 
 
 def best_averaged_alpha(
@@ -33,6 +39,53 @@ def best_averaged_alpha(
         weights, _ = fit(found.evidence, found.labels)
         losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))
     return -min(losses)[1]
+
+
+def best_alpha(
+    settings: Settings,
+    classes: tuple[str, ...],
+    counts: Accumulator,
+    table: Table,
+    features: FeatureCounts | None,
+) -> float:
+    """What `--alpha auto` chooses for a model trained on these counts, by its latest messages."""
+    if settings.averaged:
+        sample = counts.recent()
+        return best_averaged_alpha(sample, aligned_documents(sample, table), settings)
+    words = None if settings.features == "numeric" else _word_counts(counts.messages, table)
+    keys = table.keys[table.keys != NOTAWORD_KEY]
+    rule = Rule(settings, classes, counts.messages, keys, words, features)
+    return rule.best_alpha(_feature_block(counts) if words is None else counts.recent())
+
+
+def _word_counts(messages: Ints, table: Table) -> WordCounts:
+    """The counts with NOTAWORD last, where the matrix of scoring_rules has it."""
+    notaword = table.keys == NOTAWORD_KEY
+    found = word_counts_of(messages, table.documents[:, ~notaword], table.occurrences[:, ~notaword])
+    if notaword.any():
+        found.documents[:, -1] = table.documents[:, notaword][:, 0]
+        found.occurrences[:, -1] = table.occurrences[:, notaword][:, 0]
+    return found
+
+
+def _feature_block(counts: Accumulator) -> Block:
+    """Messages of which only the numeric features are known."""
+    features, labels = counts.features.sample(KEPT_MESSAGES) if counts.features else (np.zeros((0, 0)), None)
+    n = len(features)
+    empty = merge_blocks([])
+    return Block(
+        empty.keys,
+        empty.views,
+        empty.texts,
+        np.zeros(n + 1, np.int64),
+        empty.columns,
+        empty.counts,
+        np.zeros(0, np.int16) if labels is None else labels.astype(np.int16),
+        np.full(n, np.nan),
+        [""] * n,
+        np.zeros(n, np.int64),
+        features,
+    )
 
 
 def _log_loss(joint: np.ndarray[tuple[int, int], np.dtype[np.float64]], labels: Ints) -> float:

@@ -1,0 +1,135 @@
+"""A model trained elsewhere as the prior of a new one: `train --prior-model`.
+
+Hides how the calibration starts.  It begins where the prior model's stands and goes on with the new
+model's own messages, one by one, as `learn` would; so a model without any mail of its own
+scores as its prior does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.engine.accumulator import Table
+from nbspam.engine.block import Block, Ints
+from nbspam.errors import UsageError
+from nbspam.labels import ordered
+from nbspam.models.feature_counts import Edges
+from nbspam.scoring import calibration
+from nbspam.scoring.calibration import MAX_COVARIANCE
+from nbspam.scoring.events import power_factor
+from nbspam.settings import Settings
+from nbspam.store.reader import open_model
+from nbspam.store.with_prior import PriorTables
+from nbspam.store.writer import NewModel
+from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.numeric import NAMES
+from nbspam.workflow.calibrating import aligned_documents, fresh_sample, out_of_sample
+
+Floats = NDArray[np.float64]
+DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says
+
+
+class PriorModel:
+    """An open model, and what it is worth.
+
+    classes : of the new model, in class order: those of its mail and those of the prior model
+    """
+
+    def __init__(self, path: str, weight: float, classes: tuple[str, ...]) -> None:
+        self._model = open_model(path)
+        self.classes = ordered([*classes, *self._model.classes])
+        self._tables = PriorTables(self._model, self.classes)
+        self.weight = weight
+        self.factor = power_factor(weight, self._tables.messages)
+        self.messages = np.array(self._tables.messages, np.int64)
+
+    def edges(self) -> Edges:
+        """The edges at which the prior model cuts its numeric features, which the new one must share."""
+        features = self._tables.numeric_features()
+        if not features:
+            raise UsageError(
+                f"--prior-model {self._model.path}",
+                "was trained without numeric features",
+                "train it again with --features numeric or both, or use --features words",
+                "model-no-numeric",
+            )
+        if tuple(name for name, _ in features) != NAMES:
+            raise UsageError(
+                f"--prior-model {self._model.path}",
+                "has other numeric features than this program measures",
+                "train it again with this version",
+                "prior-features",
+            )
+        return [edges for _, edges in features]
+
+    def write(self, file: NewModel, with_features: bool) -> None:
+        """Adds the prior's counts to a file under construction."""
+        file.settings({"prior_weight": repr(self.weight)})
+        file.prior(self._tables.messages, self._tables.totals(), self._tables.tokens())
+        if with_features:
+            file.numeric_counts(self._tables.numeric_rows())
+
+    def calibrate(self, block: Block, table: Table, settings: Settings) -> tuple[Floats, Floats, int]:
+        """The prior model's calibration after the messages of a block, all among the counted."""
+        weights, covariance = self._start()
+        if not settings.averaged:
+            return np.zeros(0), np.zeros((0, 0)), 0
+        if not len(block) or len(weights) > MAX_COVARIANCE:
+            return np.array(weights), np.array(covariance), 0
+        own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
+        seen = out_of_sample(block, own + self.factor * prior)[-1:]
+        background = seen[0].background
+        totals, words = self._outside(block, table)
+        background.totals[...] += totals[:, :, None]
+        background.words[...] += words[:, None]
+        sample = fresh_sample(seen, settings, block)
+        for row, label in enumerate(sample.labels.tolist()):
+            evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
+            calibration.learn(weights, covariance, evidence, unknown, label)
+        return np.array(weights), np.array(covariance), len(sample.labels)
+
+    def _start(self) -> tuple[list[float], list[list[float]]]:
+        weights, cells = self._tables.calibration()
+        if not weights or not cells:
+            return calibration.first_weights(len(self.classes))
+        covariance = [[0.0] * len(weights) for _ in weights]
+        for line, place, value in cells:
+            covariance[line][place] = covariance[place][line] = value
+        return weights, covariance
+
+    def _table(self) -> Table:
+        rows = np.array([(row[0], row[1], *row[3::2]) for row in self._tables.tokens()], np.int64)
+        rows = rows.reshape(-1, 2 + len(self.classes))
+        documents = np.ascontiguousarray(rows[:, 2:].T)
+        return Table(rows[:, 0], rows[:, 1].astype(np.uint8), b"", documents, documents)
+
+    def _outside(self, block: Block, table: Table) -> tuple[Floats, Floats]:
+        """What the columns of a block leave out: N_k by class and view, and words by view."""
+        prior = self._table()
+        keys = np.union1d(table.keys, prior.keys)
+        outside = ~np.isin(keys, block.keys)
+        totals = np.zeros((len(self.classes), len(VIEWS)))
+        words = np.zeros(len(VIEWS))
+        views = np.zeros(len(keys), np.int64)
+        for part, factor in ((table, 1.0), (prior, self.factor)):
+            place = np.searchsorted(keys, part.keys)
+            views[place] = part.views
+            some = outside[place] & (part.views < len(VIEWS))
+            for k in range(len(self.classes)):
+                weights = factor * part.documents[k][some]
+                totals[k] += np.bincount(part.views[some], weights, len(VIEWS))
+        words += np.bincount(views[outside & (views < len(VIEWS))], minlength=len(VIEWS))
+        return totals, words
+
+
+def check_classes(path: str, prior: PriorModel, messages: Ints) -> None:
+    """Raises unless each class has mail of its own or in the prior model."""
+    for name, own, before in zip(prior.classes, messages, prior.messages, strict=True):
+        if not own and not before:
+            raise UsageError(
+                path,
+                f"class {name} has no message, neither here nor in the prior model",
+                "a filter needs mail of each class",
+                "class-empty",
+            )
