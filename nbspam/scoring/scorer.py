@@ -123,7 +123,7 @@ class Scorer:
     __slots__ = ("_features", "_log_prior", "_model", "_settings", "_views", "_weights", "_words")
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        self._model = model = _with_prior(model)
+        self._model = model = on_prior(model)
         self._settings = settings
         self._log_prior = log_priors(
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
@@ -277,7 +277,7 @@ class Scorer:
             yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)
 
 
-def _with_prior(model: Model) -> Model:
+def on_prior(model: Model) -> Model:
     """The model with the counts of its prior model added, if it has one."""
     if "prior_weight" not in model.settings:
         return model
