@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 
 from nbspam.workflow.classifying import Classifier, Verdict, top_clues
+from nbspam.workflow.explaining import interval, share_interval, shown_class
 
 
 def verdict_json(classifier: Classifier, verdict: Verdict) -> str:
@@ -16,8 +18,26 @@ def verdict_json(classifier: Classifier, verdict: Verdict) -> str:
         "label": verdict.label,
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
-        "clues": [{"token": text, "nats": nats} for text, nats in top_clues(verdict) if abs(nats) < float("inf")],
-        "probabilities": None if verdict.probabilities is None else dict(zip(classes, verdict.probabilities, strict=True)),
+        "log_odds_interval": interval(classifier, verdict),
+        "clues": _clues(classifier, verdict),
+        "probabilities": None
+        if verdict.probabilities is None
+        else dict(zip(classes, verdict.probabilities, strict=True)),
         "risks": None if verdict.risks is None else dict(zip(actions, verdict.risks, strict=False)),
     }
     return json.dumps(content, ensure_ascii=True) + "\n"
+
+
+def _clues(classifier: Classifier, verdict: Verdict) -> list[dict[str, object]]:
+    """The loudest tokens, and for each a 95 % interval of its share of the class that log_odds is of."""
+    shown = shown_class(classifier, verdict)
+    counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
+    return [
+        {
+            "token": text,
+            "nats": nats,
+            "share_interval": share_interval(classifier, counts[text], shown) if text in counts else None,
+        }
+        for text, nats in top_clues(verdict)
+        if isfinite(nats)
+    ]

@@ -18,7 +18,7 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.scoring.scorer import Scored
+    from nbspam.scoring.scorer import Counted, Scored
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
@@ -59,19 +59,26 @@ class Verdict:
 class Classifier:
     """A model, a way of scoring and a loss, ready for any number of messages."""
 
-    __slots__ = ("_loss", "_scorer", "_tokenizer", "model", "settings")
+    __slots__ = ("_loss", "_tokenizer", "model", "scorer", "settings")
 
     def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
         self.model = model
         self.settings = settings
         self._loss = loss or zero_one_loss(len(model.classes))
-        self._scorer = Scorer(model, settings)
+        self.scorer = Scorer(model, settings)
         self._tokenizer = Tokenizer()
 
     def verdict(self, data: bytes, name: str) -> Verdict:
         """The verdict on one message; never raises on what a mail may hold."""
-        counted = counted_message(data, self._tokenizer, self.settings.features != "words")
-        return Verdict(name, self._scorer.score(counted), self.model.classes, self._loss)
+        return self.judge(self.counted(data), name)
+
+    def counted(self, data: bytes) -> Counted:
+        """The tokens of a message, and its numeric features if the model has them."""
+        return counted_message(data, self._tokenizer, self.settings.features != "words")
+
+    def judge(self, counted: Counted, name: str) -> Verdict:
+        """The verdict on a message whose tokens are at hand."""
+        return Verdict(name, self.scorer.score(counted), self.model.classes, self._loss)
 
 
 def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:

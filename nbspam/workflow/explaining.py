@@ -1,0 +1,254 @@
+"""One message -> why: what each clue, view, share and prior adds to the log-odds, and what would flip it.
+
+Hides how scores of K classes become contributions to one number.  With two classes each part adds its
+difference.  With more, log-odds = score - log sum exp(other scores), and that logarithm is the mean of
+the other scores under their own posterior plus the entropy of that posterior: so the parts add up again,
+with the entropy as one of them.
+"""
+
+from __future__ import annotations
+
+import copy
+from math import exp, fsum, inf, isfinite, log
+from typing import NamedTuple
+
+from nbspam.labels import UNSURE, positive
+from nbspam.scoring.posterior import log_odds_interval, log_posteriors, word_share_interval
+from nbspam.scoring.scorer import Counted, Part, Scored
+from nbspam.scoring.uncertainty import belief, log_odds_deviation
+from nbspam.store.inspect import covariance_of
+from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.keys import NOTAWORD, token_key
+from nbspam.workflow.classifying import Classifier, Verdict
+
+FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
+VIEW_NAMES = (*VIEWS, "NOTAWORD")
+Interval = tuple[float, float]
+
+
+class Clue(NamedTuple):
+    """A token or numeric feature and what it says.
+
+    nats        : what it adds to the log-odds of the class shown; None where it rules out both sides
+    documents   : n_jk, messages of each class that hold it (with a prior model's share); empty for a feature
+    occurrences : N_jk
+    share       : 95 % credible interval of the share of the class shown among messages that hold it
+    times       : how often it is in the message
+    """
+
+    text: str
+    kind: str
+    view: str
+    nats: float | None
+    times: int
+    documents: tuple[float, ...]
+    occurrences: tuple[float, ...]
+    share: Interval | None
+
+
+class Sum(NamedTuple):
+    """Contributions of one kind, added up: a view, the unknown words of a view, base, prior, rest."""
+
+    kind: str
+    name: str
+    nats: float | None
+    clues: int
+
+
+class Explanation(NamedTuple):
+    """Why a message got its verdict.
+
+    shown    : number of the class that the log-odds are of
+    sums     : they add up to the log-odds; residual is what rounding left (None where infinite)
+    clues    : the loudest first
+    interval : 95 % credible interval of the log-odds; None where none is defined
+    flip     : the clues whose removal changes the verdict, and to what; None if no few clues do
+    """
+
+    verdict: Verdict
+    shown: int
+    sums: list[Sum]
+    residual: float | None
+    clues: list[Clue]
+    interval: Interval | None
+    flip: tuple[list[str], str] | None
+
+
+def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
+    """Explains the verdict on one message; never raises on what a mail may hold."""
+    counted = classifier.counted(data)
+    verdict = classifier.judge(counted, name)
+    shown = shown_class(classifier, verdict)
+    weights = _rest_weights(verdict.scored, shown)
+    parts = verdict.scored.parts
+    nats = [_contribution(part, shown, weights) for part in parts]
+    sums = _sums(parts, nats, verdict.scored, weights, len(verdict.scored.scores))
+    total = verdict.scored.log_odds(shown)
+    residual = None
+    if total is not None and isfinite(total):
+        residual = fsum([total, *(-one.nats for one in sums if one.nats is not None)])
+    clues = [
+        _clue(classifier, part, value, shown)
+        for part, value in zip(parts, nats, strict=True)
+        if part.kind in ("token", "feature")
+    ]
+    clues.sort(key=lambda clue: (-abs(inf if clue.nats is None else clue.nats), clue.text))
+    return Explanation(
+        verdict,
+        shown,
+        sums,
+        residual,
+        clues,
+        interval(classifier, verdict),
+        _flip(classifier, counted, verdict, shown),
+    )
+
+
+def shown_class(classifier: Classifier, verdict: Verdict) -> int:
+    """The class that probability and log-odds are of: spam where there is one, else the one decided."""
+    classes = classifier.model.classes
+    spam = positive(classes)
+    if spam is not None:
+        return spam
+    if verdict.label in classes:
+        return classes.index(verdict.label)
+    return max(range(len(classes)), key=lambda k: verdict.scored.scores[k])
+
+
+def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
+    """95 % credible interval of the log-odds, nats; None where it is not defined."""
+    if verdict.log_odds is None:
+        return None
+    shown = shown_class(classifier, verdict)
+    deviation = log_odds_deviation(classifier.scorer, verdict.scored, shown, covariance_of(classifier.model))
+    return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
+
+
+def share_interval(classifier: Classifier, documents: tuple[float, ...], shown: int) -> Interval:
+    """95 % credible interval of the share of the class among the messages that hold a word."""
+    settings = classifier.settings
+    return word_share_interval(documents, shown, belief(settings.alpha, settings.averaged))
+
+
+def _rest_weights(scored: Scored, shown: int) -> list[float]:
+    """Each other class's share of their common probability; 0 for the class shown."""
+    shares = log_posteriors([value for k, value in enumerate(scored.scores) if k != shown])
+    others = [exp(share) for share in shares] if shares else [1.0] * (len(scored.scores) - 1)
+    return [*others[:shown], 0.0, *others[shown:]]
+
+
+def _contribution(part: Part, shown: int, weights: list[float]) -> float | None:
+    rest = [weight * value for weight, value in zip(weights, part.values, strict=True) if weight]
+    against = -inf if -inf in rest else fsum(rest)
+    own = part.values[shown]
+    if own == against == -inf:
+        return None
+    return own - against
+
+
+def _sums(
+    parts: list[Part], nats: list[float | None], scored: Scored, weights: list[float], n_classes: int
+) -> list[Sum]:
+    groups: dict[tuple[str, str], list[float | None]] = {}
+    for part, value in zip(parts, nats, strict=True):
+        if part.kind == "token":
+            key = ("view", VIEW_NAMES[part.view])
+        elif part.kind == "feature":
+            key = ("features", "features")
+        else:
+            key = (part.kind, part.text)
+        groups.setdefault(key, []).append(value)
+    sums = [Sum(kind, name, _total(values), len(values)) for (kind, name), values in groups.items()]
+    if n_classes > 2:
+        sums.append(Sum("rest", "choice among the other classes", _minus_entropy(weights), 0))
+    return sums
+
+
+def _total(values: list[float | None]) -> float | None:
+    """The sum; None where it has no meaning (a side ruled out and ruled in, or both ruled out)."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values) or (inf in known and -inf in known):
+        return None
+    return inf if inf in known else -inf if -inf in known else fsum(known)
+
+
+def _minus_entropy(weights: list[float]) -> float:
+    return fsum(weight * log(weight) for weight in weights if weight > 0)
+
+
+def _clue(classifier: Classifier, part: Part, nats: float | None, shown: int) -> Clue:
+    documents, occurrences = part.counts[::2], part.counts[1::2]
+    share = share_interval(classifier, documents, shown) if documents else None
+    view = VIEW_NAMES[part.view] if part.view >= 0 else ""
+    return Clue(part.text, part.kind, view, nats, part.times, documents, occurrences, share)
+
+
+def _flip(
+    classifier: Classifier, counted: Counted, verdict: Verdict, shown: int
+) -> tuple[list[str], str] | None:
+    """Takes clues away, the one that carries the verdict most first, until it changes.
+
+    At each step the strongest clue of each view is tried and the best of them goes, for in an average the
+    strongest need not matter most.  In the sums of the textbook the result is the smallest set there is.
+    """
+    left = copy.copy(counted)
+    left.tokens = [dict(view) for view in counted.tokens]
+    removed: list[str] = []
+    current = verdict
+    while len(removed) < FLIP_CLUES:
+        best: tuple[float, str, Counted, Verdict] | None = None
+        for text, view in _strongest(current, verdict.label, classifier.model.classes):
+            trial = _without(classifier, left, text, view)
+            judged = classifier.judge(trial, verdict.name)
+            support = _support(judged.scored.scores, verdict.label, classifier.model.classes)
+            if best is None or support < best[0]:
+                best = (support, text, trial, judged)
+        if best is None:
+            return None
+        _, text, left, current = best
+        removed.append(text)
+        if current.label != verdict.label:
+            return removed, current.label
+    return None
+
+
+def _support(scores: list[float], label: str, classes: tuple[str, ...]) -> float:
+    """How far the class decided is above its strongest rival; for unsure, how near the two best are."""
+    best = sorted(scores, reverse=True)
+    if label == UNSURE or label not in classes:
+        return -(best[0] - best[1]) if isfinite(best[1]) else 0.0
+    own = scores[classes.index(label)]
+    rivals = [value for k, value in enumerate(scores) if k != classes.index(label)]
+    if own == max(rivals) == -inf:
+        return 0.0
+    return own - max(rivals)
+
+
+def _strongest(verdict: Verdict, label: str, classes: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Of each view the token that speaks most for the class decided and against its strongest rival."""
+    scores = verdict.scored.scores
+    order = sorted(range(len(scores)), key=lambda k: -scores[k])
+    own = classes.index(label) if label in classes else order[0]
+    rival = next(k for k in order if k != own)
+    best: dict[int, tuple[float, str]] = {}
+    for part in verdict.scored.parts:
+        a, b = part.values[own], part.values[rival]
+        if part.kind != "token" or a <= b:
+            continue
+        if part.view not in best or a - b > best[part.view][0]:
+            best[part.view] = (a - b, part.text)
+    return [(text, view) for view, (_, text) in best.items()]
+
+
+def _without(classifier: Classifier, counted: Counted, text: str, view: int) -> Counted:
+    """The message without one of its tokens; NOTAWORD stands for all that the model does not know."""
+    less = copy.copy(counted)
+    less.tokens = list(counted.tokens)
+    if text == NOTAWORD and view == len(VIEWS):
+        known = classifier.model.counts(counted.keys())
+        less.tokens = [
+            {key: value for key, value in tokens.items() if key in known} for tokens in counted.tokens
+        ]
+        return less
+    less.tokens[view] = {key: value for key, value in counted.tokens[view].items() if key != token_key(text)}
+    return less
