@@ -16,7 +16,8 @@ import numpy as np
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Skipped, read_blocks
-from nbspam.errors import BadDataError, NoInputError, TryAgainError, UsageError
+from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.models.feature_counts import Edges, count_features
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.settings import from_text
@@ -24,6 +25,7 @@ from nbspam.sources import Item
 from nbspam.store.adding import add_counts, document_counts, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
+from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.file import ALL_VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, out_of_sample
@@ -48,11 +50,13 @@ def update(
         keys = _fixed_keys(model)
         views = model.settings.get("views", ALL_VIEWS)
         known = model.classes
+        features = model.settings.get("features", "words")
+        edges = measured_edges(model)
     finally:
         model.close()
-    counts = Accumulator(len(known), keys, view_numbers(views))
+    counts = Accumulator(len(known), keys, view_numbers(views), features != "numeric", features != "words")
     skipped: Skipped = []
-    for blocks, unread in read_blocks(items, known, jobs):
+    for blocks, unread in read_blocks(items, known, jobs, features != "words"):
         skipped.extend(unread)
         for block in blocks:
             counts.add(block)
@@ -62,7 +66,7 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
-    used = _add(path, counts, known, keys)
+    used = _add(path, counts, known, keys, edges)
     added = tuple(counts.messages.tolist())
     return Trained(path, known, added, len(counts.table().keys), os.path.getsize(path), skipped, used)
 
@@ -73,14 +77,6 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
         why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
         remedy = "train the new classes apart, then: nbspam model merge OLD NEW -o BOTH"
         raise BadDataError(model.path, why, remedy, "update-classes")
-    if model.numeric_features():
-        remedy = "nbspam learn CLASS FILE... adds messages one by one"
-        raise UsageError(
-            "--update",
-            f"{model.path} has numeric features, which are not added in bulk",
-            remedy,
-            "update-numeric",
-        )
 
 
 def _fixed_keys(model: Model) -> Ints | None:
@@ -89,7 +85,28 @@ def _fixed_keys(model: Model) -> Ints | None:
     return np.array(vocabulary_keys(Updater(model.connection)), np.int64)
 
 
-def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None) -> int:
+def measured_edges(model: Model) -> Edges:
+    """The bin edges of the model's numeric features, in the order in which this program measures them."""
+    found = dict(model.numeric_features())
+    if found and set(found) != set(NAMES):
+        remedy = "train it again with this version"
+        raise BadDataError(
+            model.path, "has other numeric features than this program measures", remedy, "update-features"
+        )
+    return [found[name] for name in NAMES] if found else []
+
+
+def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Edges) -> None:
+    if counts.features is None:
+        return
+    with_pairs = model.settings.get("numeric_model") == "aode"
+    added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
+    for kind, number, place, row in added.rows():
+        if any(row):
+            updater.count_numeric(number, {(kind, place): row}, 1)
+
+
+def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges) -> int:
     """One transaction; returns how many messages the calibration learned from."""
     table = counts.table()
     with updating(path) as updater:
@@ -100,6 +117,7 @@ def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | 
         ):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         add_counts(updater, counts.messages.tolist(), token_rows(table), learned_rows(counts.learned))
+        _add_features(updater, model, counts, edges)
         return _calibrate(updater, model, counts.recent())
 
 
