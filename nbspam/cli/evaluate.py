@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from nbspam.cli.evaluate_json import evaluation_json
+from nbspam.cli.options import SETTINGS
 from nbspam.cli.render import Progress, skipped_lines
 from nbspam.cli.render_evaluation import Steps, show_evaluation
 from nbspam.cli.shared import (
@@ -121,7 +122,7 @@ def _evaluate(
     if method == "model":
         return _evaluate_model(source, given)
     plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
-    corpus, notes = read_source(source, given)
+    corpus, notes = read_source(source, given, plan.settings.features != "words")
     shown = shows_progress(given["quiet"])
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
@@ -138,12 +139,17 @@ def _evaluate(
         return evaluate_replay(corpus, plan, feedback, steps.advance), notes
 
 
-def read_source(source: Source, given: dict[str, Any]) -> tuple[Corpus, list[str]]:
+def read_source(source: Source, given: dict[str, Any], features: bool = False) -> tuple[Corpus, list[str]]:
     """All mail of a source, read once, and what people should know of it."""
     shown = shows_progress(given["quiet"])
     with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
         corpus = read_corpus(
-            source.items(), source.classes, given["jobs"], source.ordered_by_index, progress.advance
+            source.items(),
+            source.classes,
+            given["jobs"],
+            source.ordered_by_index,
+            progress.advance,
+            features,
         )
     return corpus, _notes(source, corpus.skipped)
 
@@ -174,8 +180,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
     """The scoring options that were given on the command line: they go before those of the model."""
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
-    names = ("event_model", "alpha", "prior", "features", "textbook")
-    return {name: str(given[name]) for name in names if context.get_parameter_source(name) == source}
+    return {name: str(given[name]) for name in SETTINGS if context.get_parameter_source(name) == source}
 
 
 def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:

@@ -118,7 +118,10 @@ def _scoring(settings: Any) -> str:
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
     alpha = settings.get("alpha")
     shown = alpha if isinstance(alpha, str) and not alpha[:1].isdigit() else f"{float(alpha):g}"
-    return f"{settings['event_model']}, {how}, λ = {shown}"
+    words = settings["event_model"]
+    if settings.get("features") == "both":
+        words = f"{words} and {settings.get('numeric_model')}"
+    return f"{words}, {how}, λ = {shown}"
 
 
 def _figures(found: Summary) -> Table:

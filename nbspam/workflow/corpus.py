@@ -105,12 +105,16 @@ def read_corpus(
     jobs: int = 1,
     by_index: bool = False,
     progress: Progress | None = None,
+    features: bool = False,
 ) -> Corpus:
-    """Reads, parses and tokenises each message once.  NoInputError if there is none."""
+    """Reads, parses and tokenises each message once.  NoInputError if there is none.
+
+    features : measure the numeric features too
+    """
     blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []
-    for some, unread, found in run_shards(HashingReader(classes).read, shards(items), jobs):
+    for some, unread, found in run_shards(HashingReader(classes, features).read, shards(items), jobs):
         blocks.extend(some)
         skipped.extend(unread)
         identities.extend(found)

@@ -20,7 +20,7 @@ from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, worst_mistakes
 from nbspam.settings import Settings
-from nbspam.workflow.bulk_filter import BulkFilter, Counts, check_settings, count_rows
+from nbspam.workflow.bulk_filter import BulkFilter, Counts, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
 from nbspam.workflow.memory_model import bag_of, texts_of
@@ -98,9 +98,9 @@ def _clues(
     worst = (
         worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
     )
-    if not worst:
-        return {}
     scorer, texts = trained.scorer(), texts_of(corpus.block)
+    if not worst or scorer is None:
+        return {}
     bags = ((outcome.name, bag_of(corpus.block, outcome.index, texts)) for outcome in worst)
     return {name: clues_of(scorer, bag, name, corpus.classes, loss) for name, bag in bags}
 
@@ -141,7 +141,6 @@ def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Judged]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    check_settings(plan.settings)
     with Held(corpus) as held, Held(count_rows(corpus.block, len(corpus.classes))) as whole:
         judged = []
         for one in run_shards(_SplitWork(held, whole, plan), splits, plan.jobs):

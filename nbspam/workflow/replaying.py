@@ -14,7 +14,6 @@ from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.replay import Feedback, replay
-from nbspam.workflow.bulk_filter import check_settings
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Plan
 from nbspam.workflow.judging import MOST_CLUED
@@ -26,7 +25,11 @@ def evaluate_replay(
 ) -> Evaluation:
     """Every message judged in order of time by what was told of those before it."""
     check_classes(corpus)
-    check_settings(plan.settings)
+    if plan.settings.features != "words":
+        why = "a replay learns words message by message; bins need all numbers at once"
+        raise UsageError(
+            f"--features {plan.settings.features}", why, "use --folds, or words", "replay-features"
+        )
     if plan.automatic:
         why = "a replay starts without mail to choose it on"
         raise UsageError("--alpha auto", why, "give a number, or use --folds", "alpha-auto-replay")
