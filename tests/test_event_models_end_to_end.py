@@ -1,0 +1,430 @@
+"""Every event model from the command line to the verdict, on the mail of data/."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.engine.accumulator import Accumulator
+from nbspam.engine.block import Block
+from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.reading import read_blocks
+from nbspam.models.scoring_rules import Rule, count_rule
+from nbspam.settings import from_text
+from nbspam.sources import open_labelled
+from nbspam.store.reader import open_model
+from nbspam.workflow.classifying import open_classifier
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+MODELS = {
+    "presence": ["--event-model", "presence", "--textbook"],
+    "multinomial": ["--event-model", "multinomial"],
+    "bernoulli": ["--event-model", "bernoulli"],
+    "complement": ["--event-model", "complement"],
+    "complement-normalised": ["--event-model", "complement", "--normalise"],
+    "gaussian": ["--event-model", "gaussian"],
+    "categorical": ["--event-model", "categorical"],
+    "categorical-width": ["--event-model", "categorical", "--binning", "width", "--bins", "5"],
+    "aode": ["--event-model", "aode", "--bins", "4"],
+    "presence+gaussian": ["--features", "both"],
+    "multinomial+categorical": [
+        "--features", "both", "--event-model", "multinomial", "--numeric-model", "categorical",
+    ],
+    "complement+aode": ["--features", "both", "--event-model", "complement", "--numeric-model", "aode"],
+    "alpha-0.2": ["--event-model", "bernoulli", "--alpha", "0.2", "--prior", "uniform"],
+}  # fmt: skip
+
+
+def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, str]:
+    """stdout and stderr of the real command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nbspam", *map(str, arguments)], input=stdin, capture_output=True, check=False
+    )
+    assert done.returncode == status, done.stderr.decode()
+    return done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def block() -> Block:
+    source = open_labelled([str(DATA)])
+    return merge_blocks(
+        [block for some, _ in read_blocks(source.items(), source.classes, 1, True) for block in some]
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model file for each of MODELS, made when it is asked for."""
+    folder = tmp_path_factory.mktemp("models")
+
+    class Made(dict[str, Path]):
+        def __missing__(self, name: str) -> Path:
+            run("train", DATA, "-q", "-m", folder / f"{name}.nbspam", *MODELS[name])
+            self[name] = folder / f"{name}.nbspam"
+            return self[name]
+
+    return Made()
+
+
+def rule_of(path: Path, block: Block) -> Rule:
+    return count_rule(from_text(open_model(str(path)).settings), block, ("ham", "spam"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_message_and_the_batch_get_the_same_scores(
+    name: str, trained: dict[str, Path], block: Block
+) -> None:
+    joint = rule_of(trained[name], block).log_joint(block)
+    classifier = open_classifier(str(trained[name]))
+    for row in range(0, len(block), 5):
+        path = Path(block.names[row])
+        verdict = classifier.verdict(path.read_bytes(), str(path))
+        assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[str, Path]) -> None:
+    classifier = open_classifier(str(trained[name]))
+    for mail in (
+        b"",
+        b"Subject: hello\n\nnever met words qwx zzk\n",
+        (DATA / "spam" / "0002.eml").read_bytes(),
+    ):
+        scored = classifier.verdict(mail, "-").scored
+        for k in range(2):
+            assert math.fsum(part.values[k] for part in scored.parts) == pytest.approx(
+                scored.scores[k], abs=1e-9
+            )
+        assert scored.posteriors is not None
+        assert math.fsum(map(math.exp, scored.posteriors)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path], block: Block) -> None:
+    joint = rule_of(trained[name], block).log_joint(block)
+    assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
+
+
+def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """What was counted: all but settings and calibration."""
+    connection = sqlite3.connect(path)
+    names = (
+        "class",
+        "view",
+        "view_total",
+        "token",
+        "histogram",
+        "learned",
+        "numeric_feature",
+        "numeric_count",
+    )
+    found = {name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall()) for name in names}
+    connection.close()
+    return found
+
+
+NEW_MAIL = (
+    b"From: a@b.example\nDate: Mon, 2 Sep 2002 12:30:00 +0000\nSubject: An UNSEEN one\n\n"
+    b"Brand new words, 12 of 30!\n"
+)
+
+
+@pytest.mark.parametrize("name", ["multinomial", "gaussian", "aode", "complement+aode"])
+def test_learning_and_unlearning_restores_every_count(
+    name: str, trained: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.nbspam"
+    path.write_bytes(trained[name].read_bytes())
+    before = tables(path)
+    run("learn", "spam", "-q", "-m", path, stdin=NEW_MAIL)
+    assert tables(path) != before
+    run("unlearn", "-q", "-m", path, stdin=NEW_MAIL)
+    assert tables(path) == before
+
+
+@pytest.mark.parametrize("name", ["categorical", "aode", "presence+gaussian"])
+def test_learning_message_by_message_equals_adding_in_bulk(
+    name: str, trained: dict[str, Path], tmp_path: Path
+) -> None:
+    new = tmp_path / "spam"
+    new.mkdir()
+    for n in range(6):
+        (new / f"{n}.eml").write_bytes(NEW_MAIL.replace(b"30", b"3%d" % n) + b"filler " * n * n)
+    one, other = tmp_path / "one.nbspam", tmp_path / "other.nbspam"
+    for path in (one, other):
+        path.write_bytes(trained[name].read_bytes())
+    run("learn", "spam", "-q", "-m", one, *sorted(new.iterdir()))
+    run("train", "--update", "--spam", new, "-q", "-m", other)
+    assert tables(one) == tables(other)
+
+
+def test_the_number_of_processes_changes_no_count(tmp_path: Path, trained: dict[str, Path]) -> None:
+    run("train", DATA, "-q", "-j", "2", "-m", tmp_path / "two.nbspam", *MODELS["complement+aode"])
+    assert tables(tmp_path / "two.nbspam") == tables(trained["complement+aode"])
+
+
+def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) -> None:
+    """Both parts are cut at the edges of one prior model, so their counts can be added."""
+    source = open_labelled([str(DATA)])
+    blocks = [block for some, _ in read_blocks(source.items(), source.classes, 1, True) for block in some]
+    whole, parts = Accumulator(2, words=False, features=True), Accumulator(2, words=False, features=True)
+    for block in blocks:
+        whole.add(block)
+        parts.add(block)
+    assert whole.features is not None
+    features, labels = whole.features.sample()
+    from nbspam.models.feature_counts import FeatureCounts, edges_of
+
+    edges = edges_of(features, 6, "frequency")
+    one, two = FeatureCounts(2, edges, True), FeatureCounts(2, edges, True)
+    one.add(features, labels)
+    order = np.random.default_rng(1).permutation(len(labels))
+    for some in np.array_split(order, 7):
+        two.add(features[some], labels[some])
+    assert list(one.rows()) == list(two.rows())
+
+
+# Bad input
+
+
+def test_a_model_without_numeric_features_names_the_remedy(trained: dict[str, Path]) -> None:
+    _, error = run(
+        "classify", "--event-model", "gaussian", "-m", trained["presence"], stdin=NEW_MAIL, status=64
+    )
+    assert "trained without numeric features" in error
+    assert "--features numeric or --features both" in error
+
+
+def test_a_model_without_words_names_the_remedy(trained: dict[str, Path]) -> None:
+    _, error = run(
+        "classify", "--event-model", "presence", "-m", trained["gaussian"], stdin=NEW_MAIL, status=64
+    )
+    assert "trained without words" in error
+
+
+def test_a_model_without_pairs_names_the_remedy(trained: dict[str, Path]) -> None:
+    _, error = run("classify", "--event-model", "aode", "-m", trained["gaussian"], stdin=NEW_MAIL, status=64)
+    assert "train again with --event-model aode" in error
+
+
+@pytest.mark.parametrize("other", ["gaussian", "categorical"])
+def test_the_numeric_model_can_be_chosen_when_a_message_is_scored(
+    other: str, trained: dict[str, Path]
+) -> None:
+    out, _ = run("classify", "--json", "--event-model", other, "-m", trained["aode"], stdin=NEW_MAIL)
+    again, _ = run("classify", "--json", "-m", trained["aode"], stdin=NEW_MAIL)
+    assert json.loads(out)["log_odds"] != json.loads(again)["log_odds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slug"),
+    [
+        (["--event-model", "categorical", "--bins", "1"], "bins"),
+        (["--prior", "ham=0.4,spam=0.4"], "prior"),
+        (["--prior", "ham=0.4,work=0.6"], "prior"),
+        (["--event-model", "gaussian", "--features", "words"], "features"),
+        (["--event-model", "bernoulli", "--features", "numeric"], "features"),
+        (["--alpha", "-1"], "alpha"),
+        (["--alpha", "much"], "alpha"),
+        (["--loss", "FP=-1"], "loss"),
+        (["--prior-weight", "10"], "usage"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(arguments: list[str], slug: str, tmp_path: Path) -> None:
+    _, error = run("train", DATA, "-m", tmp_path / "m.nbspam", *arguments, status=64)
+    assert f"[{slug}]" in error
+    assert "next:" in error
+    assert not (tmp_path / "m.nbspam").exists()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "why"),
+    [
+        ("ham spam\nham 0 1\n", "not square"),
+        ("ham spam\nham 0 1 2\nspam 1 0\n", "not square"),
+        ("ham spam\nham 0 -1\nspam 1 0\n", "a cost is a finite number >= 0"),
+        ("ham work\nham 0 1\nwork 1 0\n", "is no class"),
+        ("ham spam\nham 0 1\nspam one 0\n", "is not a number"),
+    ],
+)
+def test_a_loss_matrix_that_is_none_is_refused(matrix: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "loss").write_text(matrix)
+    arguments = ("train", DATA, "-m", tmp_path / "m.nbspam", "--loss", tmp_path / "loss")
+    _, error = run(*arguments, status=65)
+    assert why in error
+    assert "[loss-matrix]" in error
+
+
+def test_a_class_without_messages_is_refused(tmp_path: Path) -> None:
+    for name in ("ham", "spam"):
+        (tmp_path / "mail" / name).mkdir(parents=True)
+    (tmp_path / "mail" / "ham" / "1").write_bytes(NEW_MAIL)
+    _, error = run("train", tmp_path / "mail", "-m", tmp_path / "m.nbspam", status=66)
+    assert "spam" in error
+
+
+# lambda
+
+
+@pytest.mark.parametrize(
+    "event_model", ["presence", "multinomial", "bernoulli", "complement", "categorical", "aode"]
+)
+def test_alpha_auto_is_stored_and_said(event_model: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.nbspam"
+    _, said = run("train", DATA, "--event-model", event_model, "--alpha", "auto", "-m", path)
+    alpha = float(open_model(str(path)).settings["alpha"])
+    assert alpha > 0
+    assert f"alpha = {alpha:g}." in said
+
+
+def test_without_smoothing_an_unseen_word_everywhere_is_unsure(trained: dict[str, Path]) -> None:
+    out, _ = run("classify", "--json", "--alpha", "0", "-m", trained["multinomial"], stdin=b"\n\nqwxzzk\n")
+    verdict = json.loads(out)
+    assert (verdict["label"], verdict["log_odds"], verdict["probabilities"]) == ("unsure", None, None)
+
+
+# Prior models
+
+
+@pytest.mark.parametrize(
+    "name", ["presence", "bernoulli", "complement-normalised", "gaussian", "complement+aode"]
+)
+def test_a_prior_at_its_own_size_scores_as_itself(
+    name: str, trained: dict[str, Path], tmp_path: Path
+) -> None:
+    """No own mail, and the prior worth as many messages as it has: the same counts, so the same scores."""
+    path = tmp_path / "cold.nbspam"
+    weight = sum(open_model(str(trained[name])).messages)
+    arguments = ("--prior-model", trained[name], "--prior-weight", weight, *MODELS[name])
+    run("train", "-q", "-m", path, *arguments)
+    one, other = open_classifier(str(trained[name])), open_classifier(str(path))
+    for mail in (NEW_MAIL, (DATA / "ham" / "0001.eml").read_bytes()):
+        expected = one.verdict(mail, "-").scored.scores
+        assert other.verdict(mail, "-").scored.scores == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_filter_with_a_prior_model_works_before_its_first_message(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "cold.nbspam"
+    run("train", DATA, "-q", "-m", tmp_path / "prior.nbspam")
+    run("train", "-q", "--prior-model", tmp_path / "prior.nbspam", "--prior-weight", "246", "-m", path)
+    out, _ = run("classify", "-m", path, DATA / "spam" / "0002.eml", DATA / "ham" / "0001.eml")
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["spam", "ham"]
+
+
+@pytest.mark.parametrize("name", ["multinomial", "complement+aode"])
+def test_a_model_on_a_prior_learns_and_unlearns_exactly(
+    name: str, trained: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "cold.nbspam"
+    run("train", "-q", "--prior-model", trained[name], "-m", path, *MODELS[name])
+    before = tables(path)
+    for mail in (NEW_MAIL, (DATA / "spam" / "0002.eml").read_bytes()):
+        run("learn", "spam", "-q", "-m", path, stdin=mail)
+    for mail in ((DATA / "spam" / "0002.eml").read_bytes(), NEW_MAIL):
+        run("unlearn", "-q", "-m", path, stdin=mail)
+    assert tables(path) == before
+
+
+def test_own_mail_and_a_prior_at_full_weight_equal_one_training(tmp_path: Path) -> None:
+    """The power prior at weight m0 is a merge of counts."""
+    for name in ("ham", "spam"):
+        for half in (0, 1):
+            (tmp_path / str(half) / name).mkdir(parents=True)
+        for n, path in enumerate(sorted((DATA / name).iterdir())):
+            (tmp_path / str(n % 2) / name / path.name).write_bytes(path.read_bytes())
+    common = ("--event-model", "bernoulli", "--alpha", "0.5")
+    run("train", DATA, "-q", "-m", tmp_path / "whole", *common)
+    run("train", tmp_path / "0", "-q", "-m", tmp_path / "half", *common)
+    weight = sum(open_model(str(tmp_path / "half")).messages)
+    prior = ("--prior-model", tmp_path / "half", "--prior-weight", weight)
+    run("train", tmp_path / "1", "-q", "-m", tmp_path / "both", *prior, *common)
+    one, other = open_classifier(str(tmp_path / "whole")), open_classifier(str(tmp_path / "both"))
+    for mail in (b"", NEW_MAIL, (DATA / "spam" / "0002.eml").read_bytes()):
+        expected = one.verdict(mail, "-").scored.scores
+        assert other.verdict(mail, "-").scored.scores == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_prior_that_stands_on_a_prior_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
+    run("train", "-q", "--prior-model", trained["presence"], "-m", tmp_path / "one.nbspam")
+    _, error = run(
+        "train", "--prior-model", tmp_path / "one.nbspam", "-m", tmp_path / "two.nbspam", status=64
+    )
+    assert "[prior-stacked]" in error
+
+
+# K classes
+
+
+TOPICS = {
+    "lists": b"List-Id: <users.list.example>\nFrom: user%d@list.example\n\nthe thread on patches, rules %d\n",
+    "private": b"From: ann@family.example\n\nDear %d, dinner at home with the children on day %d\n",
+    "spam": b"From: win%d@shop.example\n\nBUY cheap pills now!!! Only $%d http://192.0.2.7/\n",
+    "work": b"From: boss@office.example\n\nThe quarterly report %d and the meeting agenda %d attached\n",
+}
+CLASSES = ("lists", "private", "work", "spam")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mail")
+    for name, text in TOPICS.items():
+        (folder / name).mkdir()
+        for n in range(12):
+            (folder / name / f"{n}.eml").write_bytes(b"Subject: %d\n" % n + text % (n, n * n))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "event_model", ["presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode"]
+)
+def test_four_classes_go_through_train_and_classify(event_model: str, folders: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.nbspam"
+    run("train", folders, "-q", "-m", path, "--event-model", event_model)
+    assert open_model(str(path)).classes == CLASSES
+    right = 0
+    for name, text in TOPICS.items():
+        out, _ = run("classify", "--json", "-m", path, stdin=b"Subject: 77\n" + text % (77, 99))
+        verdict = json.loads(out)
+        assert list(verdict["probabilities"]) == list(CLASSES)
+        assert sum(verdict["probabilities"].values()) == pytest.approx(1)
+        assert min(verdict["risks"], key=verdict["risks"].get) == verdict["label"]
+        right += verdict["label"] == name
+    assert right >= 3
+
+
+def test_a_loss_matrix_given_to_train_decides(folders: Path, tmp_path: Path) -> None:
+    rows = ("lists 0 9 9 9", "private 9 0 9 9", "work 9 9 0 9", "spam 9 9 9 0", "unsure 0.1 0.1 0.1 0")
+    matrix = "\n".join(("lists private work spam", *rows))
+    (tmp_path / "loss").write_text(matrix)
+    path = tmp_path / "m.nbspam"
+    run("train", folders, "-q", "-m", path, "--loss", tmp_path / "loss")
+    (tmp_path / "loss").unlink()  # the model keeps it
+    out, _ = run("classify", "--json", "-m", path, stdin=b"Subject: hm\n\nnothing known here\n")
+    verdict = json.loads(out)
+    assert verdict["label"] == "unsure"
+    for action, costs in (("lists", (0, 9, 9, 9)), ("unsure", (0.1, 0.1, 0.1, 0))):
+        expected = sum(c * verdict["probabilities"][name] for c, name in zip(costs, CLASSES, strict=True))
+        assert verdict["risks"][action] == pytest.approx(expected)
+
+
+def test_a_given_prior_moves_every_class(folders: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.nbspam"
+    run("train", folders, "-q", "-m", path, "--event-model", "multinomial")
+    given = {"lists": 0.1, "private": 0.2, "work": 0.3, "spam": 0.4}
+    prior = ",".join(f"{name}={value}" for name, value in given.items())
+    one, _ = run("classify", "--json", "--prior", "uniform", "-m", path, stdin=b"Subject: 7\n\nmeeting\n")
+    two, _ = run("classify", "--json", "--prior", prior, "-m", path, stdin=b"Subject: 7\n\nmeeting\n")
+    before, after = json.loads(one)["probabilities"], json.loads(two)["probabilities"]
+    weighed = {name: before[name] * given[name] for name in CLASSES}
+    for name in CLASSES:
+        assert after[name] == pytest.approx(weighed[name] / sum(weighed.values()))
