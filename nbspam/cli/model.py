@@ -1,0 +1,149 @@
+"""`nbspam model`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import click
+
+from nbspam.cli.model_text import formulas_text, info_text
+from nbspam.cli.output import write_text
+from nbspam.cli.render import say
+from nbspam.cli.shared import json_option, model_option, quiet_option
+from nbspam.cli.texts import plain
+from nbspam.errors import CannotCreateError, NoInputError
+from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
+from nbspam.workflow.merging import merge
+from nbspam.workflow.output import whole_file
+
+replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
+BAD_DATA = 65
+
+
+@click.group("model")
+def model_command() -> None:
+    """Inspect, merge and convert models."""
+
+
+@model_command.command("info")
+@model_option
+@click.option(
+    "--formulas", is_flag=True, help="Every symbol of the model with its number, and a word worked out."
+)
+@click.option("--word", metavar="WORD", help="The word to work out with --formulas. Default: a telling one.")
+@json_option
+def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
+    """Show what is in a model: classes, counts, and how it scores.
+
+    With --formulas: which estimator, prior, lambda and decision rule are in force, with the numbers of this
+    model in them, in the notation of the lecture notes (docs/models.md).
+
+    \b
+    Example:
+        nbspam model info --formulas --word viagra
+
+    Exit status: 0 shown; 65 no sound model; 66 no model.
+    """
+    info = info_of(model, word)
+    if as_json:
+        write_text(json.dumps(info, ensure_ascii=True) + "\n")
+    else:
+        write_text(formulas_text(info) if formulas else info_text(info))
+
+
+@model_command.command("check")
+@model_option
+def check_command(model: str) -> int:
+    """Check that a model is sound: the file, and that all sums equal their parts.
+
+    \b
+    Example:
+        nbspam model check -m my.nbspam
+
+    Exit status: 0 sound; 65 not sound, the complaints on stdout; 66 no model.
+    """
+    complaints = check(model)
+    write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
+    return BAD_DATA if complaints else 0
+
+
+@model_command.command("dump")
+@model_option
+@click.option(
+    "-o", "--output", metavar="FILE", default="-", show_default="stdout", help="Where to write the text."
+)
+def dump_command(model: str, output: str) -> None:
+    """Write a model as text: lines of fields separated by tabs, in a fixed order.
+
+    The same counts give the same text, so two models can be compared with diff.
+
+    \b
+    Example:
+        nbspam model dump -m my.nbspam > my.tsv
+
+    Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
+    """
+    with whole_file(output) as file:
+        file.writelines(line.encode("utf-8", "replace") for line in dump_lines(model))
+
+
+@model_command.command("load")
+@click.argument("file", default="-")
+@model_option
+@replace_option
+def load_command(file: str, model: str, replace: bool) -> None:
+    """Make a model of its text form; FILE or stdin.
+
+    \b
+    Example:
+        nbspam model load my.tsv -m copy.nbspam
+
+    Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
+    """
+    _refuse_overwriting(model, replace)
+    try:
+        with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:
+            load_lines(stream, "stdin" if file == "-" else file, model)
+    except OSError as error:
+        raise NoInputError(file, error.strerror or "cannot be read", "check the path", "no-input") from None
+
+
+@model_command.command("merge")
+@click.argument("models", nargs=-1, metavar="A B [MODEL]...")
+@click.option("-o", "--output", metavar="MODEL", required=True, help="The merged model.")
+@replace_option
+@quiet_option
+def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
+    """Add up models: the counts are those of one training on all of their mail.
+
+    Classes are united by name.  The way of scoring is the first model's.  The calibrations of models with all
+    classes are combined, each for what its own mail taught it; they are not what one training would learn.
+
+    \b
+    Example:
+        nbspam model merge home.nbspam work.nbspam -o both.nbspam
+
+    Exit status: 0 merged; 64 usage; 65 models that cannot be added; 66 no model; 73 cannot create; 74 I/O.
+    """
+    _refuse_overwriting(output, replace)
+    merged = merge(list(models), output)
+    if quiet:
+        return
+    counts = ", ".join(
+        f"{n:,} {plain(name)}" for name, n in zip(merged.classes, merged.messages, strict=True)
+    )
+    say(
+        f"Merged {len(models)} models: {sum(merged.messages):,} messages ({counts}).\nModel: {plain(output)}."
+    )
+    if merged.differing:
+        say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
+    if merged.calibrated < len(models):
+        say(f"Calibration: of {merged.calibrated} models; the others lack a class, or keep none.")
+
+
+def _refuse_overwriting(path: str, replace: bool) -> None:
+    if os.path.lexists(path) and not replace:
+        why = "there is a model already, and it stays as it is"
+        raise CannotCreateError(path, why, "--replace writes over it", "model-exists")

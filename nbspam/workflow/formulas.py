@@ -1,0 +1,271 @@
+"""The formulas of a model with its numbers in them, in the notation of docs/models.md.
+
+Hides how each way of scoring is put in words: the symbols, the estimator, the prior, the score, the
+decision rule, and one word worked out from its counts to its weight.  Every number comes from the code
+that scores; a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+from typing import NamedTuple
+
+from nbspam.decision import Loss, cutoffs
+from nbspam.labels import HAM, SPAM
+from nbspam.scoring.evidence import ViewEvidence
+from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SHRINKAGE, Settings
+from nbspam.store.inspect import Word
+from nbspam.store.reader import Model
+from nbspam.tokens.bag import VIEWS
+
+Line = tuple[str, str]  # what, and its formula or number
+
+
+class Section(NamedTuple):
+    """Some lines under a title."""
+
+    title: str
+    lines: list[Line]
+
+
+_ESTIMATORS = {
+    "presence": "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
+    "multinomial": "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
+    "bernoulli": "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
+    "complement": "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
+    "gaussian": "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
+    "categorical": "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
+    "aode": "P(k, x_i) and P(x_j | k, x_i) from counts of pairs of bins, smoothed by λ",
+}
+_SCORES = {
+    "presence": "log π_k + Σ over the distinct words of log φ_jk",
+    "multinomial": "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
+    "bernoulli": "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
+    "complement": "-Σ_j x_j log θ_jk, without the prior",
+    "gaussian": "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
+    "categorical": "log π_k + Σ_j log φ_jtk",
+    "aode": "log of the mean over i of P(k, x_i) Π_j P(x_j | k, x_i)",
+}
+_STORIES = {
+    "presence": "multinomial on presence: a message is the set of its words",
+    "multinomial": "multinomial: a message is a sequence of words",
+    "bernoulli": "Bernoulli: for each word of the vocabulary, present or absent",
+    "complement": "complement: each class by the words of all others",
+    "gaussian": "Gaussian: each numeric feature is drawn from a normal distribution",
+    "categorical": "categorical: each numeric feature falls into one of its bins",
+    "aode": "averaged one-dependence: each feature may depend on one other",
+}
+
+
+def sections(model: Model, settings: Settings, loss: Loss, word: Word | None) -> list[Section]:
+    """All formulas of a model, its prior model's counts among the numbers."""
+    found = [Section("Symbols", _symbols(model, settings)), Section("Estimator", _estimator(settings))]
+    found.append(Section("Prior", _prior(model, settings)))
+    found.append(Section("Score", _score(model, settings)))
+    found.append(Section("Decision", decision_lines(model.classes, loss)))
+    if word is not None and settings.features != "numeric":
+        found.append(Section(f"The word {word.text!r}", worked_word(model, settings, word)))
+    return found
+
+
+def number(value: float) -> str:
+    """Whole numbers whole, others with six digits."""
+    return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def by_class(classes: Sequence[str], values: Sequence[float]) -> str:
+    """`ham 133, spam 113`."""
+    return ", ".join(f"{name} {number(value)}" for name, value in zip(classes, values, strict=True))
+
+
+def _totals(table: list[list[int]]) -> list[int]:
+    return [sum(column) for column in zip(*table, strict=True)]
+
+
+def vocabulary_size(model: Model) -> int:
+    """|V|, NOTAWORD among them."""
+    return int(sum(model.words)) + (0 if model.words[len(VIEWS)] else 1)
+
+
+def _symbols(model: Model, settings: Settings) -> list[Line]:
+    classes = model.classes
+    lines = [
+        ("K, classes", f"{len(classes)}: {', '.join(classes)}"),
+        ("m, messages", number(sum(model.messages))),
+        ("m_k, messages of class k", by_class(classes, model.messages)),
+        ("λ, smoothing constant", f"{settings.alpha:g}"),
+    ]
+    if settings.features == "numeric":
+        return lines
+    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model))))
+    lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, _totals(model.documents))))
+    lines.append(("N_k, occurrences of words", by_class(classes, _totals(model.occurrences))))
+    if settings.averaged:
+        for view, name in enumerate(VIEWS):
+            words = (
+                f"|V| = {number(model.words[view] + 1)}, Σ_j n_jk: {by_class(classes, model.documents[view])}"
+            )
+            lines.append((f"of these in the {name}", words))
+    return lines
+
+
+def _estimator(settings: Settings) -> list[Line]:
+    lines = []
+    if settings.features != "numeric":
+        lines.append(("event model", _STORIES[settings.event_model]))
+        lines.append(("estimate", _ESTIMATORS[settings.event_model]))
+        prior = "Beta(λ, λ)" if settings.event_model == "bernoulli" else "Dirichlet(λ, ..., λ)"
+        kind = "maximum likelihood" if settings.alpha == 0 else f"the posterior mean under {prior}"
+        lines.append(("which is", kind + (", Laplace's" if settings.alpha == 1 else "")))
+    if settings.features != "words":
+        lines.append(("numeric features", _STORIES[settings.numeric_model]))
+        lines.append(("estimate", _ESTIMATORS[settings.numeric_model]))
+    return lines
+
+
+def _prior(model: Model, settings: Settings) -> list[Line]:
+    formula = {
+        "empirical": "π_k = m_k / m",
+        "smoothed": "π_k = (m_k + λ) / (m + K λ)",
+        "uniform": "π_k = 1 / K",
+    }.get(settings.prior, "π_k as given")
+    logs = log_priors(parse_prior(settings.prior), model.messages, model.classes, settings.alpha)
+    return [
+        (settings.prior, formula),
+        ("π_k", by_class(model.classes, [exp(value) for value in logs])),
+        ("log π_k", by_class(model.classes, logs)),
+    ]
+
+
+def _score(model: Model, settings: Settings) -> list[Line]:
+    if not settings.averaged:
+        lines = []
+        if settings.features != "numeric":
+            lines.append(("score of class k", _SCORES[settings.event_model]))
+        if settings.features != "words":
+            joined = "added to it, without log π_k" if settings.features == "both" else "score of class k"
+            lines.append((joined, _SCORES[settings.numeric_model]))
+        return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
+    return _averaged_score(model, settings)
+
+
+def _averaged_score(model: Model, settings: Settings) -> list[Line]:
+    first = model.classes[0]
+    least = ", ".join(
+        f"in the {name} the {n} strongest over {settings.threshold * floor:g}"
+        for name, n, floor in zip(VIEWS, AT_LEAST, FLOORS, strict=True)
+        if n
+    )
+    floors = ", ".join(
+        f"{name} {settings.threshold * (1.0 if n else floor):g}"
+        for name, n, floor in zip(VIEWS, AT_LEAST, FLOORS, strict=True)
+    )
+    lines = [
+        ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first}) · n_j / (n_j + {CONFIDENCE:g})"),
+        ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
+        ("evidence of view v", f"E_vk = Σ w_jk over its informative words / (their number + {SHRINKAGE:g})"),
+        ("unknown share of view v", "u_v = share of its words that the model never met"),
+        (f"score against {first}", "z_k = Σ_v a_v E_vk + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
+        ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
+    ]
+    return lines + _calibration(model)
+
+
+def _calibration(model: Model) -> list[Line]:
+    from nbspam.scoring.calibration import feature_names, first_weights
+
+    learned = model.calibration()
+    weights = learned or first_weights(len(model.classes))[0]
+    symbols = {"evidence": "a", "constant": "b", "unknown": "c"}
+    lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
+    for (name, k), weight in zip(feature_names(len(model.classes)), weights, strict=True):
+        kind, _, view = name.partition(":")
+        of = ", ".join(part for part in (view, model.classes[k] if k is not None else "") if part)
+        lines.append((f"{symbols[kind]}({of})", f"{weight:+.4f}"))
+    return lines
+
+
+def decision_lines(classes: Sequence[str], loss: Loss) -> list[Line]:
+    """The rule, the losses, and for ham and spam the cut-offs on the log-odds."""
+    lines = [("rule", "the action i of least conditional risk R(i | x) = Σ_j λ_ij P(j | x)")]
+    rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
+    for name, costs in rows:
+        lines.append((f"deciding {name} costs", "if " + by_class(classes, costs)))
+    if tuple(classes) == (HAM, SPAM):
+        at = cutoffs(loss)
+        lines.append(("so spam is", f"log-odds > {at.spam_above:g} nats"))
+        if at.ham_below != at.spam_above:
+            lines.append(("and ham is", f"log-odds <= {at.ham_below:g} nats; unsure between"))
+    return lines
+
+
+def worked_word(model: Model, settings: Settings, word: Word) -> list[Line]:
+    """From the counts of a word to what it adds to the scores."""
+    classes = model.classes
+    lines = [
+        ("n_jk", by_class(classes, word.documents)),
+        ("N_jk", by_class(classes, word.occurrences)),
+    ]
+    for k, name in enumerate(classes):
+        top, bottom, fraction = _fraction(model, settings, word, k)
+        value = number(top / bottom) if bottom else "undefined"
+        symbol = "θ" if settings.event_model == "complement" else "φ"
+        lines.append((f"{symbol}(j, {name})", f"{fraction} = {value}"))
+    return lines + (
+        _worked_weight(model, settings, word) if settings.averaged else _worked_sum(model, settings, word)
+    )
+
+
+def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[float, float, str]:
+    """Numerator, denominator and the fraction in figures of the word's estimate in class k."""
+    a, size = settings.alpha, vocabulary_size(model)
+    if settings.averaged:
+        count, total = word.documents[k], model.documents[word.view][k]
+        size = model.words[word.view] + 1
+    elif settings.event_model == "presence":
+        count, total = word.documents[k], _totals(model.documents)[k]
+    elif settings.event_model == "bernoulli":
+        count, total, size = word.documents[k], model.messages[k], 2
+    elif settings.event_model == "multinomial":
+        count, total = word.occurrences[k], _totals(model.occurrences)[k]
+    else:
+        everything = _totals(model.occurrences)
+        count, total = sum(word.occurrences) - word.occurrences[k], sum(everything) - everything[k]
+    fraction = f"({number(count)} + {a:g}) / ({number(total)} + {a:g} · {number(size)})"
+    return count + a, total + a * size, fraction
+
+
+def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
+    if word.view >= len(VIEWS):
+        return [("in the average", "NOTAWORD is no evidence; its share is, as u_v")]
+    documents = model.documents[word.view]
+    law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, model.words[word.view] + 1)
+    if not any(word.documents):
+        return [("in the average", "never met, so it counts as unknown")]
+    counts = [n for pair in zip(word.documents, word.occurrences, strict=True) for n in pair]
+    spread, weights = law.weigh(counts)
+    verdict = (
+        "informative"
+        if spread > law.threshold
+        else "informative in short texts"
+        if spread > law.floor
+        else "says nothing"
+    )
+    return [
+        ("w_jk", by_class(model.classes, weights)),
+        ("largest minus smallest", f"{spread:.4f} nats: {verdict}"),
+    ]
+
+
+def _worked_sum(model: Model, settings: Settings, word: Word) -> list[Line]:
+    from nbspam.scoring.scorer import Scorer
+
+    words = Scorer(model, settings.replaced(features="words"))._words
+    adds = words.token(word.documents, word.occurrences, 1)
+    lines = [("once in a message it adds", by_class(model.classes, adds))]
+    if settings.event_model == "bernoulli":
+        lines[0] = ("present, it adds log φ - log(1 - φ)", lines[0][1])
+        lines.append(("all words absent, log score", by_class(model.classes, words.base)))
+    return lines

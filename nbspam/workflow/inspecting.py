@@ -1,0 +1,179 @@
+"""What is in a model: facts for `model info`, its check, its text form.
+
+Hides where each number comes from.  `info_of` gathers plain values, which are the JSON; the texts for
+people (nbspam.cli.model_text) are made of nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from typing import Any
+
+from nbspam.decision import cutoffs, zero_one_loss
+from nbspam.errors import BadDataError, UsageError
+from nbspam.labels import HAM, SPAM
+from nbspam.scoring.calibration import feature_names
+from nbspam.scoring.posterior import word_share_interval
+from nbspam.scoring.scorer import on_prior
+from nbspam.scoring.uncertainty import belief
+from nbspam.settings import Settings, from_text
+from nbspam.store.derived import VIEW_NAMES
+from nbspam.store.inspect import Word, check_model, covariance_of, find_word, learned_messages, telling_word
+from nbspam.store.reader import FORMAT, Model, open_model
+from nbspam.store.text import dump, load
+from nbspam.workflow.classifying import stored_loss
+from nbspam.workflow.formulas import sections, vocabulary_size
+
+Info = dict[str, Any]
+
+
+def check(path: str) -> list[str]:
+    """What is wrong with a model, one line each; empty for a sound one."""
+    return check_model(path)
+
+
+def dump_lines(path: str) -> Iterator[str]:
+    """The text form of a model."""
+    model = open_model(path)
+    try:
+        yield from dump(model)
+    finally:
+        model.close()
+
+
+def load_lines(lines: Iterable[bytes], where: str, path: str) -> None:
+    """Makes the model of a text form."""
+    load(_decoded(lines, where), where, path)
+
+
+def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
+    for place, line in enumerate(lines, 1):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError:
+            remedy = "name the output of nbspam model dump"
+            raise BadDataError(
+                f"{where}: line {place}", "this is not UTF-8 text", remedy, "dump-foreign"
+            ) from None
+
+
+def info_of(path: str, word: str | None = None) -> Info:
+    """Everything that `model info` says, as plain values.
+
+    word : the word to work out; None for one that tells the classes apart
+    """
+    stored = open_model(path)
+    try:
+        settings = from_text(stored.settings)
+        model = on_prior(stored)
+        loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
+        found = _word(stored, word)
+        info: Info = {
+            "path": path,
+            "size_bytes": os.path.getsize(path),
+            "format": FORMAT,
+            "classes": list(stored.classes),
+            "messages": dict(zip(stored.classes, stored.messages, strict=True)),
+            "different_messages": learned_messages(stored),
+            "vocabulary": stored.settings.get("vocabulary", "open"),
+            "vocabulary_size": vocabulary_size(stored),
+            "views": _views(stored),
+            "settings": stored.settings,
+            "calibration": _calibration(stored),
+            "cutoffs": _cutoffs(stored, loss),
+            "features": _features(stored, settings),
+            "word": _word_facts(stored, settings, found),
+        }
+        info["formulas"] = [
+            {"title": section.title, "lines": [list(line) for line in section.lines]}
+            for section in sections(model, settings, loss, found)
+        ]
+        return info
+    finally:
+        stored.close()
+
+
+def _word(model: Model, text: str | None) -> Word | None:
+    if text is None:
+        return telling_word(model)
+    found = find_word(model, text) or find_word(model, text.casefold())
+    if found is None:
+        remedy = "try another; nbspam model dump lists all"
+        raise UsageError(f"--word {text}", f"{model.path} does not count this word", remedy, "no-such-word")
+    return found
+
+
+def _views(model: Model) -> Info:
+    return {
+        name: {
+            "words": model.words[view],
+            "documents": dict(zip(model.classes, model.documents[view], strict=True)),
+            "occurrences": dict(zip(model.classes, model.occurrences[view], strict=True)),
+        }
+        for view, name in enumerate(VIEW_NAMES)
+    }
+
+
+def _calibration(model: Model) -> list[Info]:
+    covariance = covariance_of(model)
+    names = feature_names(len(model.classes))
+    return [
+        {
+            "feature": name,
+            "class": None if k is None else model.classes[k],
+            "weight": weight,
+            "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,
+        }
+        for i, ((name, k), weight) in enumerate(zip(names, model.calibration(), strict=False))
+    ]
+
+
+def _cutoffs(model: Model, loss: Any) -> Info | None:
+    if model.classes != (HAM, SPAM):
+        return None
+    at = cutoffs(loss)
+    return {
+        "ham_below": at.ham_below if isfinite(at.ham_below) else None,
+        "spam_above": at.spam_above if isfinite(at.spam_above) else None,
+    }
+
+
+def _features(model: Model, settings: Settings) -> list[Info]:
+    """Numeric features: by class how often measured, mean and deviation, and whether the floor was needed."""
+    features = model.numeric_features()
+    if not features:
+        return []
+    from nbspam.scoring.features import read_moments
+    from nbspam.scoring.numeric import GaussianScorer
+
+    totals = read_moments(model, len(model.classes), len(features))
+    gaussian = GaussianScorer(totals)
+    floored = set(gaussian.floored)
+    return [
+        {
+            "name": name,
+            "bins": len(edges) + 1,
+            "measured": {c: totals.counts[k][f] for k, c in enumerate(model.classes)},
+            "mean": {c: gaussian.means[k][f] for k, c in enumerate(model.classes)},
+            "deviation": {c: gaussian.variances[k][f] ** 0.5 for k, c in enumerate(model.classes)},
+            "variance_floor": [c for k, c in enumerate(model.classes) if (k, f) in floored],
+        }
+        for f, (name, edges) in enumerate(features)
+    ]
+
+
+def _word_facts(model: Model, settings: Settings, word: Word | None) -> Info | None:
+    if word is None:
+        return None
+    pseudo = belief(settings.alpha, settings.averaged)
+    return {
+        "text": word.text,
+        "view": VIEW_NAMES[word.view],
+        "documents": dict(zip(model.classes, word.documents, strict=True)),
+        "occurrences": dict(zip(model.classes, word.occurrences, strict=True)),
+        "share_interval": {
+            name: list(word_share_interval(word.documents, k, pseudo)) for k, name in enumerate(model.classes)
+        },
+    }
