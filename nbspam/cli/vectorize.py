@@ -1,0 +1,64 @@
+"""`nbspam vectorize`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from nbspam.cli.render import Progress, say, skipped_lines
+from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
+from nbspam.cli.texts import plain
+from nbspam.vectorize.formats import FORMATS
+from nbspam.vectorize.matrix import EVENT_MODELS
+from nbspam.vocabulary.file import read_vocabulary
+from nbspam.workflow.vectorizing import vectorize
+
+
+@click.command("vectorize")
+@source_options
+@click.option("--vocab", metavar="FILE", required=True, help="The vocabulary whose codes are the columns.")
+@click.option(
+    "--event-model", type=click.Choice(EVENT_MODELS), required=True, help="0 and 1, or counts and sequences."
+)
+@click.option("-o", "--output", metavar="FILE", required=True, help="The file to write; - is stdout.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="npz", show_default=True, help="Its form."
+)
+@jobs_option
+@quiet_option
+def vectorize_command(
+    vocab: str, event_model: str, output: str, form: str, jobs: int, quiet: bool, **given: Any
+) -> None:
+    """Turn labelled mail into a matrix, or into sequences of codes, over a vocabulary.
+
+    A row is a message, a column a code of the vocabulary; column 0 is NOTAWORD.  Bernoulli rows hold 1
+    where the word is in the message, multinomial rows how often it is.
+
+    npz is a scipy CSR matrix (scipy.sparse.load_npz) with labels, class names, message names and words
+    beside it (numpy.load, without pickle).  svmlight numbers columns from 1.  jsonl keeps the order: under
+    multinomial `codes` has the code of each token in turn.
+
+    \b
+    Example:
+        nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
+        nbspam vectorize data --vocab vocab.tsv --event-model multinomial --format jsonl -o -
+
+    Exit status: 0 written; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
+    """
+    vocabulary = read_vocabulary(vocab)
+    source = labelled_source(given, allow_one_class=True)
+    shown = shows_progress(quiet)
+    with Progress("Vectorizing", source.size_hint()[1] if shown else None, shown) as progress:
+        done = vectorize(
+            source.items(), source.classes, vocabulary, output, event_model, form, jobs, progress.advance
+        )
+    if quiet:
+        return
+    counts = ", ".join(
+        f"{n:,} {plain(name)}" for name, n in zip(vocabulary.classes, done.messages, strict=True)
+    )
+    columns = len(vocabulary.words)
+    say(f"{sum(done.messages):,} messages ({counts}) of {done.tokens:,} tokens, {columns:,} codes.")
+    for line in skipped_lines([*source.skipped, *done.skipped]):
+        say(line)
