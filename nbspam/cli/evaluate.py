@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -20,17 +21,17 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.cli.whole_file import check_writable, write_whole
 from nbspam.decision import Loss
-from nbspam.errors import UsageError
+from nbspam.errors import CannotCreateError, UsageError
 from nbspam.evaluation.evaluation_file import save
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
-from nbspam.evaluation.trec import write_results
+from nbspam.evaluation.trec import result_lines
 from nbspam.sources import Source
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
+from nbspam.workflow.output import STDOUT, whole_file
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -91,9 +92,13 @@ def eval_command(**given: Any) -> None:
     method = chosen_method(given)
     for path in (given["results"], given["save"], given["report"]):
         check_writable(path)
-    source = labelled_source(given)
-    loss = read_loss(given["loss"], source.classes)
-    evaluation, notes = _evaluate(method, source, given, loss)
+    source = labelled_source(given, allow_one_class=method == "model")
+    if method == "model":
+        evaluation, notes = _evaluate_model(source, given)
+        loss = read_loss(given["loss"], evaluation.classes)
+    else:
+        loss = read_loss(given["loss"], source.classes)
+        evaluation, notes = _evaluate(method, source, given, loss)
     found = summary(evaluation, loss)
     _write_files(evaluation, given, loss)
     if given["as_json"]:
@@ -119,8 +124,6 @@ def chosen_method(given: dict[str, Any]) -> str:
 def _evaluate(
     method: str, source: Source, given: dict[str, Any], loss: Loss | None
 ) -> tuple[Evaluation, list[str]]:
-    if method == "model":
-        return _evaluate_model(source, given)
     plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
     corpus, notes = read_source(source, given, plan.settings.features != "words")
     shown = shows_progress(given["quiet"])
@@ -185,10 +188,29 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:
     if given["results"]:
-        write_whole(given["results"], lambda path: write_results(evaluation, path))
+        with whole_file(given["results"]) as file:
+            file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if given["save"]:
-        write_whole(given["save"], lambda path: save(evaluation, path))
+        save(evaluation, given["save"])
     if given["report"]:
-        from nbspam.evaluation.report import write_report
+        from nbspam.evaluation.report import report_html  # matplotlib: only where a page is wanted
 
-        write_whole(given["report"], lambda path: write_report(evaluation, path, loss))
+        page = report_html(evaluation, loss)
+        with whole_file(given["report"]) as file:
+            file.write(page.encode("utf-8", "backslashreplace"))
+
+
+def check_writable(path: str | None) -> None:
+    """Raises if a file could not be made there: told before the work, not after it."""
+    if path is None or path == STDOUT:
+        return
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
+    if not os.path.isdir(folder):
+        remedy = "make the folder, or choose another place"
+        raise CannotCreateError(path, "there is no such folder", remedy, "output-folder")
+    if not os.access(folder, os.W_OK):
+        raise CannotCreateError(
+            path, "the folder cannot be written to", "choose another place", "output-denied"
+        )

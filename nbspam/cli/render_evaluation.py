@@ -23,6 +23,7 @@ from nbspam.evaluation.comparison import Comparison, Difference
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
+from nbspam.workflow.tuning import Tried, Tuned
 
 SHOWN_MISTAKES = 5  # of each class; all with -v
 WIDEST_CONFUSION = 10  # classes
@@ -275,3 +276,42 @@ def _difference_row(table: Table, name: str, found: Difference, digits: int) -> 
     p = "" if found.p != found.p else "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
     shown = (f"{found.a:.{digits}f}", f"{found.b:.{digits}f}", f"{found.difference:+.{digits}f}")
     table.add_row(name, *shown, interval, p)
+
+
+def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> None:
+    """The table that was chosen from, and the options to give to train."""
+    out = console()
+    judged = len(tuned.chosen.evaluation.outcomes)
+    out.print(f"[bold]{judged:,} messages judged[/], {escape(tuned.how)}.", soft_wrap=True)
+    for note in notes:
+        out.print(escape(note), style="yellow", soft_wrap=True)
+    out.print()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("options of train", no_wrap=True)
+    for name in ("ham lost", "spam missed", "(1-ROCA)%", "log loss", "less default", "p"):
+        table.add_column(name, justify="right")
+    for one in tuned.tried:
+        chosen = one is tuned.chosen
+        options = one.candidate.options or "(the default)"
+        table.add_row(
+            *_tuning_cells(options, one, one is tuned.tried[0]), style="bold green" if chosen else ""
+        )
+    out.print(table)
+    if tuned.comparison is not None:
+        out.print(escape(f"Paired: {tuned.comparison.verdict}."), soft_wrap=True)
+    if tuned.chosen is tuned.tried[0]:
+        out.print(
+            "[bold]The default stays[/]: no other choice is better by more than chance.", soft_wrap=True
+        )
+    else:
+        out.print(f"[bold]Chosen[/]: nbspam train {escape(tuned.chosen.candidate.options)} …", soft_wrap=True)
+
+
+def _tuning_cells(options: str, one: Tried, is_default: bool) -> list[str]:
+    cells = [escape(options)]
+    cells += ["" if value != value else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
+    ranking = one.one_minus_roca_percent
+    cells += ["" if ranking != ranking else f"{ranking:.4f}", f"{one.log_loss:.5f}"]
+    if is_default:
+        return [*cells, "", ""]
+    return [*cells, f"{one.difference:+.5f}", "< 0.001" if one.p < 0.001 else f"{one.p:.3f}"]

@@ -17,7 +17,16 @@ from nbspam.cli.texts import default_model
 from nbspam.engine.executor import default_jobs
 from nbspam.errors import UsageError
 from nbspam.labels import checked_name
-from nbspam.settings import BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, Settings
+from nbspam.settings import (
+    ALPHA,
+    BINNINGS,
+    BINS,
+    EVENT_MODELS,
+    FEATURES,
+    NUMERIC_MODELS,
+    THRESHOLD,
+    Settings,
+)
 from nbspam.sources import Source, open_labelled
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -86,9 +95,17 @@ def scoring_options(command: Decorated) -> Decorated:
             help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
         ),
         click.option(
+            "--threshold",
+            type=float,
+            metavar="NATS",
+            default=THRESHOLD,
+            show_default=True,
+            help="Averaged views: a token whose classes differ by no more says nothing.",
+        ),
+        click.option(
             "--alpha",
             metavar="X|auto",
-            help="The smoothing constant lambda. Default: 0.01 for averaged views, else 1.",
+            help=f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.",
         ),
         click.option(
             "--event-model",
@@ -157,6 +174,7 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
         None if alpha in (None, "auto") else parse_alpha(alpha),
         given["prior"],
         False if given["textbook"] else None,
+        checked_threshold(given.get("threshold", THRESHOLD)),
         normalise=given["normalise"],
         features=given["features"] or "",
         numeric_model=given.get("numeric_model") or "",
@@ -167,6 +185,15 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
 
     parse_prior(settings.prior)
     return settings
+
+
+def checked_threshold(value: float) -> float:
+    """The informative threshold, nats."""
+    if not 0 <= value < float("inf"):
+        raise UsageError(
+            f"--threshold {value:g}", "is not a number of nats >= 0", "for example: 2", "threshold"
+        )
+    return value
 
 
 def parse_alpha(text: str) -> float:

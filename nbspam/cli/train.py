@@ -31,6 +31,7 @@ from nbspam.workflow.updating import update
 KEPT_BY_UPDATE = (
     "event_model",
     "alpha",
+    "threshold",
     "prior",
     "features",
     "normalise",

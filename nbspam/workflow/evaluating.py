@@ -71,13 +71,19 @@ class _SplitWork:
     def __call__(self, split: Split) -> Judged:
         corpus, plan = self._corpus.value, self._plan
         train, rows = split
-        n_classes = len(corpus.classes)
-        left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
-        counts = self._whole.value.without(count_rows(select_rows(corpus.block, left_out), n_classes))
-        trained = BulkFilter(corpus.block, train, counts, plan.settings, corpus.classes, plan.automatic)
-        loss = plan.loss or zero_one_loss(n_classes)
+        trained = trained_on(corpus, self._whole.value, train, plan.settings, plan.automatic)
+        loss = plan.loss or zero_one_loss(len(corpus.classes))
         outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
         return Judged(outcomes, _clues(corpus, trained, rows, outcomes, loss))
+
+
+def trained_on(
+    corpus: Corpus, whole: Counts, train: Ints, settings: Settings, automatic: bool = False
+) -> BulkFilter:
+    """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
+    left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
+    counts = whole.without(count_rows(select_rows(corpus.block, left_out), len(corpus.classes)))
+    return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
 
 
 def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], loss: Loss) -> list[Outcome]:
