@@ -95,9 +95,24 @@ def open_model(path: str) -> Model:
     """Opens a model for reading.  Raises a child of NbspamError that says what is wrong with the file."""
     check_file(path)
     try:
-        return Model(path, _connect(path))
+        try:
+            return Model(path, _connect(path))
+        except sqlite3.OperationalError:
+            if not os.path.exists(path + "-journal"):
+                raise
+            _roll_back(path)
+            return Model(path, _connect(path))
     except sqlite3.Error as error:
         raise store_error(path, error) from None
+
+
+def _roll_back(path: str) -> None:
+    """Takes back what a killed writer left half done; a reader may not, and would fail for ever."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("SELECT count(*) FROM class").fetchone()
+    finally:
+        connection.close()
 
 
 def _connect(path: str) -> sqlite3.Connection:
