@@ -18,9 +18,9 @@ ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many 
 TEXTBOOK_ALPHA = 1.0
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
-FLOORS = (1.0, 0.5, 0.5)  # of the threshold: what lifts a token into the average where AT_LEAST does
-AT_LEAST = (0, 20, 0)  # so many of the strongest tokens count even below the threshold: short texts
-CONFIDENCE = 0.5  # messages; a token met in n of them is trusted n / (n + CONFIDENCE)
+STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
+WEAK = (1.0, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
+AT_LEAST = (0, 20, 0)  # so many of the largest spreads count, by view: short texts have few strong words
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 BINS = 10

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SAME, SHRINKAGE
+from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK
 from nbspam.tokens.bag import VIEWS
 
 Floats = NDArray[np.float64]
@@ -132,7 +132,6 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
     ratios = np.log(background.pairs + alpha)
     ratios -= log_totals[:, views, rows]
     seen = background.pairs.sum(axis=0)
-    ratios *= seen / (seen + CONFIDENCE)
     missing = seen <= 0
     spreads = np.where(missing, 0.0, ratios.max(axis=0) - ratios.min(axis=0))
     informative = _informative(spreads, views, cells, threshold)
@@ -148,13 +147,10 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
 
 def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:
     """bool (n_pairs,): which tokens count in their row's average, see ViewEvidence.informative."""
-    thresholds = np.array(
-        [threshold if least else threshold * floor for least, floor in zip(AT_LEAST, FLOORS, strict=True)]
-    )
-    chosen = spreads > thresholds[views]
+    chosen = spreads > threshold * np.array(STRONG)[views]
     least = np.array(AT_LEAST)[views]
     strong = np.bincount(cells[chosen], minlength=int(cells.max(initial=-1)) + 1)
-    wanting = np.flatnonzero((strong[cells] < least) & (spreads > threshold * np.array(FLOORS)[views]))
+    wanting = np.flatnonzero((strong[cells] < least) & (spreads > threshold * np.array(WEAK)[views]))
     if not len(wanting):
         return chosen
     wanting = wanting[np.lexsort((-spreads[wanting], cells[wanting]))]

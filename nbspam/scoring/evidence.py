@@ -1,7 +1,6 @@
 """The evidence of a view: the mean of what its informative tokens say.
 
-Hides the averaging: which tokens are informative, how far a rare one is trusted, what the mean
-divides by.  Naive Bayes adds up evidence that is not independent, so long messages saturate; a
+Hides the averaging: which tokens are informative and what the mean divides by.  Naive Bayes adds up evidence that is not independent, so long messages saturate; a
 mean over the informative tokens (a geometric mean of likelihood ratios) does not.
 Pure Python; nbspam.models.views computes the same in bulk.  Chosen in docs/experiments/evidence.md.
 """
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 from math import log
 
-from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SAME, SHRINKAGE
+from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
 class ViewEvidence:
     """Turns the stored counts of one view's distinct tokens into evidence.
 
-    For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats, and n_j the number
-    of messages that hold it in any class.  Its weight is (l_jk - l_j0) n_j / (n_j + CONFIDENCE), its
-    spread the difference of its largest and smallest l_jk, shrunk alike.  Informative are the tokens
-    with a spread over `threshold`, and in a view with AT_LEAST > 0 also that many of the largest
-    spreads over `threshold * FLOORS` (those tied with the last of them too).
+    For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats.  Its weight is
+    l_jk - l_j0, its spread the difference of its largest and smallest l_jk.  Informative are the tokens
+    with a spread over `threshold * STRONG`; where they are fewer than AT_LEAST, that many of the largest
+    spreads over `threshold * WEAK` (and those tied with the last of them).
     """
 
     __slots__ = ("_alpha", "_at_least", "_log_totals", "_logs", "floor", "threshold")
@@ -37,8 +35,8 @@ class ViewEvidence:
     ) -> None:
         """documents: N_k, sums of document counts by class over the vocabulary of the view."""
         self._alpha = alpha or 1e-12  # a mean of -inf says nothing; maximum likelihood is approached
-        self.floor = threshold * FLOORS[view]
-        self.threshold = threshold if AT_LEAST[view] else self.floor
+        self.floor = threshold * WEAK[view]
+        self.threshold = threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
         self._logs: dict[float, float] = {}
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
@@ -50,16 +48,13 @@ class ViewEvidence:
         """
         logs = self._logs
         ratios: list[float] = []
-        documents = counts[::2]
-        for n, total in zip(documents, self._log_totals, strict=True):
+        for n, total in zip(counts[::2], self._log_totals, strict=True):
             value = logs.get(n)
             if value is None:
                 value = logs[n] = log(n + self._alpha)
             ratios.append(value - total)
         first = ratios[0]
-        seen = sum(documents)
-        trust = seen / (seen + CONFIDENCE)
-        return trust * (max(ratios) - min(ratios)), [trust * (ratio - first) for ratio in ratios]
+        return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
 
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""

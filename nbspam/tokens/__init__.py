@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.tokens.headers import HeaderReader
+from nbspam.tokens.headers import HeaderReader, field_order
 from nbspam.tokens.structure import message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
@@ -36,6 +36,7 @@ class Tokenizer:
         """
         body: list[str] = []
         structure = message_tokens(message)
+        structure.extend(field_order(message.headers))
         for part in message.parts:
             structure.extend(part_tokens(part))
             if part.text and len(body) < MAX_TOKENS:

@@ -20,7 +20,9 @@ _PUNCTUATION = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'"}
 _PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 # Cyrillic and Greek small letters that look like Latin ones (a share of Unicode's confusables
 # that a mail font cannot tell apart), after case folding.
-_LOOKALIKES = str.maketrans("абвеԁһіјкӏмноорԛгѕтхуѡ" + "αβγεηικνορτυχω", "a6beDhijkImHoopqrstxyw".lower() + "abyenikvoptuxw")
+_LOOKALIKES = str.maketrans(
+    "абвеԁһіјкӏмноорԛгѕтхуѡ" + "αβγεηικνορτυχω", "a6beDhijkImHoopqrstxyw".lower() + "abyenikvoptuxw"
+)
 _UNSPACED = (
     (0x0E00, 0x0E7F),  # Thai
     (0x1100, 0x11FF),  # Hangul jamo
@@ -142,6 +144,8 @@ def _foreign(chunk: str, found: list[str]) -> None:
     if len(chunk) > MAX_WORD:
         found.append(skip_token(chunk))
     elif "." in chunk or "," in chunk:
-        found.extend(piece for piece in chunk.replace(",", " ").replace(".", " ").split() if piece.strip(JOINERS))
+        found.extend(
+            piece for piece in chunk.replace(",", " ").replace(".", " ").split() if piece.strip(JOINERS)
+        )
     else:
         found.append(chunk)

@@ -149,4 +149,6 @@ def parents(host: str) -> list[str]:
     if is_numeric(host):
         return [host, ".".join(parts[:3]), ".".join(parts[:2])] if len(parts) == 4 else [host]
     first = max(0, len(parts) - 6)
-    return [name for name in (".".join(parts[i:]) for i in range(first, len(parts))) if len(name) <= 2 * MAX_WORD]
+    return [
+        name for name in (".".join(parts[i:]) for i in range(first, len(parts))) if len(name) <= 2 * MAX_WORD
+    ]
