@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
+import subprocess
+import sys
 from pathlib import Path
+
+from nbspam.__main__ import _run
 
 COMMON = [f"word{i}" for i in range(60)]
 
@@ -40,11 +46,19 @@ def make_index(folder: Path, names: list[tuple[str, str]], path: str = "index") 
     return index
 
 
+def run_here(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
+    """(exit status, stdout, stderr) of the program in this process: its start costs a second."""
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        status = _run(list(arguments))
+    return status, out.getvalue(), err.getvalue()
+
+
 def run_program(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
     """(exit status, stdout, stderr) of the real program in a process of its own."""
-    import subprocess
-    import sys
-
     done = subprocess.run(
         [sys.executable, "-m", "nbspam", *arguments], capture_output=True, text=True, cwd=cwd, check=False
     )

@@ -287,15 +287,12 @@ def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> Non
         out.print(escape(note), style="yellow", soft_wrap=True)
     out.print()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    table.add_column("options of train", no_wrap=True)
-    for name in ("ham lost", "spam missed", "(1-ROCA)%", "log loss", "less default", "p"):
-        table.add_column(name, justify="right")
+    table.add_column("")
+    for name in ("ham lost", "spam missed", "(1-ROCA)%", "log loss", "against", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
     for one in tuned.tried:
-        chosen = one is tuned.chosen
-        options = one.candidate.options or "(the default)"
-        table.add_row(
-            *_tuning_cells(options, one, one is tuned.tried[0]), style="bold green" if chosen else ""
-        )
+        style = "bold green" if one is tuned.chosen else ""
+        table.add_row(*_tuning_cells(one, one is tuned.tried[0]), style=style)
     out.print(table)
     if tuned.comparison is not None:
         out.print(escape(f"Paired: {tuned.comparison.verdict}."), soft_wrap=True)
@@ -307,11 +304,18 @@ def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> Non
         out.print(f"[bold]Chosen[/]: nbspam train {escape(tuned.chosen.candidate.options)} …", soft_wrap=True)
 
 
-def _tuning_cells(options: str, one: Tried, is_default: bool) -> list[str]:
-    cells = [escape(options)]
+def _tuning_cells(one: Tried, is_default: bool) -> list[str]:
+    cells = [escape(_candidate_name(one.candidate.options))]
     cells += ["" if value != value else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = one.one_minus_roca_percent
     cells += ["" if ranking != ranking else f"{ranking:.4f}", f"{one.log_loss:.5f}"]
     if is_default:
         return [*cells, "", ""]
     return [*cells, f"{one.difference:+.5f}", "< 0.001" if one.p < 0.001 else f"{one.p:.3f}"]
+
+
+def _candidate_name(options: str) -> str:
+    """The options of train in fewer words: a table has little room."""
+    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--", "")):
+        options = options.replace(option, name)
+    return options or "the default"

@@ -1,0 +1,101 @@
+"""`nbspam compare` on files that `nbspam eval` wrote, and on those of other filters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mail_samples import make_corpus, run_here, run_program
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a.json (the default), b.json (the textbook), b.results and other.json (other mail)."""
+    folder = tmp_path_factory.mktemp("saved")
+    mail = str(make_corpus(folder / "mail", {"ham": 40, "spam": 40}, noise=0.25))
+    other = str(make_corpus(folder / "other", {"ham": 20, "spam": 20}, seed=9))
+    for arguments in (
+        ["eval", mail, "--folds", "4", "--save", "a.json"],
+        [
+            "eval",
+            mail,
+            "--folds",
+            "4",
+            "--event-model",
+            "bernoulli",
+            "--save",
+            "b.json",
+            "--results",
+            "b.results",
+        ],
+        ["eval", other, "--folds", "4", "--save", "other.json"],
+    ):
+        status, _, complaint = run_here(*arguments, cwd=folder)
+        assert status == 0, complaint
+    return folder
+
+
+def test_two_evaluations_are_paired(saved: Path) -> None:
+    status, output, complaint = run_program("compare", "a.json", "b.json", cwd=saved)
+    assert status == 0, complaint
+    for words in ("80 messages", "A = a.json", "B = b.json", "(1-ROCA)%", "log loss", "of the folds"):
+        assert words in output
+
+
+def test_json_says_the_same(saved: Path) -> None:
+    status, output, _ = run_here("compare", "a.json", "b.json", "--json", cwd=saved)
+    assert status == 0
+    found = json.loads(output)
+    assert found["messages"] == 80
+    assert set(found["mcnemar"]) == {"only_a_right", "only_b_right", "p"}
+    assert found["won"] + found["tied"] + found["lost"] == 4
+
+
+def test_an_evaluation_against_itself_is_no_difference(saved: Path) -> None:
+    status, output, _ = run_here("compare", "a.json", "a.json", "--json", cwd=saved)
+    found = json.loads(output)
+    assert status == 0
+    assert found["one_minus_roca_percent"]["difference"] == 0
+    assert found["mcnemar"]["p"] == 1
+    assert found["verdict"].startswith("no difference")
+
+
+def test_result_lines_stand_for_an_evaluation(saved: Path) -> None:
+    by_file = json.loads(run_here("compare", "a.json", "b.json", "--json", cwd=saved)[1])
+    status, output, complaint = run_here("compare", "a.json", "b.results", "--json", cwd=saved)
+    assert status == 0, complaint
+    by_lines = json.loads(output)
+    assert by_lines["mcnemar"] == by_file["mcnemar"]
+    assert by_lines["one_minus_roca_percent"] == by_file["one_minus_roca_percent"]
+    assert by_lines["log_loss"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "slug"),
+    [
+        ({"version": 99}, 65, "evaluation-version"),
+        ({"format": "something"}, 65, "evaluation-not-ours"),
+        ({"outcomes": {}}, 65, "evaluation-not-ours"),
+    ],
+)
+def test_a_file_of_another_version_or_program_is_refused(
+    saved: Path, tmp_path: Path, change: dict[str, object], status: int, slug: str
+) -> None:
+    document = json.loads((saved / "a.json").read_text()) | change
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    found, output, complaint = run_here("compare", str(saved / "a.json"), str(tmp_path / "x.json"))
+    assert (found, output) == (status, "")
+    assert f"[{slug}]" in complaint
+
+
+def test_other_mail_is_refused(saved: Path) -> None:
+    status, _, complaint = run_here("compare", "a.json", "other.json", cwd=saved)
+    assert status == 65
+    assert "[compare-other-mail]" in complaint
+
+
+def test_a_missing_file_is_refused(saved: Path) -> None:
+    status, _, complaint = run_here("compare", "a.json", "nothing.json", cwd=saved)
+    assert status == 66
+    assert "nothing.json" in complaint

@@ -1,0 +1,149 @@
+"""`nbspam tune`: candidates on the same mail, and a choice that chance cannot make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail_samples import make_corpus, run_here, run_program
+
+from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.settings import Settings
+from nbspam.sources import open_labelled
+from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.tuning import (
+    Candidate,
+    Tried,
+    choose,
+    clustered_difference,
+    first_candidates,
+    kept_apart,
+    tune,
+)
+
+
+def read(path: Path) -> Corpus:
+    source = open_labelled([str(path)])
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index)
+
+
+def tried(options: str, log_loss: float, difference: float, p: float, odds: list[float]) -> Tried:
+    """A candidate as judged, on messages that are ham and spam by turns."""
+    outcomes = tuple(
+        Outcome(str(number), number % 2, int(value > 0), value, (0.5, 0.5), None, number)
+        for number, value in enumerate(odds)
+    )
+    evaluation = Evaluation(("ham", "spam"), outcomes, "holdout")
+    return Tried(Candidate(options, Settings()), evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
+
+
+RIGHT = [-1.0, 1.0] * 200
+WRONG = [1.0, -1.0] * 40 + [-1.0, 1.0] * 160
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "odds", "wins"),
+    [
+        (-0.1, 1e-6, RIGHT, True),
+        (-0.1, 0.04, RIGHT, False),  # one of two candidates: 0.025 is asked for
+        (+0.1, 1e-6, RIGHT, False),
+        (-0.1, 1e-6, WRONG, False),  # surer of itself, but it ranks worse
+    ],
+)
+def test_only_what_is_better_by_more_than_chance_is_chosen(
+    difference: float, p: float, odds: list[float], wins: bool
+) -> None:
+    default = tried("", 0.3, 0.0, 1.0, RIGHT)
+    other = tried("--alpha 1", 0.3 + difference, difference, p, odds)
+    dull = tried("--alpha 2", 0.9, 0.6, 1e-9, RIGHT)
+    assert (choose([default, other, dull]) is other) == wins
+
+
+def test_differences_of_one_campaign_are_one_trial() -> None:
+    differences = np.array([-1.0, -1.0, -1.0, -1.0, 0.5, -0.5, 0.2, -0.2])
+    mean, alone = clustered_difference(differences, np.arange(8))
+    same, together = clustered_difference(differences, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
+    assert mean == same == pytest.approx(-0.5)
+    assert alone < 0.05 < together
+
+
+def test_the_standard_error_is_that_of_a_mean_where_groups_are_single() -> None:
+    from math import erfc, sqrt
+
+    differences = np.array([0.3, -0.1, 0.4, 0.2, -0.2])
+    mean, p = clustered_difference(differences, np.arange(5))
+    error = float(np.std(differences, ddof=1)) / sqrt(5)
+    assert p == pytest.approx(erfc(abs(mean) / error / sqrt(2)))
+
+
+def test_no_difference_is_no_evidence() -> None:
+    assert clustered_difference(np.zeros(9), np.arange(9)) == (0.0, 1.0)
+
+
+def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
+    splits, how, _ = kept_apart(corpus)
+    assert "came before" in how
+    for train, rows in splits:
+        assert corpus.block.dates[train].max() < corpus.block.dates[rows].min()
+
+
+def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 30, "spam": 30}, dated=False)
+    original = sorted((folder / "spam").iterdir())[0]
+    for number in range(8):
+        (folder / "spam" / f"copy{number}").write_bytes(original.read_bytes())
+    corpus = read(folder)
+    splits, how, groups = kept_apart(corpus)
+    assert "near-duplicates" in how
+    copies = {row for row, name in enumerate(corpus.block.names) if "copy" in name or name == str(original)}
+    assert len({int(groups[row]) for row in copies}) == 1
+    for _, rows in splits:
+        assert copies <= set(rows.tolist()) or not copies & set(rows.tolist())
+    assert sorted(row for _, rows in splits for row in rows.tolist()) == list(range(len(corpus.block)))
+
+
+def test_the_default_is_among_the_candidates_and_each_is_asked_for_once() -> None:
+    options = [candidate.options for candidate in first_candidates()]
+    assert options[0] == ""
+    assert len(set(options)) == len(options)
+    assert "--textbook" in options
+
+
+def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2))
+    done: list[int] = []
+    tuned = tune(corpus, jobs=2, progress=done.append)
+    assert tuned.tried[0].candidate.options == ""
+    assert tuned.tried[0].difference == 0
+    judged = {tuple(outcome.name for outcome in one.evaluation.outcomes) for one in tuned.tried}
+    assert len(judged) == 1
+    assert sum(done) == len(tuned.tried) * 5
+    losses = [one.log_loss for one in tuned.tried[1:]]
+    assert losses == sorted(losses)
+
+
+def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2)
+    status, output, complaint = run_program("tune", str(folder))
+    assert status == 0, complaint
+    assert "the default" in output
+    assert "textbook" in output
+    status, output, complaint = run_here("tune", str(folder), "--json")
+    assert status == 0, complaint
+    found = json.loads(output)
+    assert found["default_stays"] == (found["chosen"] == "")
+    for number, candidate in enumerate(found["candidates"]):
+        if number % 4 == 0:  # a process each: some of them
+            model = str(tmp_path / f"{number}.nbspam")
+            arguments = ["train", str(folder), "-m", model, "-q", *candidate["options"].split()]
+            assert run_here(*arguments)[0] == 0
+
+
+def test_one_class_only_is_refused(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 4, "spam": 4})
+    status, output, complaint = run_here("tune", "--ham", str(folder / "ham"))
+    assert (status, output) == (65, "")
+    assert "class" in complaint
