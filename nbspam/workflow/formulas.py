@@ -15,7 +15,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM, SPAM
 from nbspam.scoring.evidence import ViewEvidence
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import AT_LEAST, CONFIDENCE, FLOORS, SHRINKAGE, Settings
+from nbspam.settings import AT_LEAST, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS
@@ -154,16 +154,15 @@ def _score(model: Model, settings: Settings) -> list[Line]:
 def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     first = model.classes[0]
     least = ", ".join(
-        f"in the {name} the {n} strongest over {settings.threshold * floor:g}"
-        for name, n, floor in zip(VIEWS, AT_LEAST, FLOORS, strict=True)
+        f"in the {name} the {n} strongest over {settings.threshold * weak:g}"
+        for name, n, weak in zip(VIEWS, AT_LEAST, WEAK, strict=True)
         if n
     )
     floors = ", ".join(
-        f"{name} {settings.threshold * (1.0 if n else floor):g}"
-        for name, n, floor in zip(VIEWS, AT_LEAST, FLOORS, strict=True)
+        f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
     lines = [
-        ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first}) · n_j / (n_j + {CONFIDENCE:g})"),
+        ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
         ("evidence of view v", f"E_vk = Σ w_jk over its informative words / (their number + {SHRINKAGE:g})"),
         ("unknown share of view v", "u_v = share of its words that the model never met"),
