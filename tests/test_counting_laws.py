@@ -1,0 +1,270 @@
+"""Counting laws: whatever way mail is counted, the model holds the same integers.
+
+Compared are whole dumps without the calibration, which learns in the order in which messages come.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nbspam.settings import Settings
+from nbspam.sources import Item, open_labelled
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.vocabulary.file import Vocabulary
+from nbspam.workflow.learning import learn, unlearn
+from nbspam.workflow.merging import merge
+from nbspam.workflow.training import train
+from nbspam.workflow.updating import update
+from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from tests.tiny_mail import counts, error, mail, run, write_folders
+
+Items = list[Item]
+KINDS = {
+    "views": Settings(),
+    "multinomial": Settings("multinomial"),
+    "bernoulli-and-gaussian": Settings("bernoulli", features="both"),
+    "aode": Settings("aode"),
+}
+
+
+@pytest.fixture(scope="module")
+def items(data: Path) -> Items:
+    """The mail of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
+    return list(open_labelled([str(data)]).items())
+
+
+@pytest.fixture(scope="module")
+def vocabulary(items: Items) -> Vocabulary:
+    return build_vocabulary(items, ("ham", "spam"), Choice(size=500)).vocabulary
+
+
+def trained(
+    items: Items, path: Path, settings: Settings | None = None, fixed: Vocabulary | None = None
+) -> Path:
+    """A model of these items."""
+    train(items, ("ham", "spam"), str(path), settings or Settings(), 1, fixed)
+    assert check_model(str(path)) == []
+    return path
+
+
+def test_any_order_gives_the_same_counts(items: Items, tmp_path: Path) -> None:
+    shuffled = random.Random(1).sample(items, len(items))
+    assert counts(trained(items, tmp_path / "a")) == counts(trained(shuffled, tmp_path / "b"))
+
+
+@pytest.mark.parametrize("kind", ["views", "multinomial"])
+def test_one_by_one_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
+    whole = trained(items, tmp_path / "whole", KINDS[kind])
+    first = trained(items[::4], tmp_path / "first", KINDS[kind])
+    for number, item in enumerate(items):
+        if number % 4:
+            assert learn(str(first), item.label, item.read()) == "learned"
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+@pytest.mark.parametrize("kind", ["views", "multinomial"])
+def test_adding_in_bulk_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
+    whole = trained(items, tmp_path / "whole", KINDS[kind])
+    first = trained(items[1::2], tmp_path / "first", KINDS[kind])
+    update(items[::2], ("ham", "spam"), str(first))
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_adding_and_removing_others_restores_every_count(items: Items, tmp_path: Path, kind: str) -> None:
+    model = trained(items[::2], tmp_path / "m", KINDS[kind])
+    before = counts(model)
+    others = items[1::12]
+    for item in others:
+        learn(str(model), item.label, item.read())
+    assert counts(model) != before
+    for item in reversed(others):
+        assert unlearn(str(model), item.read()) == "forgotten"
+    assert counts(model) == before
+    assert check_model(str(model)) == []
+
+
+@pytest.mark.parametrize("kind", ["bernoulli-and-gaussian", "aode"])
+def test_bulk_and_one_by_one_agree_on_numeric_features(items: Items, tmp_path: Path, kind: str) -> None:
+    bulk = trained(items[::2], tmp_path / "bulk", KINDS[kind])
+    single = Path(shutil.copy(bulk, tmp_path / "single"))
+    others = items[1::8]
+    update(others, ("ham", "spam"), str(bulk))
+    for item in others:
+        learn(str(single), item.label, item.read())
+    assert counts(bulk) == counts(single)
+
+
+def test_a_message_learned_as_the_other_class_moves_every_count(items: Items, tmp_path: Path) -> None:
+    model = trained(items, tmp_path / "m")
+    before = counts(model)
+    wrong = "spam" if items[0].label == "ham" else "ham"
+    assert learn(str(model), wrong, items[0].read()) == "moved"
+    assert counts(model) != before
+    assert learn(str(model), items[0].label, items[0].read()) == "moved"
+    assert learn(str(model), items[0].label, items[0].read()) == "already learned"
+    assert counts(model) == before
+
+
+@pytest.mark.parametrize("ways", [[0, 1, 2], [2, 0, 1], [[0, 1], 2], [0, [2, 1]]])
+def test_merged_parts_are_one_training(items: Items, tmp_path: Path, ways: list[int | list[int]]) -> None:
+    whole = trained(items, tmp_path / "whole")
+    parts = [str(trained(items[n::3], tmp_path / f"part{n}")) for n in range(3)]
+    merged = []
+    for way in ways:
+        if isinstance(way, list):
+            merge([parts[n] for n in way], str(tmp_path / "inner"))
+            merged.append(str(tmp_path / "inner"))
+        else:
+            merged.append(parts[way])
+    merge(merged, str(tmp_path / "merged"))
+    assert counts(tmp_path / "merged") == counts(whole)
+    assert check_model(str(tmp_path / "merged")) == []
+
+
+def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Items, tmp_path: Path) -> None:
+    parts = [str(trained(items[n::2], tmp_path / f"part{n}")) for n in range(2)]
+    merge(parts, str(tmp_path / "ab"))
+    merge(parts[::-1], str(tmp_path / "ba"))
+    one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
+    assert one == pytest.approx(other, abs=1e-9)
+    assert len(one) == 7
+
+
+@pytest.mark.parametrize("way", ["learn", "update", "merge"])
+def test_a_fixed_vocabulary_keeps_the_laws(
+    items: Items, vocabulary: Vocabulary, tmp_path: Path, way: str
+) -> None:
+    whole = trained(items, tmp_path / "whole", None, vocabulary)
+    first = trained(items[::2], tmp_path / "first", None, vocabulary)
+    if way == "learn":
+        for item in items[1::2]:
+            learn(str(first), item.label, item.read())
+    elif way == "update":
+        update(items[1::2], ("ham", "spam"), str(first))
+    else:
+        second = trained(items[1::2], tmp_path / "second", None, vocabulary)
+        merge([str(first), str(second)], str(tmp_path / "merged"))
+        first = tmp_path / "merged"
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
+    letters = {
+        name: [mail(f"{name} {n} common") for n in range(3)] for name in ("ham", "lists", "spam", "work")
+    }
+    all_folder = write_folders(tmp_path / "all", letters)
+    one = write_folders(tmp_path / "one", {name: letters[name] for name in ("ham", "spam")})
+    two = write_folders(tmp_path / "two", {name: letters[name] for name in ("lists", "work")})
+    for name, folder in (("all", all_folder), ("one", one), ("two", two)):
+        run("train", folder, "-m", tmp_path / f"{name}.m", "-q")
+    for order in (["one.m", "two.m"], ["two.m", "one.m"]):
+        run(
+            "model",
+            "merge",
+            *(tmp_path / name for name in order),
+            "-o",
+            tmp_path / "merged",
+            "--replace",
+            "-q",
+        )
+        assert counts(tmp_path / "merged") == counts(tmp_path / "all.m")
+        assert "work" in run("classify", "-m", tmp_path / "merged", stdin=mail("work 1 common"))
+
+
+def test_a_message_in_both_models_counts_twice_as_in_one_training(tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    double = {"ham": [mail("one")] * 2, "spam": [mail("two")] * 2}
+    both = write_folders(tmp_path / "both", double)
+    run("train", folder, "-m", tmp_path / "a", "-q")
+    run("train", both, "-m", tmp_path / "b", "-q")
+    run("model", "merge", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "c", "-q")
+    assert counts(tmp_path / "c") == counts(tmp_path / "b")
+
+
+def test_update_through_the_command_adds_one_class_too(items: Items, data: Path, tmp_path: Path) -> None:
+    whole = trained(items, tmp_path / "whole")
+    ham = [item for item in items if item.label == "ham"]
+    spam = [item for item in items if item.label == "spam"]
+    model = trained([*ham[:30], *spam], tmp_path / "m")
+    folder = tmp_path / "rest"
+    folder.mkdir()
+    for item in ham[30:]:
+        shutil.copy(item.path, folder)
+    run("train", "--update", "--ham", folder, "-m", model, "-q")
+    assert counts(model) == counts(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--update", "NEWCLASS"], 65),
+        (["--update", "MAIL", "--alpha", "1"], 64),
+        (["--update", "MAIL", "--event-model", "bernoulli"], 64),
+        (["--update", "MAIL", "--replace"], 64),
+        (["--update", "/nowhere"], 66),
+        (["MAIL"], 73),
+    ],
+)
+def test_a_refused_update_leaves_the_model_to_the_byte(
+    tmp_path: Path, options: list[str], status: int
+) -> None:
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    new = write_folders(tmp_path / "new", {"ham": [mail("one")], "work": [mail("two")]})
+    run("train", folder, "-m", tmp_path / "m", "-q")
+    before = (tmp_path / "m").read_bytes()
+    places = {"MAIL": folder, "NEWCLASS": new}
+    error("train", *[places.get(option, option) for option in options], "-m", tmp_path / "m", status=status)
+    assert (tmp_path / "m").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
+
+
+def test_updating_a_model_that_is_not_there_is_no_input(data: Path, tmp_path: Path) -> None:
+    assert "model-missing" in error("train", "--update", data, "-m", tmp_path / "m", status=66)
+
+
+@pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
+def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path: Path, delay: float) -> None:
+    old = trained(items[::2], tmp_path / "old")
+    new = Path(shutil.copy(old, tmp_path / "new"))
+    update(items[1::2], ("ham", "spam"), str(new))
+    model = Path(shutil.copy(old, tmp_path / "m"))
+    index = tmp_path / "index"
+    index.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
+    command = [sys.executable, "-m", "nbspam", "train", "--update", index, "-m", model, "-q", "-j", "1"]
+    process = subprocess.Popen(list(map(str, command)))
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert run("classify", "-m", model, stdin=mail("hello")).count("\t") == 2
+    assert counts(model) in (counts(old), counts(new))
+    assert check_model(str(model)) == []
+
+
+def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: Items, tmp_path: Path) -> None:
+    model = trained(items[::6], tmp_path / "m")
+    before = counts(model)
+    if os.fork() == 0:  # the child dies in the middle of a transaction, its pages half written
+        connection = sqlite3.connect(model, isolation_level=None)
+        connection.execute("PRAGMA cache_size = 5")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.wait()
+    assert (tmp_path / "m-journal").exists()
+    run("classify", "-m", model, stdin=mail("hello"))
+    assert counts(model) == before

@@ -1,0 +1,58 @@
+"""Mail small enough for pencil and paper, and the real program as a subprocess."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from nbspam.store.reader import open_model
+from nbspam.store.text import dump
+
+
+def mail(body: str, subject: str = "") -> bytes:
+    """A plain message; its body is the words of `body`."""
+    header = f"From: writer@example.org\nTo: reader@example.net\nSubject: {subject}\n"
+    header += (
+        "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n"
+    )
+    return (header + body + "\n").encode()
+
+
+def write_folders(folder: Path, classes: Mapping[str, Iterable[bytes]]) -> Path:
+    """A folder a class, a file a message."""
+    for name, messages in classes.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for number, message in enumerate(messages):
+            (folder / name / f"{number:03}.eml").write_bytes(message)
+    return folder
+
+
+def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> str:
+    """stdout of the real program, which must end with `status` and without a traceback."""
+    done = program(*arguments, stdin=stdin)
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return done.stdout.decode()
+
+
+def error(*arguments: object, status: int, stdin: bytes = b"") -> str:
+    """stderr of the real program, which must fail with `status`, without a traceback, naming a slug."""
+    done = program(*arguments, stdin=stdin)
+    text = done.stderr.decode()
+    assert done.returncode == status, text
+    assert "Traceback" not in text
+    assert "  [" in text
+    return text
+
+
+def program(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The real program."""
+    command = [sys.executable, "-m", "nbspam", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False)
+
+
+def counts(model: Path) -> list[str]:
+    """Everything that a model counted, as text; not the calibration, which depends on the order."""
+    lines = list(dump(open_model(str(model))))
+    return [line for line in lines if not line.startswith(("calibration", "#end"))]
