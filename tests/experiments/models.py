@@ -1,0 +1,210 @@
+"""Every event model on two public corpora, and its speed: the tables of docs/models.md.
+
+    make experiment-models         (NBSPAM_CORPORA names the folder of the archives)
+
+Accuracy: the SpamAssassin corpus by its fixed split, and the SMS corpus in ten folds.  Speed: the real
+command trains on the fixed split; batch scoring runs over its test half.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nbspam.decision import zero_one_loss
+from nbspam.engine.accumulator import select_rows
+from nbspam.engine.block import Block
+from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.executor import default_jobs
+from nbspam.engine.reading import read_blocks
+from nbspam.evaluation.folds import fold_splits, stratified_folds
+from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.summary import summary
+from nbspam.settings import Settings
+from nbspam.sources import open_labelled
+from nbspam.workflow.bulk_filter import BulkFilter, count_rows
+from nbspam.workflow.judging import Judge
+from tests.conftest import unpacked
+
+PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "models.md"
+CLASSES = ("ham", "spam")
+REPEATS = 2
+MODELS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
+    ("presence, views and calibration (the default)", {}, []),
+    ("presence, λ = 1", {"averaged": False}, ["--textbook"]),
+    ("multinomial, λ = 1", {"event_model": "multinomial"}, ["--event-model", "multinomial"]),
+    ("Bernoulli, λ = 1", {"event_model": "bernoulli"}, ["--event-model", "bernoulli"]),
+    ("complement, λ = 1", {"event_model": "complement"}, ["--event-model", "complement"]),
+    (
+        "complement, normalised, λ = 1",
+        {"event_model": "complement", "normalise": True},
+        ["--event-model", "complement", "--normalise"],
+    ),
+    ("Gaussian", {"event_model": "gaussian"}, ["--event-model", "gaussian"]),
+    ("categorical, 10 bins", {"event_model": "categorical"}, ["--event-model", "categorical"]),
+    (
+        "categorical, 10 bins of equal width",
+        {"event_model": "categorical", "binning": "width"},
+        ["--event-model", "categorical", "--binning", "width"],
+    ),
+    ("AODE, 10 bins", {"event_model": "aode"}, ["--event-model", "aode"]),
+    ("presence + Gaussian, λ = 1", {"features": "both"}, ["--features", "both"]),
+    (
+        "presence + categorical, λ = 1",
+        {"features": "both", "numeric_model": "categorical"},
+        ["--features", "both", "--numeric-model", "categorical"],
+    ),
+)
+AUTOMATIC = ("presence, λ auto", "multinomial, λ auto", "Bernoulli, λ auto", "complement, λ auto")
+
+
+def read(source: Path) -> Block:
+    """All messages of a source with their numeric features."""
+    found = open_labelled([str(source)])
+    parts = read_blocks(found.items(), CLASSES, default_jobs(), True)
+    return merge_blocks([block for some, _ in parts for block in some])
+
+
+def judged(
+    block: Block, splits: list[tuple[Any, Any]], settings: Settings, automatic: bool
+) -> tuple[dict[str, Any], float]:
+    """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
+    judge = Judge(CLASSES, zero_one_loss(2))
+    outcomes = []
+    seconds = 0.0
+    for train, test in splits:
+        counts = count_rows(select_rows(block, train), 2)
+        begun = time.perf_counter()
+        scores = BulkFilter(block, train, counts, settings, CLASSES, automatic).scores(test)
+        seconds += time.perf_counter() - begun
+        for row, joint in zip(test.tolist(), scores.tolist(), strict=True):
+            outcomes.append(judge.outcome(block.names[row], int(block.labels[row]), joint, index=row))
+    return summary(Evaluation(CLASSES, tuple(outcomes), "holdout")), seconds
+
+
+def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]]:
+    """(1-ROCA)%, hm%, sm%, log loss and seconds of each model."""
+    rows = []
+    chosen = [(name, settings, False) for name, settings, _ in MODELS]
+    names = {"presence": {"averaged": False}, "multinomial": {}, "Bernoulli": {}, "complement": {}}
+    for title in AUTOMATIC:
+        word = title.partition(",")[0]
+        chosen.append((title, {"event_model": word.lower(), **names[word]}, True))
+    for title, given, automatic in chosen:
+        found, seconds = judged(block, splits, Settings(**given), automatic)
+        rows.append(
+            [
+                title,
+                f"{found['one_minus_roca_percent']:.4f}",
+                f"{found['hm_percent']:.2f}",
+                f"{found['sm_percent']:.2f}",
+                f"{found['log_loss']:.4f}",
+                f"{seconds:.2f}",
+            ]
+        )
+        print(" | ".join(rows[-1]), file=sys.stderr)
+    return rows
+
+
+def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[str]]:
+    """Processor seconds of the real command and of batch scoring, and both against the default's."""
+    rows: list[tuple[str, float, float]] = []
+    pairs = int(np.diff(block.starts)[test].sum())
+    counts = count_rows(select_rows(block, train), 2)
+    with tempfile.TemporaryDirectory() as folder:
+        for title, given, arguments in MODELS:
+            command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
+            command += ["-m", f"{folder}/m", *arguments]
+            trained = BulkFilter(block, train, counts, Settings(**given), CLASSES)
+            training = least(partial(subprocess.run, command, check=True), children_seconds)
+            scoring = least(partial(trained.scores, test), time.process_time)
+            rows.append((title, training, scoring))
+            print(title, f"{training:.2f} {scoring:.3f}", file=sys.stderr)
+    first = rows[0]
+    return [
+        [t, f"{a:.2f}", f"{a / first[1]:.2f}", f"{b:.3f}", f"{b / first[2]:.2f}", f"{pairs / b / 1e6:.1f}"]
+        for t, a, b in rows
+    ]
+
+
+def children_seconds() -> float:
+    """Processor seconds of all ended child processes."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def least(work: Callable[[], Any], clock: Callable[[], float]) -> float:
+    """What the cheapest of some runs took: whatever else the machine does only adds."""
+    found = []
+    for _ in range(REPEATS):
+        begun = clock()
+        work()
+        found.append(clock() - begun)
+    return min(found)
+
+
+def table(title: str, heads: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table under a line that says what it is."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    rule = "|---" + "|---:" * (len(heads) - 1) + "|"
+    return "\n".join([title, "", "| " + " | ".join(heads) + " |", rule, *lines])
+
+
+def accuracy(mail: Path, texts: Path) -> str:
+    """The tables of accuracy."""
+    block, train, test = split(mail)
+    short = read(texts)
+    splits = fold_splits(stratified_folds(short.labels.astype(np.int64), 10, 0))
+    heads = ["model", "(1-ROCA)%", "hm%", "sm%", "log loss", "seconds"]
+    whole = (
+        f"SpamAssassin, trained on {len(train):,} messages and judged on {len(test):,}. Seconds: counting, "
+        "fitting and scoring; reading the mail is not in them."
+    )
+    folds = f"SMS, ten folds of {len(short):,} texts."
+    rows = table(whole, heads, accuracy_rows(block, [(train, test)]))
+    return rows + "\n\n" + table(folds, heads, accuracy_rows(short, splits))
+
+
+def speed(mail: Path, _: Path) -> str:
+    """The table of speed."""
+    block, train, test = split(mail)
+    title = (
+        f"Processor seconds: `nbspam train` on {len(train):,} messages, batch scoring of {len(test):,}"
+        " others, and million distinct message-tokens scored a second."
+    )
+    heads = ["model", "training", "× default", "scoring", "× default", "million tokens/s"]
+    return table(title, heads, speed_rows(mail / "train.index", block, train, test))
+
+
+def split(mail: Path) -> tuple[Block, Any, Any]:
+    """The SpamAssassin corpus, and the rows of its two halves."""
+    parts = [read(mail / "train.index"), read(mail / "test.index")]
+    block = merge_blocks(parts)
+    return block, np.arange(len(parts[0])), np.arange(len(parts[0]), len(block))
+
+
+def main(chosen: list[str]) -> None:
+    """Measures what is named (`accuracy`, `speed`; both by default) and writes it into the page."""
+    mail, texts = unpacked("spamassassin", "sa"), unpacked("sms", "sms")
+    if mail is None or texts is None:
+        sys.exit("the corpora are not to be had: set NBSPAM_CORPORA (see docs/corpora.md)")
+    for name, measure, mark in (("accuracy", accuracy, "models-table"), ("speed", speed, "models-speed")):
+        if not chosen or name in chosen:
+            made = f"Made by `make experiment-models`.\n\n{measure(mail, texts)}"
+            before, mark_begin, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {mark} -->")
+            _, mark_end, after = rest.partition(f"<!-- /{mark} -->")
+            text = f"{before}{mark_begin}\n\n{made}\n\n{mark_end}{after}"
+            PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
