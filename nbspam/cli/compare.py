@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import click
 
-from nbspam.cli.render_evaluation import show_comparison
-from nbspam.cli.shared import json_option
+from nbspam.cli.render_evaluation import show_comparison, waiting
+from nbspam.cli.shared import json_option, shows_progress
 from nbspam.evaluation.comparison import compare
 from nbspam.evaluation.evaluation_file import load
 from nbspam.evaluation.outcomes import Evaluation
@@ -37,7 +37,8 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
     first, second = read_evaluation(a), read_evaluation(b)
     if not (first.digest and second.digest):
         first, second = replace(first, digest=""), replace(second, digest="")
-    found = compare(first, second, shown_names(a, b))
+    with waiting("Pairing and resampling", shows_progress(False)):
+        found = compare(first, second, shown_names(a, b))
     if as_json:
         click.echo(json.dumps({"a": a, "b": b} | found.summary(), ensure_ascii=True, allow_nan=False))
     else:

@@ -9,8 +9,8 @@ import click
 
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
-from nbspam.cli.render import Progress, skipped_lines
-from nbspam.cli.render_evaluation import Steps, show_evaluation
+from nbspam.cli.render import Progress, say, skipped_lines
+from nbspam.cli.render_evaluation import Steps, show_evaluation, waiting
 from nbspam.cli.shared import (
     jobs_option,
     json_option,
@@ -99,9 +99,12 @@ def eval_command(**given: Any) -> None:
     else:
         loss = read_loss(given["loss"], source.classes)
         evaluation, notes = _evaluate(method, source, given, loss)
-    found = summary(evaluation, loss)
-    _write_files(evaluation, given, loss)
+    with waiting("Figures and their intervals", shows_progress(given["quiet"])):
+        found = summary(evaluation, loss)
+        _write_files(evaluation, given, loss)
     if given["as_json"]:
+        for note in [] if given["quiet"] else notes:
+            say(note)
         click.echo(evaluation_json(evaluation, found))
     else:
         show_evaluation(evaluation, found, [] if given["quiet"] else notes, given["verbose"])

@@ -7,6 +7,7 @@ through `plain` first.
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any
 
@@ -58,6 +59,13 @@ class Steps:
     def advance(self, steps: int) -> None:
         """Some more steps are done."""
         self._bar.update(self._task, advance=steps)
+
+
+def waiting(title: str, shown: bool) -> AbstractContextManager[object]:
+    """A sign of life on stderr for work that cannot tell how far it is."""
+    if not shown:
+        return nullcontext()
+    return Console(stderr=True).status(title)
 
 
 def console() -> Console:

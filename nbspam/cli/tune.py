@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli.evaluate import read_source
+from nbspam.cli.render import say
 from nbspam.cli.render_evaluation import Steps, show_tuning
 from nbspam.cli.shared import (
     jobs_option,
@@ -45,6 +46,8 @@ def tune_command(seed: int, as_json: bool, **given: Any) -> None:
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)
     if as_json:
+        for note in [] if given["quiet"] else notes:
+            say(note)
         click.echo(json.dumps(tuning_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
         show_tuning(tuned, corpus.classes, [] if given["quiet"] else notes)

@@ -168,12 +168,17 @@ class Accumulator:
 
 def time_order(block: Block) -> Ints:
     """Rows by date; an undated message keeps its place behind the one read before it."""
-    known = ~np.isnan(block.dates)
+    return order_of_dates(block.dates)
+
+
+def order_of_dates(dates: NDArray[np.float64]) -> Ints:
+    """What time_order gives, from the dates alone."""
+    known = ~np.isnan(dates)
     if not known.any():
-        return np.arange(len(block))
-    filled = np.where(known, np.arange(len(block)), 0)
+        return np.arange(len(dates))
+    filled = np.where(known, np.arange(len(dates)), 0)
     np.maximum.accumulate(filled, out=filled)
-    dates = block.dates[filled]
+    dates = dates[filled]
     dates[np.isnan(dates)] = -np.inf
     return np.argsort(dates, kind="stable")
 
@@ -182,7 +187,12 @@ def latest(block: Block, n: int) -> Block:
     """The n latest rows, in the order they stood in."""
     if len(block) <= n:
         return block
-    return select_rows(block, np.sort(time_order(block)[-n:]))
+    return select_rows(block, latest_rows(block, np.arange(len(block)), n))
+
+
+def latest_rows(block: Block, rows: Ints, n: int) -> Ints:
+    """The n latest of some rows, in the order these stand in."""
+    return rows if len(rows) <= n else rows[np.sort(order_of_dates(block.dates[rows])[-n:])]
 
 
 def select_rows(block: Block, rows: Ints) -> Block:

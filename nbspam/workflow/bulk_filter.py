@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.engine.accumulator import KEPT_MESSAGES, Table, latest, select_rows
+from nbspam.engine.accumulator import KEPT_MESSAGES, Table, latest_rows, select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.scoring_rules import Rule, count_rule
@@ -67,13 +67,13 @@ class BulkFilter:
         self.settings = settings
         self._weights: Floats = np.zeros(0)
         self._rule: Rule | None = None
-        rows = select_rows(block, train)
+        sample = select_rows(block, latest_rows(block, train, KEPT_MESSAGES))
         if settings.averaged:
-            self._calibrate(latest(rows, KEPT_MESSAGES), automatic)
+            self._calibrate(sample, automatic)
             return
-        self._rule = count_rule(settings, rows, classes)
+        self._rule = count_rule(settings, select_rows(block, train), classes)
         if automatic:
-            self.settings = settings.replaced(alpha=self._rule.best_alpha(latest(rows, KEPT_MESSAGES)))
+            self.settings = settings.replaced(alpha=self._rule.best_alpha(sample))
             self._rule.settings = self.settings
 
     def _calibrate(self, sample: Block, automatic: bool) -> None:

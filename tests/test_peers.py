@@ -1,0 +1,82 @@
+"""The drivers of other filters: they see the same messages in the same order and the same folds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail_samples import make_corpus
+
+from nbspam.evaluation import folds as splitting
+from tests.peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
+
+
+def test_a_message_is_cut_down_to_subject_and_body() -> None:
+    message = (
+        b"Received: from a\n\tby b\nSubject: one\n two\nX-Class: spam\nContent-Type: text/plain;\n"
+        b" charset=gb2312\nFrom: x\n\nbody\n\nSubject: stays\n"
+    )
+    expected = b"Subject: one\n two\nContent-Type: text/plain;\n charset=gb2312\n\nbody\n\nSubject: stays\n"
+    assert subject_and_body.cut_down(message) == expected
+
+
+def test_a_message_without_body_stays_a_header() -> None:
+    assert subject_and_body.cut_down(b"From: x\nSubject: y\n") == b"Subject: y\n\n"
+
+
+def test_dates_in_file_names_order_the_mail() -> None:
+    names = ["0006.2003-12-18.GP.spam.txt", "0001.1999-12-10.farmer.ham.txt", "0009.2003-12-17.x.txt"]
+    ordered = sorted(names, key=dated_index.sort_key)
+    assert [name[:4] for name in ordered] == ["0001", "0009", "0006"]
+
+
+def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
+    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 20, "spam": 20}, noise=0.0)))
+    seen: list[tuple[list[int], list[int]]] = []
+    batch = scikit_learn.Batch("MultinomialNB", messages)
+
+    def judge(train: list[int], rows: list[int]) -> list[common.Judged]:
+        seen.append((train, rows))
+        return batch(train, rows)
+
+    outcomes, fold = common.by_folds(messages, 4, 0, judge)
+    assert list(fold) == splitting.stratified_folds(messages.corpus.truth(), 4, 0).tolist()
+    assert [outcome.name for outcome in outcomes] == messages.corpus.block.names
+    assert sum(outcome.decided == outcome.truth for outcome in outcomes) >= 38
+    assert all(not set(train) & set(rows) for train, rows in seen)
+
+
+def test_the_bytes_of_a_peer_are_those_of_the_row(tmp_path: Path) -> None:
+    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6})))
+    for name, content in zip(messages.corpus.block.names, messages.contents, strict=True):
+        assert Path(name).read_bytes() == content
+
+
+@pytest.mark.debian
+def test_bogofilter_learns_from_a_replay(tmp_path: Path) -> None:
+    program = shutil.which("bogofilter")
+    if program is None:
+        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
+    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
+    outcomes, trained, _ = common.by_replay(
+        messages,
+        lambda order: bogofilter.BogofilterReplay(
+            bogofilter.Bogofilter(program, tmp_path / "words"), messages, order
+        ),
+        "immediate",
+        0,
+    )
+    assert trained == 50
+    assert outcomes[0].probabilities == (0.5, 0.5)
+    late = [outcome for outcome in outcomes[25:] if outcome.decided != outcome.truth]
+    assert not [outcome for outcome in late if outcome.decided >= 0]
+    files = tmp_path / "files"
+    files.mkdir()
+    batch = bogofilter.Batch(program, files, messages)
+    rows = np.arange(50)
+    judged = batch(rows[::2].tolist(), rows[1::2].tolist())
+    truth = messages.corpus.truth()[1::2]
+    scores = np.array([probabilities[1] for _, _, probabilities in judged])
+    assert scores[truth == 1].min() > scores[truth == 0].max()
