@@ -154,7 +154,7 @@ class BlockBuilder:
         pairs: list[Ints] = []
         first_column = 0
         for numbers, tokens, ends in zip(self._numbers, self._tokens, self._ends, strict=True):
-            lengths = np.diff(np.frombuffer(ends, np.uint64).astype(np.int64), prepend=0)
+            lengths: Ints = np.diff(np.frombuffer(ends, np.uint64).astype(np.int64), prepend=np.int64(0))
             rows = np.repeat(np.arange(len(self), dtype=np.int64), lengths)
             pairs.append((rows << 32) | (np.frombuffer(tokens, np.uint32).astype(np.int64) + first_column))
             first_column += len(numbers)

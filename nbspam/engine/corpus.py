@@ -6,6 +6,8 @@ the mail was cut into blocks; columns stand in the order of their keys.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,5 +53,6 @@ def merge_blocks(blocks: list[Block]) -> Block:
     )
 
 
-def _joined(parts: list[NDArray[np.generic]], kind: type) -> NDArray[np.generic]:
+def _joined(parts: list[Any], kind: type) -> Any:
+    """One array of a kind; the types of `Block` say which."""
     return np.concatenate([np.zeros(0, kind), *parts]).astype(kind)

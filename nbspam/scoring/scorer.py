@@ -220,7 +220,7 @@ class Scorer:
         return scored
 
     def _fixed_parts(self, unknown: list[float]) -> list[Part]:
-        """The constant, the unknown shares, and the prior against the one that the constant was learned under."""
+        """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self._model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
         parts = []
@@ -263,7 +263,7 @@ class Scorer:
     def _word_counts(
         self, counted: Counted, rows: dict[int, tuple[int, ...]]
     ) -> Iterator[tuple[str, int, int, tuple[int, ...]]]:
-        """(text, view, how often, stored counts) of each code of the message; all unknown words are one NOTAWORD."""
+        """(text, view, how often, stored counts) of each code; all unknown words are one NOTAWORD."""
         outside = 0
         for view, tokens in enumerate(counted.tokens):
             for key, (text, times) in tokens.items():

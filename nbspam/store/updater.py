@@ -93,7 +93,8 @@ class Updater:
         if before is None or not kept:
             execute("UPDATE view SET words = words + ? WHERE number = ?", (1 if kept else -1, view))
         execute(
-            "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? WHERE view = ? AND class = ?",
+            "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
+            "WHERE view = ? AND class = ?",
             (sign, sign * times, view, label),
         )
         if before is not None:
@@ -139,7 +140,8 @@ class Updater:
         moves = [(*cell, words) for cell, words in self._histogram.items() if words]
         self._histogram.clear()
         self.connection.executemany(
-            "INSERT INTO histogram VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET words = words + excluded.words",
+            "INSERT INTO histogram VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET words = words + excluded.words",
             moves,
         )
         self.connection.execute("DELETE FROM histogram WHERE words = 0")

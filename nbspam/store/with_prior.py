@@ -35,8 +35,8 @@ class ModelOnPrior(Model):
         self.documents = [list(row) for row in own.documents]
         self.occurrences = [list(row) for row in own.occurrences]
         for view, number, documents, occurrences in own.connection.execute("SELECT * FROM prior_total"):
-            self.documents[view][number] += factor * documents  # type: ignore[assignment]
-            self.occurrences[view][number] += factor * occurrences  # type: ignore[assignment]
+            self.documents[view][number] += factor * documents
+            self.occurrences[view][number] += factor * occurrences
 
     def _sum(self, own: list[int], prior: list[int]) -> list[int]:
         return [a + self._factor * b for a, b in zip(own, prior, strict=True)]  # type: ignore[misc]
@@ -56,7 +56,7 @@ class ModelOnPrior(Model):
         return found
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
-        """As Model.histogram.  The sums of two counts have no histogram of their own, so all tokens are read."""
+        """As Model.histogram; a sum of two counts has no histogram of its own, so all tokens are read."""
         by_class: list[dict[int, int]] = []
         everyone = range(len(self.classes))
         for k in everyone:

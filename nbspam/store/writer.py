@@ -126,7 +126,7 @@ def write_calibration(
 
 @contextlib.contextmanager
 def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
-    """A context in which a new file is filled; on leaving it takes the name `path`, on an error it is gone."""
+    """A new file to be filled; on leaving the context it takes the name `path`, on an error it is gone."""
     folder, name = os.path.split(os.path.abspath(path))
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
     try:
