@@ -154,7 +154,8 @@ class BlockBuilder:
         pairs: list[Ints] = []
         first_column = 0
         for numbers, tokens, ends in zip(self._numbers, self._tokens, self._ends, strict=True):
-            lengths: Ints = np.diff(np.frombuffer(ends, np.uint64).astype(np.int64), prepend=np.int64(0))
+            stops = np.frombuffer(ends, np.uint64).astype(np.int64)
+            lengths = stops - np.concatenate([np.zeros(1, np.int64), stops[:-1]])
             rows = np.repeat(np.arange(len(self), dtype=np.int64), lengths)
             pairs.append((rows << 32) | (np.frombuffer(tokens, np.uint32).astype(np.int64) + first_column))
             first_column += len(numbers)
