@@ -176,8 +176,12 @@ class BlockBuilder:
             dates=np.array(self.dates, np.float64),
             names=self.names,
             sizes=np.array(self.sizes, np.int64),
-            features=np.array(self.features, np.float64).reshape(len(self), -1),  # None becomes NaN
+            features=self._feature_matrix(),
         )
+
+    def _feature_matrix(self) -> NDArray[np.float64]:
+        width = len(self.features[0]) if self.features else 0
+        return np.array(self.features, np.float64).reshape(len(self), width)  # None becomes NaN
 
 
 def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
