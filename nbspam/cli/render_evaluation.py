@@ -26,7 +26,7 @@ from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 from nbspam.workflow.tuning import Tried, Tuned
 
-SHOWN_MISTAKES = 5  # of each class; all with -v
+SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 WIDEST_CONFUSION = 10  # classes
 PIPE_WIDTH = 100  # columns where no terminal says how many it has
 Summary = dict[str, Any]
@@ -138,10 +138,11 @@ def _figures(found: Summary) -> Table:
     table.add_column("")
     for name in ("messages", "of", "figure", "95 % interval"):
         table.add_column(name, justify="right")
+    many = len(found["classes"]) > 2
     if found["ham"] is not None:
-        _rate(table, found, "ham lost", "hm_percent", found["ham"], "red")
+        _rate(table, found, "other mail lost" if many else "ham lost", "hm_percent", found["ham"], "red")
         _rate(table, found, "spam missed", "sm_percent", found["spam"], "yellow")
-    else:
+    if many or found["ham"] is None:
         _rate(table, found, "right", "accuracy_percent", found["messages"], "green")
     if found["unsure_percent"]:
         _rate(table, found, "unsure", "unsure_percent", found["messages"], "")
@@ -233,7 +234,7 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     out.print(f"Misclassified: [bold]{len(every):,}[/]")
     for number, name in enumerate(evaluation.classes):
         of_class = [outcome for outcome in every if outcome.truth == number]
-        shown = of_class if verbose else of_class[:SHOWN_MISTAKES]
+        shown = of_class if verbose else of_class[: max(1, SHOWN_MISTAKES // len(evaluation.classes))]
         for outcome in shown:
             out.print(f"  {escape(mistake_line(evaluation.classes, outcome))}", soft_wrap=True)
             if verbose and outcome.name in evaluation.clues:
