@@ -60,60 +60,64 @@ def source_options(command: Decorated) -> Decorated:
     return command
 
 
+# The way of scoring; the last one stands first in the help.
+_SCORING = (
+    click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
+    click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
+    click.option(
+        "--binning",
+        type=click.Choice(BINNINGS),
+        default=BINNINGS[0],
+        show_default=True,
+        help="Bins of equal frequency or of equal width.",
+    ),
+    click.option(
+        "--bins",
+        type=int,
+        metavar="N",
+        default=BINS,
+        show_default=True,
+        help="Bins of a numeric feature, for categorical and aode.",
+    ),
+    click.option(
+        "--numeric-model",
+        type=click.Choice(NUMERIC_MODELS),
+        help="With --features both: what scores the numeric features.  [default: gaussian]",
+    ),
+    click.option(
+        "--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."
+    ),
+    click.option(
+        "--prior",
+        default="empirical",
+        show_default=True,
+        help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
+    ),
+    click.option(
+        "--threshold",
+        type=float,
+        metavar="NATS",
+        default=THRESHOLD,
+        show_default=True,
+        help="Averaged views: a token whose classes differ by no more says nothing.",
+    ),
+    click.option(
+        "--alpha",
+        metavar="X|auto",
+        help=f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.",
+    ),
+    click.option(
+        "--event-model",
+        type=click.Choice(EVENT_MODELS),
+        show_default="presence; gaussian with --features numeric",
+        help="The naive Bayes model.",
+    ),
+)
+
+
 def scoring_options(command: Decorated) -> Decorated:
     """The way of scoring."""
-    for option in (
-        click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
-        click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
-        click.option(
-            "--binning",
-            type=click.Choice(BINNINGS),
-            default=BINNINGS[0],
-            show_default=True,
-            help="Bins of equal frequency or of equal width.",
-        ),
-        click.option(
-            "--bins",
-            type=int,
-            metavar="N",
-            default=BINS,
-            show_default=True,
-            help="Bins of a numeric feature, for categorical and aode.",
-        ),
-        click.option(
-            "--numeric-model",
-            type=click.Choice(NUMERIC_MODELS),
-            help="With --features both: what scores the numeric features.  [default: gaussian]",
-        ),
-        click.option(
-            "--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."
-        ),
-        click.option(
-            "--prior",
-            default="empirical",
-            show_default=True,
-            help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
-        ),
-        click.option(
-            "--threshold",
-            type=float,
-            metavar="NATS",
-            default=THRESHOLD,
-            show_default=True,
-            help="Averaged views: a token whose classes differ by no more says nothing.",
-        ),
-        click.option(
-            "--alpha",
-            metavar="X|auto",
-            help=f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.",
-        ),
-        click.option(
-            "--event-model",
-            type=click.Choice(EVENT_MODELS),
-            show_default="presence; gaussian with --features numeric",
-            help="The naive Bayes model.",
-        ),
-    ):
+    for option in _SCORING:
         command = option(command)
     return command
 

@@ -30,6 +30,7 @@ from nbspam.mail.html_elements import (
     CLOSE_UNKNOWN,
     EMPTY,
     LOST,
+    OPEN,
     OPEN_BLOCK,
     OPEN_TABLE,
     OPEN_UNKNOWN,
@@ -129,37 +130,23 @@ class _Reader:
             if tag is None or not ended:
                 tag, rest = self._meet(index, piece)
             kind = tag.kind
-            if kind <= OPEN_BLOCK:
-                if kind and opened and opened[-1].name not in tag.room:
-                    state = self.open.make_room(tag, state)
+            if kind == OPEN:
                 names.append(tag.name)
                 opened.append(tag)
                 before.append(state)
                 if tag.effect is not None:
                     state = state.then(tag.effect)
-                if kind:
-                    visible.append("\n") if not state.hidden else self._separate(state)
-                elif not rest or state.hidden:
-                    mark = len(visible)
-                else:
-                    mark = -1
+                mark = len(visible) if not rest or state.hidden else -1
+            elif kind == CLOSE and opened and opened[-1].name == tag.name:
+                del opened[-1]
+                state = before.pop()
             elif kind <= BREAK:
-                if kind != CLOSE:
-                    visible.append("\n") if not state.hidden else self._separate(state)
-                if kind == BREAK:
-                    names.append(tag.name)
-                elif opened and opened[-1].name == tag.name:
-                    del opened[-1]
-                    state = before.pop()
-                else:
-                    state = self.open.close(tag, state)
+                state = self._part(tag, state)
             else:
                 if kind > EMPTY:
                     mark = len(visible)
-                    state = self._unusual(tag, state)
-                    known = self.known  # a sheet changes what tags mean
-                elif tag.name:
-                    names.append(tag.name)
+                state = self._unusual(tag, state)
+                known = self.known  # a sheet changes what tags mean
             if tag.evidence:
                 noted.append(tag)
                 if tag.evidence > NOTED:
@@ -175,6 +162,26 @@ class _Reader:
                 visible.append(rest)
         self.html.joined = joined
         return self._finish()
+
+    def _part(self, tag: Tag, state: State) -> State:
+        """A block begins, an element ends, or a line breaks."""
+        opened = self.open
+        if tag.kind == OPEN_BLOCK:
+            if opened.tags and opened.tags[-1].name not in tag.room:
+                state = opened.make_room(tag, state)
+            self.html.tags.append(tag.name)
+            state = opened.push(tag, state)
+            self._separate(state)
+            return state
+        if tag.kind != CLOSE:
+            self._separate(state)
+        if tag.kind == BREAK:
+            self.html.tags.append(tag.name)
+            return state
+        if opened.tags and opened.tags[-1].name == tag.name:
+            del opened.tags[-1]
+            return opened.before.pop()
+        return opened.close(tag, state)
 
     def _finish(self) -> Html:
         self._end_link()

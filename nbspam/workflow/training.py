@@ -6,6 +6,7 @@ Hides the order of the steps; each step is another room's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -87,13 +88,7 @@ def train(
     edges = prior.edges() if prior and with_features else None
     views = view_numbers(vocabulary.views if vocabulary else ALL)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
-    skipped: Skipped = []
-    for blocks, unread in read_blocks(items, classes, jobs, with_features):
-        skipped.extend(unread)
-        for block in blocks:
-            counts.add(block)
-            if progress:
-                progress(len(block), int(block.sizes.sum()))
+    skipped = _count(items, classes, jobs, counts, progress)
     check_classes(path, prior, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
     features = _count_features(counts, len(classes), settings, edges)
@@ -104,22 +99,42 @@ def train(
         if prior
         else calibrate(counts.recent(), table, settings, vocabulary)
     )
+    decided = {**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision}
     with new_model(path, classes, counts.messages.tolist()) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
-        write_table(file, table)
-        file.learned(learned_rows(counts.learned))
-        if features:
-            file.numeric_features(features.features())
-            file.numeric_counts(features.rows())
+        file.settings(decided)
+        _write_counts(file, table, counts, features)
         if prior:
             prior.write(file, with_features)
         if len(weights):
             file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
-    import os
-
     messages = tuple(counts.messages.tolist())
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, len(table.keys), os.path.getsize(path), skipped, used, alpha)
+
+
+def _count(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    jobs: int,
+    counts: Accumulator,
+    progress: Progress | None,
+) -> Skipped:
+    skipped: Skipped = []
+    for blocks, unread in read_blocks(items, classes, jobs, counts.features is not None):
+        skipped.extend(unread)
+        for block in blocks:
+            counts.add(block)
+            if progress:
+                progress(len(block), int(block.sizes.sum()))
+    return skipped
+
+
+def _write_counts(file: NewModel, table: Table, counts: Accumulator, features: FeatureCounts | None) -> None:
+    write_table(file, table)
+    file.learned(learned_rows(counts.learned))
+    if features:
+        file.numeric_features(features.features())
+        file.numeric_counts(features.rows())
 
 
 def _count_features(
