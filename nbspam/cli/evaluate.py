@@ -9,6 +9,7 @@ import click
 
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
+from nbspam.cli.output import STDOUT, output_file
 from nbspam.cli.render import Progress, say, skipped_lines
 from nbspam.cli.render_evaluation import Steps, show_evaluation, waiting
 from nbspam.cli.shared import (
@@ -31,7 +32,6 @@ from nbspam.sources import Source
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
-from nbspam.workflow.output import STDOUT, whole_file
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -191,7 +191,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:
     if given["results"]:
-        with whole_file(given["results"]) as file:
+        with output_file(given["results"]) as file:
             file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if given["save"]:
         save(evaluation, given["save"])
@@ -199,7 +199,7 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         from nbspam.evaluation.report import report_html  # matplotlib: only where a page is wanted
 
         page = report_html(evaluation, loss)
-        with whole_file(given["report"]) as file:
+        with output_file(given["report"]) as file:
             file.write(page.encode("utf-8", "backslashreplace"))
 
 

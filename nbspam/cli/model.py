@@ -9,14 +9,13 @@ import sys
 import click
 
 from nbspam.cli.model_text import formulas_text, info_text
-from nbspam.cli.output import write_text
+from nbspam.cli.output import output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, NoInputError
 from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
 from nbspam.workflow.merging import merge
-from nbspam.workflow.output import whole_file
 
 replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
 BAD_DATA = 65
@@ -85,7 +84,7 @@ def dump_command(model: str, output: str) -> None:
 
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
-    with whole_file(output) as file:
+    with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in dump_lines(model))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nbspam.cli.output import output_file
 from nbspam.cli.render import Progress, say, skipped_lines
 from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
 from nbspam.cli.texts import plain
@@ -51,7 +52,14 @@ def vectorize_command(
     shown = shows_progress(quiet)
     with Progress("Vectorizing", source.size_hint()[1] if shown else None, shown) as progress:
         done = vectorize(
-            source.items(), source.classes, vocabulary, output, event_model, form, jobs, progress.advance
+            source.items(),
+            source.classes,
+            vocabulary,
+            output_file(output),
+            event_model,
+            form,
+            jobs,
+            progress.advance,
         )
     if quiet:
         return

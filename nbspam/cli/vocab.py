@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.output import write_text
+from nbspam.cli.output import output_file, write_text
 from nbspam.cli.render import Progress, say, skipped_lines
 from nbspam.cli.shared import (
     jobs_option,
@@ -20,7 +20,6 @@ from nbspam.cli.shared import (
 from nbspam.cli.texts import plain
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
-from nbspam.workflow.output import whole_file
 from nbspam.workflow.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
 
 VIEW_NAMES = [*VIEWS, NO_VIEW]
@@ -81,7 +80,7 @@ def build_command(
     shown = shows_progress(quiet)
     with Progress("Counting", source.size_hint()[1] if shown else None, shown) as progress:
         built = build_vocabulary(source.items(), source.classes, choice, jobs, progress.advance)
-    with whole_file(output) as file:
+    with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
     if not quiet:
         say(_summary(built.vocabulary, odd))

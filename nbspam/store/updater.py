@@ -80,11 +80,7 @@ class Updater:
         execute = self.connection.execute
         kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
         if before is None:
-            columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
-            marks = ", ".join("?" * (3 + len(new)))
-            execute(
-                f"INSERT INTO token (key, view, text, {columns}) VALUES ({marks})", (key, view, text, *new)
-            )
+            self._insert_token((key, view, text, *new))
         elif kept:
             statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
             execute(statement, (new[2 * label], new[2 * label + 1], key))
@@ -101,6 +97,11 @@ class Updater:
             self._note(old, -1)
         if kept:
             self._note(new, 1)
+
+    def _insert_token(self, row: tuple[object, ...]) -> None:
+        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
+        marks = ", ".join("?" * len(row))
+        self.connection.execute(f"INSERT INTO token (key, view, text, {columns}) VALUES ({marks})", row)
 
     def _in_prior(self, key: int) -> bool:
         """Whether the prior model, if there is one, knows the token: its row stays then."""

@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from nbspam.errors import CannotCreateError, InputOutputError
 
-STDOUT = "-"
-
 
 @contextlib.contextmanager
 def whole_file(path: str) -> Iterator[BinaryIO]:
-    """A binary file that becomes `path` when the context is left; `-` is stdout."""
-    if path == STDOUT:
-        yield sys.stdout.buffer
-        return
+    """A binary file that becomes `path` when the context is left."""
     if os.path.exists(path) and not os.path.isfile(path):
         with _special_file(path) as file:
             yield file

@@ -7,7 +7,8 @@ made with it), read in parallel, write in one of the formats, whole or not at al
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from typing import BinaryIO, NamedTuple
 
 from nbspam.engine.reading import Skipped
 from nbspam.errors import BadDataError, NoInputError
@@ -15,7 +16,6 @@ from nbspam.sources import Item
 from nbspam.vectorize.formats import write
 from nbspam.vectorize.matrix import Coded, read_codes
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.output import whole_file
 from nbspam.workflow.training import Progress
 
 
@@ -31,13 +31,13 @@ def vectorize(
     items: Iterable[Item],
     classes: tuple[str, ...],
     vocabulary: Vocabulary,
-    path: str,
+    output: AbstractContextManager[BinaryIO],
     event_model: str,
     form: str,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Vectorized:
-    """Writes the vectors of the items at `path` in the given form."""
+    """Writes the vectors of the items to the output in the given form."""
     strangers = [name for name in classes if name not in vocabulary.classes]
     if strangers:
         why = f"the vocabulary has no class {strangers[0]}; its classes: {', '.join(vocabulary.classes)}"
@@ -60,6 +60,6 @@ def vectorize(
         if not any(counts):
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
 
-    with whole_file(path) as file:
+    with output as file:
         write(file, messages(), vocabulary, event_model, form)
     return Vectorized(tuple(counts), tokens, skipped)
