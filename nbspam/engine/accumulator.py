@@ -62,6 +62,11 @@ def merge_tables(tables: list[Table]) -> Table:
     return Table(keys, views, b"\n".join(texts), documents, occurrences)
 
 
+def sorted_table(table: Table) -> Table:
+    """The same table with its keys ascending."""
+    return merge_tables([table]) if (np.diff(table.keys) < 0).any() else table
+
+
 def count_block(
     block: Block, n_classes: int, vocabulary: Ints | None = None, views: tuple[int, ...] = ALL_VIEWS
 ) -> Table:
@@ -148,12 +153,12 @@ class Accumulator:
     def _fold(self) -> None:
         if not self._pending:
             return
-        tables = [
-            count_block(block, self._n_classes, self._vocabulary, self._views) for block in self._pending
-        ]
-        self._table = merge_tables([self._table, *tables])
-        self._recent = [latest(merge_blocks([*self._recent, *self._pending]), KEPT_MESSAGES)]
+        merged = merge_blocks(self._pending)
         self._pending = []
+        counted = count_block(merged, self._n_classes, self._vocabulary, self._views)
+        self._table = merge_tables([self._table, counted]) if len(self._table.keys) else sorted_table(counted)
+        both = merge_blocks([*self._recent, merged]) if self._recent else merged
+        self._recent = [latest(both, KEPT_MESSAGES)]
 
     def table(self) -> Table:
         """All counts."""

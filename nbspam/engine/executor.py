@@ -59,7 +59,9 @@ def _run_processes(
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
-        raise InternalError("worker process", "ended before its work was done (out of memory?)", "try --jobs 1", "worker-died")
+        raise InternalError(
+            "worker process", "ended before its work was done (out of memory?)", "try --jobs 1", "worker-died"
+        )
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -89,7 +89,7 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     rows = block.rows()
     labels = block.labels[rows].astype(np.int64)
     # Pairs by token, the latest first: a running count by class says how many are not earlier.
-    by_token = np.lexsort((-place[rows], block.columns))
+    by_token = np.argsort((block.columns.astype(np.int64) << 32) - place[rows])
     columns = block.columns[by_token]
     begins = np.flatnonzero(
         np.concatenate([np.ones(min(1, len(columns)), bool), columns[1:] != columns[:-1]])

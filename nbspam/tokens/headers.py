@@ -8,6 +8,8 @@ they tell what somebody thought of the message or where it lies, not what it is 
 
 from __future__ import annotations
 
+from itertools import chain
+
 from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
 
 IGNORED_PREFIXES = (
@@ -38,7 +40,8 @@ IGNORED = frozenset(
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
 MAX_ORDER = 200  # fields whose order is read
-MAX_REMEMBERED = 20_000  # chunks whose tokens are remembered between messages of one run
+MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
+MAX_REMEMBERED = 10_000  # chunks whose tokens are remembered between messages of one run
 
 # Letters, digits and . - _ @ stay; all else parts two chunks.
 _SPLIT = (
@@ -83,54 +86,80 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     return [f"order={first}>{second}" for first, second in zip(names, names[1:], strict=False)]
 
 
-class HeaderReader:
-    """Turns header fields into tokens; remembers chunks it has met, for bulk training."""
+class _Known(dict[str, tuple[str, ...]]):
+    """Chunk of one field -> its tokens, worked out once."""
 
-    __slots__ = ("_seen",)
+    __slots__ = ("_prefix", "_read")
+
+    def __init__(self, name: str, read: Reader) -> None:
+        super().__init__()
+        self._prefix = name + ":"
+        self._read = read
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= MAX_REMEMBERED:
+            self.clear()
+        self[chunk] = tokens = tuple(self._prefix + token for token in self._read(chunk.strip(".-_")))
+        return tokens
+
+
+class HeaderReader:
+    """Turns header fields into tokens; remembers what it has met, for bulk training."""
+
+    __slots__ = ("_chunks", "_fields")
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._chunks: dict[str, _Known] = {}
+        self._fields: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def tokens(self, headers: list[tuple[str, str]]) -> list[str]:
         """Tokens of all fields that count, in order, repeats kept."""
         found: list[str] = []
-        for name, text in headers:
-            if not counts_as_evidence(name):
-                continue
-            if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
-                found.append("field:#odd")  # also keeps the marks of the other views out of a token's name
-                continue
-            found.append("field:" + name)
-            if name in _TRACE:
-                self._chunks(name, text, found, _trace)
-            elif name in _ADDRESSES:
-                self._chunks(name, text, found, _address)
-                if not text.isascii():
-                    found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
-            elif name in _IDENTIFIERS:
-                self._chunks(name, text, found, _identifier)
-            elif name in _LIST_MACHINERY:
-                continue  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
-            elif name.endswith("date"):
-                found.extend(_date(name, text))
-            elif name == "subject":
-                found.extend(_subject(text))
-            else:
-                found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
+        known = self._fields
+        for field in headers:
+            tokens = known.get(field)
+            if tokens is None:
+                tokens = self._field(*field)
+                if len(field[1]) <= MAX_REMEMBERED_FIELD:
+                    if len(known) >= MAX_REMEMBERED:
+                        known.clear()
+                    known[field] = tokens
+            found.extend(tokens)
         return found
 
-    def _chunks(self, name: str, text: str, found: list[str], read: "Reader") -> None:
-        seen = self._seen.get(name)
-        if seen is None or len(seen) > MAX_REMEMBERED:
-            seen = self._seen[name] = {}
-        get = seen.get
-        prefix = name + ":"
+    def _field(self, name: str, text: str) -> tuple[str, ...]:
+        """The tokens of one field."""
+        if not counts_as_evidence(name):
+            return ()
+        if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
+            return ("field:#odd",)  # also keeps the marks of the other views out of a token's name
+        return ("field:" + name, *self._value(name, text))
+
+    def _value(self, name: str, text: str) -> list[str]:
+        if name in _TRACE:
+            return self._by_chunk(name, text, _trace)
+        if name in _ADDRESSES:
+            found = self._by_chunk(name, text, _address)
+            if not text.isascii():
+                found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
+            return found
+        if name in _IDENTIFIERS:
+            return self._by_chunk(name, text, _identifier)
+        if name in _LIST_MACHINERY:
+            return []  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
+        if name.endswith("date"):
+            return _date(name, text)
+        if name == "subject":
+            return _subject(text)
+        return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
+
+    def _by_chunk(self, name: str, text: str, read: Reader) -> list[str]:
+        known = self._chunks.get(name)
+        if known is None:
+            known = self._chunks[name] = _Known(name, read)
         spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
-        for chunk in spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]:
-            tokens = get(chunk)
-            if tokens is None:
-                tokens = seen[chunk] = tuple(prefix + token for token in read(chunk.strip(".-_")))
-            found.extend(tokens)
+        chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
+        return list(chain.from_iterable(map(known.__getitem__, chunks)))
 
 
 TYPE_CHECKING = False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_HIDDEN_WORDS = 2_000
 MAX_TAGS = 3_000
+MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
 MAX_LINKS = 300
 MAX_NAME_WORDS = 20
 _MAGIC = (
@@ -35,6 +36,26 @@ _MAGIC = (
 def atom(text: str, limit: int) -> str:
     """What a mail declares, as one short token: no white space, for a token never holds any."""
     return "".join(text[: 4 * limit].split())[:limit]
+
+
+class _Named(dict[str, str]):
+    """Name of a tag or colour -> its token, made once: a page has hundreds of the same few."""
+
+    __slots__ = ("_mark",)
+
+    def __init__(self, mark: str) -> None:
+        super().__init__()
+        self._mark = mark
+
+    def __missing__(self, name: str) -> str:
+        if len(self) >= MAX_NAMES:
+            self.clear()
+        self[name] = token = self._mark + atom(name, 20)
+        return token
+
+
+_tags = _Named("tag=")
+_colours = _Named("colour=")
 
 
 def message_tokens(message: Message) -> list[str]:
@@ -72,8 +93,8 @@ def part_tokens(part: Part) -> list[str]:
 
 def html_tokens(html: Html) -> list[str]:
     """Tags and colours, link and image targets, and the words that a reader does not see."""
-    found = ["tag=" + atom(tag, 20) for tag in html.tags[:MAX_TAGS]]
-    found.extend(["colour=" + atom(colour, 20) for colour in html.colours[:MAX_TAGS]])
+    found = list(map(_tags.__getitem__, html.tags[:MAX_TAGS]))
+    found.extend(map(_colours.__getitem__, html.colours[:MAX_TAGS]))
     for target, text in html.links[:MAX_LINKS]:
         found.extend(url_tokens(target))
         if text and "." in text and "://" in target and disagrees(target, text):

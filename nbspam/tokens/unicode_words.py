@@ -106,9 +106,30 @@ def normalised(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+def _marked(text: str) -> str:
+    """The text in its own small alphabet.  Lines of plain ASCII, most of most mail, take the table."""
+    pieces: list[str] = []
+    plain: list[str] = []
+    for line in text.split("\n"):
+        if line.isascii():
+            plain.append(line)
+            continue
+        if plain:
+            pieces.append(_plain(plain))
+        pieces.append(normalised(line).translate(_ALPHABET))
+    pieces.append(_plain(plain))
+    return " ".join(pieces)
+
+
+def _plain(lines: list[str]) -> str:
+    joined = " ".join(lines)
+    lines.clear()
+    return joined.encode("ascii").translate(ASCII_TABLE).decode("ascii")
+
+
 def unicode_words(text: str, limit: int) -> list[str]:
     """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words."""
-    marked = normalised(text).translate(_ALPHABET)
+    marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ")
     chunks = spaced.split(None, limit)[:limit]
     if spaced.isascii() and _INNER not in spaced:

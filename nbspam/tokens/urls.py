@@ -8,6 +8,7 @@ from __future__ import annotations
 from nbspam.tokens.words import MAX_WORD, parents, skip_token
 
 MAX_URLS = 500  # a message; later ones repeat what the first said
+MAX_HOSTS = 5_000  # hosts whose tokens are remembered
 MAX_URL = 2_000  # characters of one URL that are read
 _END = "<>\"'`{}|\\^[] \t\r\n\x0b\x0c\x00"
 _PATH = bytes(ord(chr(c).lower()) if chr(c).isalnum() else 32 for c in range(128)) + b" " * 128
@@ -67,8 +68,26 @@ def url_tokens(url: str) -> list[str]:
         host, cut, query = host.partition(mark)
         if cut:
             path = query + "/" + path
-    found = ["url=" + scheme]
-    user, at, host = host.rpartition("@")
+    return ["url=" + scheme, *_hosts[host], *("url=" + word for word in _path_words(path))]
+
+
+class _Hosts(dict[str, tuple[str, ...]]):
+    """What stands between // and the path -> its tokens, worked out once."""
+
+    def __missing__(self, authority: str) -> tuple[str, ...]:
+        if len(self) >= MAX_HOSTS:
+            self.clear()
+        self[authority] = tokens = tuple(_authority_tokens(authority))
+        return tokens
+
+
+_hosts = _Hosts()
+
+
+def _authority_tokens(authority: str) -> list[str]:
+    """User part, host with its parents, port; and what is odd about them."""
+    found: list[str] = []
+    _, at, host = authority.rpartition("@")
     if at:
         found.append("url=#user")
     host, _, port = host.partition(":")
@@ -76,13 +95,11 @@ def url_tokens(url: str) -> list[str]:
         found.append("url=port:" + port[:6])
     if "%" in host or "&" in host:
         found.append("url=#escaped-host")
-    names = parents(host.strip("."))
-    found.extend(["url=" + name for name in names])
+    found.extend(["url=" + name for name in parents(host.strip("."))])
     if host.replace(".", "").isdigit():
         found.append("url=#ip")
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
-    found.extend(["url=" + word for word in _path_words(path)])
     return found
 
 

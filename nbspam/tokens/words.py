@@ -8,8 +8,12 @@ The specification is docs/tokens.md.
 
 from __future__ import annotations
 
+from itertools import chain, compress
+
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
+MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
+_SPACED = bytes([1]) * MIN_SPACED
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 _NUMERIC = "0123456789$.,%-"
 KEPT = "$%" + JOINERS
@@ -42,26 +46,32 @@ def words(text: str, limit: int) -> list[str]:
     return from_chunks(spaced.decode("ascii").split(None, limit)[:limit])
 
 
+class _Known(dict[str, tuple[str, ...]]):
+    """Chunk -> its words, worked out once: bulk training meets the same chunks over and over."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= MAX_KNOWN:
+            self.clear()
+        if chunk.isalnum():
+            words: tuple[str, ...] = (chunk if len(chunk) <= MAX_WORD else skip_token(chunk),)
+        else:
+            found: list[str] = []
+            irregular(chunk, found)
+            words = tuple(found)
+        self[chunk] = words
+        return words
+
+
+_known = _Known()
+
+
 def from_chunks(chunks: list[str]) -> list[str]:
     """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
-    found: list[str] = []
-    append = found.append
-    streak = longest = 0  # of lone letters or digits
-    for chunk in chunks:
-        if chunk.isalnum():
-            if len(chunk) == 1:
-                append(chunk)
-                streak += 1
-                if streak > longest:
-                    longest = streak
-                continue
-            append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))
-        else:
-            irregular(chunk, found)
-        streak = 0
-    if longest >= MIN_SPACED:
+    found = list(chain.from_iterable(map(_known.__getitem__, chunks)))
+    lengths = bytes(map(len, found))  # no word has 256 characters
+    if _SPACED in lengths:
         return _spelled_out(found)
-    return [word for word in found if len(word) > 1] if longest else found
+    return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
 
 
 def _spelled_out(found: list[str]) -> list[str]:
