@@ -47,5 +47,9 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
     Exit status: 0 done; with --exit-code 0 spam, 1 ham, 2 unsure; 64 usage; 65 no sound model; 66 no such
     message or no model; 74 I/O; 75 passed through unchanged.
     """
-    options = {name: value if isinstance(value, str) else "1" for name, value in given.items() if value}
+    options = {
+        name: value if isinstance(value, str) else "1"
+        for name, value in given.items()
+        if value not in (None, False)
+    }
     return classify(options, list(files))
