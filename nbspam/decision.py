@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import fsum, inf, isfinite, log
 
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.labels import HAM, SPAM, UNSURE
+from nbspam.labels import HAM_AND_SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,9 +137,9 @@ def _log_ratio(numerator: float, denominator: float) -> float:
     return log(ratio) if 0 < ratio < inf else log(numerator) - log(denominator)
 
 
-def parse_loss(text: str, names: Sequence[str] = (HAM, SPAM)) -> Loss:
+def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
     """The value of `--loss` for ham and spam: FP and FN (1 if left out), unsure (left out: always decide)."""
-    if tuple(names) != (HAM, SPAM):
+    if tuple(names) != HAM_AND_SPAM:
         raise UsageError(
             f"loss {text}",
             f"FP and FN speak of ham and spam; the classes of this model are: {', '.join(names)}",

@@ -9,6 +9,7 @@ from nbspam.errors import BadDataError
 HAM = "ham"
 SPAM = "spam"
 UNSURE = "unsure"
+HAM_AND_SPAM = (HAM, SPAM)  # the classes of a plain filter, in order
 MAX_CLASSES = 200  # two integer columns a class in the model file; SQLite allows 2,000 columns
 MAX_NAME_LENGTH = 100
 
@@ -29,7 +30,9 @@ def checked_name(name: str, where: str = "class name") -> str:
             "class-name",
         )
     if lowered == UNSURE:
-        raise BadDataError(where, "'unsure' is the name of the reject action", "rename the class", "class-name")
+        raise BadDataError(
+            where, "'unsure' is the name of the reject action", "rename the class", "class-name"
+        )
     return name
 
 

@@ -12,6 +12,7 @@ import sys
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, error_text, verdict_line
 from nbspam.errors import NbspamError, NoInputError, TryAgainError, UsageError
+from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "-"
 OUTPUT_FAILED = 74
-EXIT_CODES = {"spam": 0, "ham": 1, "unsure": 2}
+EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 _CONTAINERS = (b"From ", b">From ", b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how mboxes and packed mailboxes begin
 
 
@@ -133,7 +134,7 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
             "name one message",
             "exit-code-many",
         )
-    if classifier.model.classes != ("ham", "spam"):
+    if classifier.model.classes != HAM_AND_SPAM:
         remedy = "read the verdict on stdout instead"
         raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
     name, data = found[0]

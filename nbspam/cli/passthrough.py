@@ -7,6 +7,7 @@ message brought along are forged or stale, and are taken out; no other byte chan
 
 from __future__ import annotations
 
+from nbspam.labels import SPAM
 from nbspam.mail import header_lines
 from nbspam.mail.headers import header_start
 
@@ -50,7 +51,7 @@ def own_fields(verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool
     written = ",\n\t".join(f"{_clue(text)} {nats:+.1f}" for text, nats in clues)
     fields = f'X-Nbspam: {label}; probability={shown}; log-odds={odds};\n\tclues="{written}"\n'
     if spam_flag:
-        yes = verdict.label == "spam"
+        yes = verdict.label == SPAM
         fields += "X-Spam-Flag: YES\n" if yes else ""
         fields += f"X-Spam-Status: {'Yes' if yes else 'No'}, score={odds}, probability={shown}\n"
     return fields

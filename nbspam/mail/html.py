@@ -120,9 +120,8 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
-        known, names, noted, joined = self.known, self.html.tags, self.noted, 0
-        state = self.root
-        mark = -1  # how much was visible where a word may have been split
+        known, names, joined = self.known, self.html.tags, 0
+        state, mark = self.root, -1  # how much was visible where a word may have been split
         visible.append(_decoded(next(self.walk)[1]))
         for index, piece in self.walk:
             text, ended, rest = piece.partition(">")
@@ -143,14 +142,11 @@ class _Reader:
             elif kind <= BREAK:
                 state = self._part(tag, state)
             else:
-                if kind > EMPTY:
-                    mark = len(visible)
+                mark = len(visible) if kind > EMPTY else mark
                 state = self._unusual(tag, state)
                 known = self.known  # a sheet changes what tags mean
             if tag.evidence:
-                noted.append(tag)
-                if tag.evidence > NOTED:
-                    self._turn_link(tag, state)
+                self._note(tag, state)
             if rest:
                 if "&" in rest:
                     rest = decode(rest)
@@ -258,6 +254,11 @@ class _Reader:
         if sheet.read(text, self.html.colours):
             self.sheet = sheet
             self.known = {}  # tags mean something else from here on
+
+    def _note(self, tag: Tag, state: State) -> None:
+        self.noted.append(tag)
+        if tag.evidence > NOTED:
+            self._turn_link(tag, state)
 
     def _turn_link(self, tag: Tag, state: State) -> None:
         """A link begins, or ends, or both."""

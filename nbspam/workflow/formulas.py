@@ -12,7 +12,7 @@ from math import exp
 from typing import NamedTuple
 
 from nbspam.decision import Loss, cutoffs
-from nbspam.labels import HAM, SPAM
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import AT_LEAST, SHRINKAGE, STRONG, WEAK, Settings
@@ -192,7 +192,7 @@ def decision_lines(classes: Sequence[str], loss: Loss) -> list[Line]:
     rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
     for name, costs in rows:
         lines.append((f"deciding {name} costs", "if " + by_class(classes, costs)))
-    if tuple(classes) == (HAM, SPAM):
+    if tuple(classes) == HAM_AND_SPAM:
         at = cutoffs(loss)
         lines.append(("so spam is", f"log-odds > {at.spam_above:g} nats"))
         if at.ham_below != at.spam_above:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import HAM, SPAM
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.posterior import word_share_interval
 from nbspam.scoring.scorer import on_prior
@@ -131,7 +131,7 @@ def _calibration(model: Model) -> list[Info]:
 
 
 def _cutoffs(model: Model, loss: Any) -> Info | None:
-    if model.classes != (HAM, SPAM):
+    if model.classes != HAM_AND_SPAM:
         return None
     at = cutoffs(loss)
     return {

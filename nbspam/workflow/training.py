@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from nbspam.engine.block import Ints
 from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.models.feature_counts import Edges, FeatureCounts, count_features, edges_of
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
@@ -26,7 +25,6 @@ from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.alpha import best_alpha
 from nbspam.workflow.calibrating import calibrate
 from nbspam.workflow.fixed_words import (
     sorted_keys,
@@ -35,6 +33,9 @@ from nbspam.workflow.fixed_words import (
     with_all_words,
 )
 from nbspam.workflow.prior_model import PriorModel, check_classes
+
+if TYPE_CHECKING:
+    from nbspam.models.feature_counts import Edges, FeatureCounts
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -93,15 +94,16 @@ def train(
     table = with_all_words(counts.table(), vocabulary)
     features = _count_features(counts, len(classes), settings, edges)
     if choices.automatic:
+        from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
+
         settings = settings.replaced(alpha=best_alpha(settings, classes, counts, table, features))
     weights, covariance, used = (
         prior.calibrate(counts.recent(), table, settings)
         if prior
         else calibrate(counts.recent(), table, settings, vocabulary)
     )
-    decided = {**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision}
     with new_model(path, classes, counts.messages.tolist()) as file:
-        file.settings(decided)
+        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
         _write_counts(file, table, counts, features)
         if prior:
             prior.write(file, with_features)
@@ -143,6 +145,8 @@ def _count_features(
     rows = counts.features
     if rows is None:
         return None
+    from nbspam.models.feature_counts import count_features, edges_of  # scipy: 0.2 s and 20 MB
+
     if edges is None:
         edges = edges_of(rows.sample()[0], settings.bins, settings.binning)
     return count_features(rows.chunks(), n_classes, edges, settings.numeric_model == "aode")

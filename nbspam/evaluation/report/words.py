@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from nbspam.labels import HAM_AND_SPAM
+
 Summary = dict[str, Any]
 
 _INTERVAL_METHODS = {
@@ -90,7 +92,7 @@ def _interval(pair: list[float] | None, digits: int) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 message`, `2,000 messages`."""
-    return f"{number:,} {noun}{'' if number == 1 or noun in ('ham', 'spam') else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 or noun in HAM_AND_SPAM else 's'}"
 
 
 def sentences(found: Summary, trained: int | None, folds: int, judged_in_time: bool) -> list[str]:
