@@ -1,0 +1,286 @@
+"""`nbspam explain`: contributions add up to the log-odds under every model; intervals; what flips."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nbspam.scoring.scorer import Counted
+from nbspam.scoring.uncertainty import JEFFREYS
+from nbspam.sources import open_labelled
+from nbspam.vocabulary.keys import NOTAWORD, token_key
+from nbspam.workflow.classifying import Classifier, open_classifier
+from nbspam.workflow.explaining import Explanation, explain
+from tests.tiny_mail import error, mail, run, write_folders
+
+WAYS = {
+    "views": {},
+    "views-uniform": {"prior": "uniform"},
+    "presence": {"textbook": "1"},
+    "multinomial": {"event_model": "multinomial"},
+    "multinomial-0": {"event_model": "multinomial", "alpha": "0"},
+    "bernoulli": {"event_model": "bernoulli"},
+    "bernoulli-0": {"event_model": "bernoulli", "alpha": "0"},
+    "complement": {"event_model": "complement"},
+    "complement-0": {"event_model": "complement", "alpha": "0"},
+}
+NUMERIC_WAYS = {
+    "gaussian": {"event_model": "gaussian", "features": "numeric"},
+    "categorical": {"event_model": "categorical", "features": "numeric"},
+    "aode": {"event_model": "aode", "features": "numeric"},
+    "bernoulli+aode": {"event_model": "bernoulli", "features": "both"},
+}
+ODD = [b"", b"\n\n\n", b"\0" * 300, b"x" * 100_000, mail("never met qqqq zzzz")]
+
+
+@pytest.fixture(scope="module")
+def words(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ham and spam of data/, words."""
+    path = tmp_path_factory.mktemp("words") / "m"
+    run("train", data, "-m", path, "-q")
+    return path
+
+
+@pytest.fixture(scope="module")
+def numeric(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ham and spam of data/, words and numeric features with their pairs."""
+    path = tmp_path_factory.mktemp("numeric") / "m"
+    run("train", data, "-m", path, "-q", "--features", "both", "--numeric-model", "aode", "--bins", "4")
+    return path
+
+
+@pytest.fixture(scope="module")
+def classes(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four classes: ham by its language, and spam."""
+    folder = tmp_path_factory.mktemp("classes")
+    letters: dict[str, list[bytes]] = {"chinese": [], "english": [], "lists": [], "spam": []}
+    for item in open_labelled([str(data)]).items():
+        content = item.read()
+        kind = "lists" if b"List-Id" in content else "english" if content.isascii() else "chinese"
+        letters["spam" if item.label == "spam" else kind].append(content)
+    write_folders(folder / "mail", letters)
+    run("train", folder / "mail", "-m", folder / "m", "-q")
+    return folder / "m"
+
+
+@pytest.fixture(scope="module")
+def letters(data: Path) -> list[bytes]:
+    """Some of the mail of data/, and odd messages."""
+    return [item.read() for item in list(open_labelled([str(data)]).items())[::40]] + ODD
+
+
+def explained(
+    model: Path, way: dict[str, str], letters: list[bytes]
+) -> Iterator[tuple[Classifier, Explanation]]:
+    classifier = open_classifier(str(model), way)
+    for content in letters:
+        yield classifier, explain(classifier, content, "message")
+
+
+def check_sum(classifier: Classifier, found: Explanation) -> None:
+    """Contributions, by kind and one by one, add up to what the classifier says."""
+    total = found.verdict.scored.log_odds(found.shown)
+    values = [one.nats for one in found.sums]
+    if total is None:
+        assert None in values or {math.inf, -math.inf} <= set(values)
+        return
+    known = [value for value in values if value is not None]
+    if math.isinf(total):
+        assert total in known
+        return
+    assert math.fsum(known) == pytest.approx(total, rel=1e-12, abs=1e-9)
+    assert abs(found.residual or 0.0) < 1e-9
+    clues = math.fsum(clue.nats or 0.0 for clue in found.clues)
+    rest = math.fsum(one.nats or 0.0 for one in found.sums if one.kind not in ("view", "features"))
+    assert clues + rest == pytest.approx(total, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_contributions_add_up_to_the_log_odds(words: Path, letters: list[bytes], way: str) -> None:
+    for classifier, found in explained(words, WAYS[way], letters):
+        check_sum(classifier, found)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_contributions_add_up_for_many_classes(classes: Path, letters: list[bytes], way: str) -> None:
+    for classifier, found in explained(classes, WAYS[way], letters):
+        check_sum(classifier, found)
+
+
+@pytest.mark.parametrize("way", NUMERIC_WAYS)
+def test_contributions_add_up_for_numeric_features(numeric: Path, letters: list[bytes], way: str) -> None:
+    for classifier, found in explained(numeric, NUMERIC_WAYS[way], letters):
+        check_sum(classifier, found)
+
+
+@pytest.mark.parametrize("way", ["views", "presence", "multinomial", "bernoulli", "complement"])
+@pytest.mark.parametrize("many", [False, True], ids=["ham-spam", "four-classes"])
+def test_what_is_said_to_flip_the_verdict_flips_it(
+    words: Path, classes: Path, letters: list[bytes], way: str, many: bool
+) -> None:
+    flipped = 0
+    for content in letters[::2]:
+        classifier = open_classifier(str(classes if many else words), WAYS[way])
+        found = explain(classifier, content, "message")
+        if found.flip is None:
+            continue
+        flipped += 1
+        removed, label = found.flip
+        assert classifier.judge(without(classifier, content, removed), "x").label == label
+        assert label != found.verdict.label
+        all_but_last = without(classifier, content, removed[:-1])
+        assert classifier.judge(all_but_last, "x").label == found.verdict.label
+    assert flipped > 0
+
+
+def without(classifier: Classifier, content: bytes, removed: list[str]) -> Counted:
+    """A message without some of its tokens."""
+    counted = copy.copy(classifier.counted(content))
+    keys = {token_key(text) for text in removed}
+    if NOTAWORD in removed:
+        keys |= set(counted.keys()) - set(classifier.model.counts(counted.keys()))
+    counted.tokens = [
+        {key: value for key, value in tokens.items() if key not in keys} for tokens in counted.tokens
+    ]
+    return counted
+
+
+def test_in_a_textbook_sum_no_smaller_set_of_clues_flips(words: Path, letters: list[bytes]) -> None:
+    classifier = open_classifier(str(words), {"event_model": "bernoulli"})
+    for content in letters:
+        found = explain(classifier, content, "message")
+        if found.flip is None or found.verdict.log_odds is None:
+            continue
+        sign = 1 if found.verdict.log_odds > 0 else -1
+        helpful = sorted((sign * (clue.nats or 0.0) for clue in found.clues), reverse=True)
+        needed = next(n for n in range(len(helpful)) if sum(helpful[:n]) >= abs(found.verdict.log_odds))
+        assert len(found.flip[0]) in (needed, needed + 1)  # one more where the sum ties at the cut-off
+
+
+def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(words: Path) -> None:
+    classifier = open_classifier(str(words))
+    found = explain(classifier, mail("please confirm your account"), "message")
+    for clue in found.clues:
+        stored = classifier.model.counts([token_key(clue.text)])[token_key(clue.text)]
+        assert (clue.documents, clue.occurrences) == (stored[::2], stored[1::2])
+        assert clue.share is not None
+        mean = (clue.documents[1] + JEFFREYS) / (sum(clue.documents) + 2 * JEFFREYS)
+        assert clue.share[0] < mean < clue.share[1]
+
+
+def test_a_rare_word_has_a_wide_interval_and_a_frequent_one_a_narrow(
+    words: Path, letters: list[bytes]
+) -> None:
+    widths: dict[bool, list[float]] = {False: [], True: []}
+    for _, found in explained(words, {}, letters):
+        for clue in found.clues:
+            if clue.share and sum(clue.documents) in (1, *range(30, 200)):
+                widths[sum(clue.documents) > 1].append(clue.share[1] - clue.share[0])
+    assert min(widths[False]) > 0.5
+    assert max(widths[True]) < 0.4
+
+
+@pytest.mark.parametrize("way", ["views", "presence", "multinomial", "bernoulli", "complement"])
+def test_the_interval_of_the_log_odds_narrows_with_more_mail(tmp_path: Path, way: str) -> None:
+    widths = []
+    for copies in (2, 200):
+        folder = tmp_path / f"{copies}"
+        texts = {
+            "ham": [mail("meeting" + " offer" * (n % 2)) for n in range(copies)],
+            "spam": [mail("offer" + " meeting" * (n % 2)) for n in range(copies)],
+        }
+        write_folders(folder / "mail", texts)
+        run("train", folder / "mail", "-m", folder / "m", "-q")
+        classifier = open_classifier(str(folder / "m"), WAYS[way])
+        found = explain(classifier, mail("meeting offer"), "message")
+        assert found.interval is not None
+        assert found.interval[0] < found.verdict.log_odds < found.interval[1]  # type: ignore[operator]
+        widths.append(found.interval[1] - found.interval[0])
+    assert widths[1] < widths[0] / 2
+
+
+def test_classify_json_has_the_same_interval_as_explain(words: Path) -> None:
+    content = mail("please confirm your account")
+    classified = json.loads(run("classify", "--json", "-m", words, stdin=content))
+    found = json.loads(run("explain", "--json", "-m", words, stdin=content))
+    assert classified["log_odds_interval"] == found["log_odds_interval"]
+    assert classified["log_odds"] == found["log_odds"]
+    shares = {clue["token"]: clue["share_interval"] for clue in found["clues"]}
+    for clue in classified["clues"]:
+        assert clue["share_interval"] == shares.get(clue["token"], clue["share_interval"])
+
+
+def test_without_smoothing_the_json_has_null_and_no_infinity(words: Path, letters: list[bytes]) -> None:
+    for content in letters:
+        text = run(
+            "explain", "--json", "--event-model", "bernoulli", "--alpha", "0", "-m", words, stdin=content
+        )
+        assert "Infinity" not in text
+        assert "NaN" not in text
+        json.loads(text)
+
+
+def test_top_bounds_the_clues_and_0_shows_all(words: Path) -> None:
+    content = mail("please confirm your account now or access will be limited")
+    few = json.loads(run("explain", "--json", "--top", "2", "-m", words, stdin=content))["clues"]
+    everything = json.loads(run("explain", "--json", "--top", "0", "-m", words, stdin=content))["clues"]
+    assert len(few) == 2
+    assert len(everything) > 2
+    nats = [abs(clue["nats"]) for clue in everything]
+    assert nats == sorted(nats, reverse=True)
+
+
+def test_the_text_shows_verdict_sum_clues_and_flip(words: Path, data: Path) -> None:
+    text = run("explain", "-m", words, data / "spam" / "0002.eml")
+    assert text.startswith("spam  P(spam) ")
+    for part in ("log-odds", "header", "body", "structure", "residual 0", "share of spam"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_control_characters_and_markup_of_a_mail_do_nothing(words: Path) -> None:
+    content = b"Subject: [red]\x1b[31m[/red] \x07\nFrom: \x1b]0;x\x07 <a@b>\n\n\x1b[2J [bold]offer[/bold]\n"
+    text = run("explain", "--top", "0", "-m", words, stdin=content)
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_words_of_other_scripts_survive_a_terminal_without_them(words: Path, data: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "nbspam", "explain", "-m", str(words)]
+    done = subprocess.run(
+        command, input=mail("发票 конкурс"), capture_output=True, env=environment, check=False
+    )
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--alpha", "-1"], 64),
+        (["--alpha", "x"], 64),
+        (["--prior", "spam=0.4"], 64),
+        (["--event-model", "gaussian"], 64),
+        (["--event-model", "no"], 64),
+        (["--top", "-1"], 64),
+        (["--loss", "FP=-1"], 64),
+        (["/nowhere"], 66),
+    ],
+)
+def test_bad_options_end_with_the_documented_status(words: Path, options: list[str], status: int) -> None:
+    error("explain", "-m", words, *options, status=status, stdin=mail("x"))
+
+
+def test_every_broken_message_can_be_explained(words: Path, torture_files: list[Path]) -> None:
+    classifier = open_classifier(str(words), {"event_model": "multinomial"})
+    for path in torture_files:
+        check_sum(classifier, explain(classifier, path.read_bytes(), path.name))

@@ -1,0 +1,148 @@
+"""`nbspam learn` and `nbspam unlearn`, as the shell sees them."""
+
+from __future__ import annotations
+
+import mailbox
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from nbspam.store.inspect import check_model
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model of four messages."""
+    classes = {
+        "ham": [mail("minutes of the meeting"), mail("lunch tomorrow")],
+        "spam": [mail("cheap pills"), mail("you won a prize")],
+    }
+    folder = write_folders(tmp_path / "mail", classes)
+    run("train", folder, "-m", tmp_path / "m", "-q")
+    return tmp_path / "m"
+
+
+def test_a_line_a_message_says_what_became_of_it(model: Path, tmp_path: Path) -> None:
+    new = mail("more pills")
+    assert run("learn", "spam", "-m", model, stdin=new) == "learned\t-\n"
+    assert run("learn", "spam", "-m", model, stdin=new) == "already learned\t-\n"
+    assert run("learn", "HAM", "-m", model, stdin=new) == "moved\t-\n"
+    assert run("unlearn", "-m", model, stdin=new) == "forgotten\t-\n"
+    assert run("unlearn", "-m", model, stdin=new) == "was never learned\t-\n"
+    path = tmp_path / "mail" / "ham" / "000.eml"
+    assert run("learn", "ham", "-m", model, path) == f"already learned\t{path}\n"
+
+
+def test_learning_and_unlearning_leave_no_trace(model: Path) -> None:
+    before = counts(model)
+    run("learn", "spam", "-m", model, stdin=mail("words never met before"))
+    assert counts(model) != before
+    run("unlearn", "-m", model, stdin=mail("words never met before"))
+    assert counts(model) == before
+
+
+def test_the_summary_counts_what_was_done_and_quiet_says_nothing(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mail" / "ham"
+    assert program("learn", "ham", "-m", model, folder).stderr == b"2 messages: 2 already learned.\n"
+    assert program("learn", "ham", "-q", "-m", model, folder).stderr == b""
+
+
+def test_mailboxes_folders_and_lists_are_taken_message_by_message(model: Path, tmp_path: Path) -> None:
+    box = mailbox.mbox(tmp_path / "box")
+    for text in ("one offer", "two offers"):
+        box.add(mail(text))
+    box.flush()
+    assert run("learn", "spam", "-m", model, tmp_path / "box").count("learned\t") == 2
+    write_folders(tmp_path / "more", {"any": [mail("three offers"), mail("four offers")]})
+    assert run("learn", "spam", "-m", model, tmp_path / "more" / "any").count("learned\t") == 2
+    listed = "".join(f"{path}\n" for path in sorted((tmp_path / "more" / "any").iterdir())).encode()
+    lines = run("unlearn", "-m", model, "--files-from", "-", stdin=listed).splitlines()
+    assert [line.partition("\t")[0] for line in lines] == ["forgotten", "forgotten"]
+
+
+def test_an_unreadable_message_does_not_stop_the_others(model: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good.eml"
+    good.write_bytes(mail("good pills"))
+    done = program("learn", "spam", "-m", model, tmp_path / "missing.eml", good)
+    assert done.returncode == 66
+    assert done.stdout.decode() == f"learned\t{good}\n"
+    assert b"missing.eml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n" * 5000, b"\0" * 5000, b"x" * 3_000_000, b"From: \xff\xfe\n\n\xff", bytes(range(256)) * 40],
+    ids=["empty", "newlines", "nul", "one-line", "no-charset", "all-bytes"],
+)
+def test_whatever_a_message_holds_it_can_be_learned_and_forgotten(model: Path, content: bytes) -> None:
+    before = counts(model)
+    assert run("learn", "spam", "-m", model, stdin=content) == "learned\t-\n"
+    assert check_model(str(model)) == []
+    assert run("unlearn", "-m", model, stdin=content) == "forgotten\t-\n"
+    assert counts(model) == before
+
+
+def test_a_file_name_with_control_characters_is_shown_harmless(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[31mb\n.eml"
+    path.write_bytes(mail("pills"))
+    assert run("learn", "spam", "-m", model, path) == f"learned\t{tmp_path}/a\\x1b[31mb\\n.eml\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "slug"),
+    [
+        ("junk", 64, "no-such-class"),
+        ("a\tb", 65, "class-name"),
+        ("", 65, "class-name"),
+        ("unsure", 65, "class-name"),
+    ],
+)
+def test_a_class_the_model_does_not_have_is_refused_before_mail_is_read(
+    model: Path, name: str, status: int, slug: str
+) -> None:
+    before = model.read_bytes()
+    assert slug in error("learn", name, "-m", model, "/nowhere", status=status)
+    assert model.read_bytes() == before
+
+
+def test_a_model_in_a_read_only_folder_is_not_changed(model: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere")
+    model.chmod(stat.S_IRUSR)
+    model.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        error("learn", "spam", "-m", model, status=74, stdin=mail("pills"))
+    finally:
+        model.parent.chmod(stat.S_IRWXU)
+
+
+def test_a_model_that_another_writes_is_waited_for_or_left(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+
+    from nbspam.errors import TryAgainError
+    from nbspam.store import updater
+    from nbspam.workflow.learning import learn
+
+    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
+    writer = sqlite3.connect(model, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(TryAgainError):
+        learn(str(model), "spam", mail("pills"))
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert learn(str(model), "spam", mail("pills")) == "learned"
+
+
+def test_every_broken_message_can_be_learned(model: Path, torture_files: list[Path]) -> None:
+    before = counts(model)
+    names = "".join(f"{path}\n" for path in torture_files).encode()
+    learned = run("learn", "spam", "-q", "-m", model, "--files-from", "-", stdin=names)
+    assert learned.count("\n") >= len(torture_files)
+    assert check_model(str(model)) == []
+    run("unlearn", "-q", "-m", model, "--files-from", "-", stdin=names)
+    assert counts(model) == before

@@ -1,0 +1,327 @@
+"""`nbspam model`: info, check, dump, load, merge."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from nbspam.scoring.events import make_word_scorer
+from nbspam.scoring.scorer import Scorer
+from nbspam.settings import from_text
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+KINDS = {
+    "views": [],
+    "multinomial": ["--event-model", "multinomial"],
+    "both": ["--features", "both", "--event-model", "bernoulli", "--loss", "FP=9,FN=1,unsure=0.2"],
+    "aode": ["--event-model", "aode", "--bins", "4"],
+}
+
+
+@pytest.fixture(scope="module")
+def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model of each kind, never written to."""
+    folder = tmp_path_factory.mktemp("models")
+    for kind, options in KINDS.items():
+        run("train", data, "-m", folder / kind, "-q", *options)
+    run("vocab", "build", data, "--size", "300", "--view", "body", "-o", folder / "v.tsv", "-q")
+    run("train", data, "-m", folder / "fixed", "-q", "--vocab", folder / "v.tsv")
+    run("train", data, "-m", folder / "on-prior", "-q", "--prior-model", folder / "views")
+    return {name: folder / name for name in [*KINDS, "fixed", "on-prior"]}
+
+
+@pytest.fixture
+def china(tmp_path: Path) -> Path:
+    """Manning et al. 2008, table 13.1, as mail without a header."""
+    texts = {
+        "china": [b"\nChinese Beijing Chinese\n", b"\nChinese Chinese Shanghai\n", b"\nChinese Macao\n"],
+        "other": [b"\nTokyo Japan Chinese\n"],
+    }
+    return write_folders(tmp_path / "china", texts)
+
+
+@pytest.fixture
+def copy(models: dict[str, Path], tmp_path: Path) -> Path:
+    """A model to spoil."""
+    return Path(shutil.copy(models["views"], tmp_path / "copy"))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "fixed", "on-prior"])
+def test_dump_load_dump_is_identical_and_the_models_are_equal(
+    models: dict[str, Path], tmp_path: Path, kind: str
+) -> None:
+    text = run("model", "dump", "-m", models[kind])
+    run("model", "load", "-", "-m", tmp_path / "m", stdin=text.encode())
+    assert run("model", "dump", "-m", tmp_path / "m") == text
+    tables = [_tables(models[kind]), _tables(tmp_path / "m")]
+    assert tables[0] == tables[1]
+
+
+def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table."""
+    connection = sqlite3.connect(path)
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "fixed", "on-prior"])
+def test_a_trained_model_is_sound(models: dict[str, Path], kind: str) -> None:
+    assert run("model", "check", "-m", models[kind]).endswith("sound\n")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE view_total SET documents = documents + 1 WHERE view = 1 AND class = 0", "view_total"),
+        ("UPDATE view SET words = words + 1 WHERE number = 0", "view:"),
+        ("DELETE FROM histogram WHERE class = 1 AND count = 1", "histogram"),
+        ("UPDATE token SET documents_0 = 100000 WHERE key = (SELECT min(key) FROM token)", "impossible"),
+        ("UPDATE token SET occurrences_1 = -1 WHERE key = (SELECT min(key) FROM token)", "impossible"),
+        ("UPDATE token SET text = 'other' WHERE key = (SELECT min(key) FROM token)", "do not belong"),
+        ("UPDATE token SET view = 9 WHERE key = (SELECT min(key) FROM token)", "do not belong"),
+        ("UPDATE class SET messages = 0 WHERE number = 1", "class spam"),
+        ("DELETE FROM learned WHERE class = 0", "class ham"),
+        ("UPDATE learned SET class = 7 WHERE class = 0", "class number 7"),
+        ("DELETE FROM setting WHERE name = 'alpha'", "settings"),
+        ("UPDATE setting SET value = 'much' WHERE name = 'alpha'", "settings"),
+        ("DELETE FROM calibration WHERE number = 6", "calibration"),
+        ("UPDATE calibration_covariance SET value = -1 WHERE line = 0 AND place = 0", "variance"),
+    ],
+)
+def test_check_finds_what_does_not_add_up(copy: Path, statement: str, said: str) -> None:
+    with sqlite3.connect(copy) as connection:
+        assert connection.execute(statement).rowcount > 0
+    connection.close()
+    assert said in run("model", "check", "-m", copy, status=65)
+
+
+def test_check_finds_a_damaged_page(copy: Path) -> None:
+    content = bytearray(copy.read_bytes())
+    for start in range(8 * 4096, len(content) - 4096, 4096):
+        content[start : start + 64] = b"\xff" * 64
+    copy.write_bytes(content)
+    done = program("model", "check", "-m", copy)
+    assert done.returncode == 65
+    assert b"Traceback" not in done.stderr
+
+
+SOUND_COMMANDS = [
+    ["model", "info", "-m", "MODEL"],
+    ["model", "check", "-m", "MODEL"],
+    ["model", "dump", "-m", "MODEL"],
+    ["model", "merge", "MODEL", "MODEL", "-o", "NEW"],
+    ["explain", "-m", "MODEL"],
+    ["learn", "ham", "-m", "MODEL"],
+    ["unlearn", "-m", "MODEL"],
+    ["train", "--update", "MAIL", "-m", "MODEL"],
+]
+
+
+@pytest.mark.parametrize("command", SOUND_COMMANDS, ids=lambda command: "-".join(command[:2]))
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("missing", 66),
+        ("folder", 66),
+        ("empty", 65),
+        ("text", 65),
+        ("cut", 65),
+        ("newer", 65),
+        ("foreign", 65),
+    ],
+)
+def test_what_is_no_sound_model_is_refused(
+    copy: Path, china: Path, tmp_path: Path, command: list[str], kind: str, status: int
+) -> None:
+    path = tmp_path / "bad"
+    if kind == "folder":
+        path.mkdir()
+    elif kind != "missing":
+        path.write_bytes(_spoiled(copy, kind))
+    places = {"MODEL": path, "NEW": tmp_path / "new", "MAIL": china}
+    error(*[places.get(argument, argument) for argument in command], status=status, stdin=mail("x"))
+    assert not (tmp_path / "new").exists()
+    if path.is_file():
+        assert path.read_bytes() == _spoiled(copy, kind)
+
+
+def _spoiled(model: Path, kind: str) -> bytes:
+    content = model.read_bytes()
+    if kind == "empty":
+        return b""
+    if kind == "text":
+        return b"a model, they said"
+    if kind == "cut":
+        return content[: len(content) // 2]
+    if kind == "newer":
+        return content[:60] + (99).to_bytes(4, "big") + content[64:]
+    return content[:68] + b"else" + content[72:]
+
+
+def test_info_has_the_numbers_of_the_model(models: dict[str, Path]) -> None:
+    info = json.loads(run("model", "info", "--json", "-m", models["views"]))
+    model = open_model(str(models["views"]))
+    assert info["messages"] == dict(zip(model.classes, model.messages, strict=True))
+    assert info["vocabulary_size"] == 1 + sum(model.words)
+    assert [one["weight"] for one in info["calibration"]] == model.calibration()
+    assert info["cutoffs"] == {"ham_below": 0.0, "spam_above": 0.0}
+
+
+def test_info_for_people_is_short(models: dict[str, Path]) -> None:
+    text = run("model", "info", "-m", models["both"])
+    assert "133 ham, 113 spam" in text
+    assert len(text.splitlines()) < 12
+
+
+def test_info_names_the_features_that_needed_the_variance_floor(models: dict[str, Path]) -> None:
+    info = json.loads(run("model", "info", "--json", "-m", models["both"]))
+    floored = [one["name"] for one in info["features"] if one["variance_floor"]]
+    assert floored
+    assert f"needed by {len(floored)} features" in run("model", "info", "-m", models["both"])
+
+
+@pytest.mark.parametrize(
+    ("options", "fractions"),
+    [
+        (["--event-model", "multinomial"], ["(5 + 1) / (8 + 1 · ", "(1 + 1) / (3 + 1 · "]),
+        (["--event-model", "presence", "--textbook"], ["(3 + 1) / (6 + 1 · ", "(1 + 1) / (3 + 1 · "]),
+        (["--event-model", "bernoulli", "--alpha", "2"], ["(3 + 2) / (3 + 2 · 2)", "(1 + 2) / (1 + 2 · 2)"]),
+        (["--event-model", "complement"], ["(1 + 1) / (3 + 1 · ", "(5 + 1) / (8 + 1 · "]),
+    ],
+)
+def test_formulas_work_the_word_out_as_on_paper(
+    china: Path, tmp_path: Path, options: list[str], fractions: list[str]
+) -> None:
+    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v", "-q")
+    run("train", china, "--vocab", tmp_path / "v", "-m", tmp_path / "m", "-q", *options)
+    text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
+    for fraction in fractions:
+        assert fraction in text
+
+
+@pytest.mark.parametrize("kind", ["multinomial", "views", "both", "fixed", "on-prior", "aode"])
+def test_formulas_name_every_symbol(models: dict[str, Path], kind: str) -> None:
+    text = run("model", "info", "--formulas", "-m", models[kind])
+    for symbol in ("m_k", "π_k", "λ", "R(i | x)", "log π_k", "P(k | x)"):
+        assert symbol in text
+
+
+def test_the_worked_sum_is_what_scoring_adds(models: dict[str, Path]) -> None:
+    model = open_model(str(models["multinomial"]))
+    info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
+    lines = dict(info["formulas"][-1]["lines"])
+    scorer = make_word_scorer("multinomial", Scorer(model, from_text(model.settings))._totals(), 1.0)
+    word = info["word"]
+    added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
+    assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"
+
+
+def test_a_word_that_the_model_does_not_count_is_said(models: dict[str, Path]) -> None:
+    assert "no-such-word" in error("model", "info", "--word", "qqqq", "-m", models["views"], status=64)
+
+
+def test_loading_refuses_to_overwrite_and_a_failed_load_leaves_the_old_model(
+    models: dict[str, Path], copy: Path
+) -> None:
+    before = copy.read_bytes()
+    text = run("model", "dump", "-m", models["multinomial"])
+    assert "model-exists" in error("model", "load", "-m", copy, status=73, stdin=text.encode())
+    cut = text.encode()[:-20]
+    assert "dump-truncated" in error("model", "load", "-m", copy, "--replace", status=65, stdin=cut)
+    assert copy.read_bytes() == before
+    assert [path.name for path in copy.parent.iterdir()] == ["copy"]
+
+
+TEXT = (
+    "#nbspam-model\t1\n#setting\tname\tvalue\nsetting\talpha\t1.0\n#class\tnumber\tname\tmessages\n"
+    "class\t0\tham\t1\nclass\t1\tspam\t1\n"
+    "#token\tview\ttext\tdocuments_0\toccurrences_0\tdocuments_1\toccurrences_1\n"
+    "token\t1\thello\t1\t2\t0\t0\n#calibration\tnumber\tfeature\tclass\tweight\n"
+    "#calibration_covariance\tline\tplace\tvalue\n#learned\tdigest\tclass\ttimes\n"
+    "learned\t-9223372036854775808\t0\t1\nlearned\t5\t1\t1\n#numeric_feature\tnumber\tname\tedges\n"
+    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t6\n"
+)
+
+
+def test_the_text_written_here_loads(tmp_path: Path) -> None:
+    run("model", "load", "-m", tmp_path / "m", stdin=TEXT.encode())
+    assert run("model", "dump", "-m", tmp_path / "m") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("#nbspam-model\t1", "#nbspam-model\t2", "newer"),
+        ("#nbspam-model", "#another", "dump-foreign"),
+        ("class\t0\tham\t1", "class\t0\tham", "line 5"),
+        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 5"),
+        ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
+        ("class\t0\tham", "class\t0\tunsure", "class-name"),
+        ("documents_1", "documents_9", "#token"),
+        ("token\t1\thello", "token\t7\thello", "line 8"),
+        ("token\t1\thello", "token\t3\thello", "line 8"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 8"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 8"),
+        ("learned\t5", "learned\t-9223372036854775809", "line 13"),
+        ("#prior_class", "#elsewhere", "#prior_class"),
+        ("#end\t6", "#end\t7", "6 rows"),
+        ("#end\t6\n", "", "cut short"),
+        ("hello", "he\\llo", "line 8"),
+    ],
+)
+def test_a_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert TEXT.count(old) == 1
+    text = TEXT.replace(old, new)
+    assert said in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_row_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    row = "token\t1\thello\t1\t2\t0\t0\n"
+    text = TEXT.replace(row, row * 2).replace("#end\t6", "#end\t7")
+    assert "twice" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (["views"], "merge-few"),
+        (["views", "fixed"], "merge-vocabulary"),
+        (["views", "both"], "merge-features"),
+        (["both", "aode"], "merge-features"),
+        (["views", "on-prior"], "merge-prior"),
+    ],
+)
+def test_models_that_were_not_counted_alike_do_not_merge(
+    models: dict[str, Path], tmp_path: Path, parts: list[str], said: str
+) -> None:
+    status = 64 if said == "merge-few" else 65
+    done = error("model", "merge", *(models[part] for part in parts), "-o", tmp_path / "new", status=status)
+    assert said in done
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_merging_says_what_it_took_from_the_first_model(models: dict[str, Path], tmp_path: Path) -> None:
+    done = program("model", "merge", models["multinomial"], models["views"], "-o", tmp_path / "new")
+    assert done.returncode == 0
+    assert b"alpha" in done.stderr
+    assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
+
+
+def test_numeric_models_with_the_same_edges_merge(
+    models: dict[str, Path], data: Path, tmp_path: Path
+) -> None:
+    run("model", "merge", models["both"], models["both"], "-o", tmp_path / "new", "-q")
+    run("train", "--update", data, "-m", shutil.copy(models["both"], tmp_path / "twice"), "-q")
+    assert counts(tmp_path / "new") == counts(tmp_path / "twice")
+    assert check_model(str(tmp_path / "new")) == []
