@@ -90,14 +90,15 @@ class Block:
 
     def totals(self, n_classes: int) -> tuple[Ints, Ints]:
         """(documents, occurrences), each int64 (n_classes, n_columns), over the labelled rows."""
-        pair_labels = self.labels[self.rows()].astype(np.int64)
-        labelled = pair_labels >= 0
-        cells = pair_labels[labelled] * len(self.keys) + self.columns[labelled]
-        shape = (n_classes, len(self.keys))
-        size = n_classes * len(self.keys)
-        documents = np.bincount(cells, minlength=size).reshape(shape)
-        occurrences = np.bincount(cells, weights=self.counts[labelled], minlength=size)
-        return documents, occurrences.astype(np.int64).reshape(shape)
+        documents = np.zeros((n_classes, len(self.keys)), np.int64)
+        occurrences = np.zeros_like(documents)
+        labels = np.repeat(self.labels, np.diff(self.starts))
+        for k in range(n_classes):
+            own = labels == k
+            columns, counts = self.columns[own], self.counts[own]
+            documents[k] = np.bincount(columns, minlength=len(self.keys))
+            occurrences[k] = np.bincount(columns, weights=counts, minlength=len(self.keys))
+        return documents, occurrences
 
 
 class _Numbering(dict[str, int]):

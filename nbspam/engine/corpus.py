@@ -22,7 +22,9 @@ def split_texts(texts: bytes, n: int) -> list[bytes]:
 def distinct(values: Ints) -> Ints:
     """The values once, ascending; sorts, which is faster than the hashing of np.unique."""
     ordered = np.sort(values)
-    return np.asarray(ordered[np.concatenate([np.ones(min(1, len(ordered)), bool), ordered[1:] != ordered[:-1]])])
+    return np.asarray(
+        ordered[np.concatenate([np.ones(min(1, len(ordered)), bool), ordered[1:] != ordered[:-1]])]
+    )
 
 
 def merge_columns(key_lists: list[Ints]) -> tuple[Ints, list[Ints]]:
@@ -48,7 +50,8 @@ def merge_blocks(blocks: list[Block]) -> Block:
             [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]
         ),
         columns=_joined(
-            [place[block.columns] for block, place in zip(blocks, places, strict=True)], np.int32
+            [place[block.columns].astype(np.int32) for block, place in zip(blocks, places, strict=True)],
+            np.int32,
         ),
         counts=_joined([block.counts for block in blocks], np.int32),
         labels=_joined([block.labels for block in blocks], np.int16),

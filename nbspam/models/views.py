@@ -17,17 +17,18 @@ from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK
 from nbspam.tokens.bag import VIEWS
 
 Floats = NDArray[np.float64]
+SLICE_ROWS = 500
 
 
 class Background(NamedTuple):
     """The counts that rows are scored with.
 
-    pairs  : float64 (n_classes, n_pairs), n_jk of each pair's token
+    pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
     totals : float64 (n_classes, n_views, n_rows), N_k by view
     words  : float64 (n_views, n_rows), |V| by view, NOTAWORD included
     """
 
-    pairs: Floats
+    pairs: NDArray[np.int32]
     totals: Floats
     words: Floats
 
@@ -54,7 +55,7 @@ def fixed_background(block: Block, documents: Ints) -> Background:
         totals[k] = np.bincount(block.views, weights=documents[k], minlength=n_views)
     words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
     return Background(
-        documents[:, block.columns].astype(np.float64),
+        documents[:, block.columns].astype(np.int32),
         np.repeat(totals[:, :, None], len(block), axis=2),
         np.repeat(words[:, None], len(block), axis=1),
     )
@@ -64,9 +65,9 @@ def leave_one_out(block: Block, documents: Ints) -> Background:
     """Each labelled row scored as if it had not been counted, all others as they are."""
     background = fixed_background(block, documents)
     rows = block.rows()
-    labels = block.labels[rows].astype(np.int64)
+    labels = np.repeat(block.labels, np.diff(block.starts))
     own = np.flatnonzero(labels >= 0)
-    background.pairs[labels[own], own] -= 1.0
+    background.pairs[labels[own], own] -= 1
     lengths = _view_lengths(block, rows)
     counted = np.flatnonzero(block.labels >= 0)
     background.totals[block.labels[counted], :, counted] -= lengths[counted]
@@ -87,16 +88,19 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     place = np.empty(len(block), np.int64)
     place[order] = np.arange(len(block))
     rows = block.rows()
-    labels = block.labels[rows].astype(np.int64)
+    labels = np.repeat(block.labels, np.diff(block.starts))
     # Pairs by token, the latest first: a running count by class says how many are not earlier.
-    by_token = np.argsort((block.columns.astype(np.int64) << 32) - place[rows])
+    keys = block.columns.astype(np.int64) << 32
+    keys -= place[rows]
+    by_token = np.argsort(keys).astype(np.int32)
+    del keys
     columns = block.columns[by_token]
     begins = np.flatnonzero(
         np.concatenate([np.ones(min(1, len(columns)), bool), columns[1:] != columns[:-1]])
     )
-    group = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(columns))))
+    group = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(np.append(begins, len(columns))))
     for k in range(n_classes):
-        running = np.cumsum(labels[by_token] == k)
+        running = np.cumsum(labels[by_token] == k, dtype=np.int32)
         before_group = (running[begins] - (labels[by_token[begins]] == k))[group]
         background.pairs[k, by_token] -= running - before_group
     lengths = _view_lengths(block, rows)[order]
@@ -122,27 +126,42 @@ def _view_lengths(block: Block, rows: Ints) -> Floats:
 
 def view_evidence(block: Block, background: Background, alpha: float, threshold: float) -> Evidence:
     """Evidence and unknown shares of every row; see nbspam.scoring.evidence for the law."""
-    alpha = alpha or 1e-12
-    n_views, n_classes = len(VIEWS), len(background.pairs)
-    rows = block.rows()
-    views = block.views[block.columns].astype(np.int64)
+    parts = [
+        _slice_evidence(
+            block, background, first, min(first + SLICE_ROWS, len(block)), alpha or 1e-12, threshold
+        )
+        for first in range(0, max(1, len(block)), SLICE_ROWS)
+    ]
+    return Evidence(
+        np.concatenate([part.evidence for part in parts]), np.concatenate([part.unknown for part in parts])
+    )
+
+
+def _slice_evidence(
+    block: Block, background: Background, first: int, last: int, alpha: float, threshold: float
+) -> Evidence:
+    """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
+    n_views, n_classes, n_rows = len(VIEWS), len(background.pairs), last - first
+    pairs = slice(int(block.starts[first]), int(block.starts[last]))
+    rows = np.repeat(np.arange(n_rows), np.diff(block.starts[first : last + 1]))
+    views = block.views[block.columns[pairs]].astype(np.int64)
     cells = rows * n_views + views
-    size = len(block) * n_views
-    log_totals = np.log(background.totals + alpha * background.words)
-    ratios = np.log(background.pairs + alpha)
+    size = n_rows * n_views
+    counts = background.pairs[:, pairs]
+    ratios = np.log(counts + alpha)
+    log_totals = np.log(background.totals[:, :, first:last] + alpha * background.words[:, first:last])
     ratios -= log_totals[:, views, rows]
-    seen = background.pairs.sum(axis=0)
-    missing = seen <= 0
+    missing = counts.sum(axis=0) <= 0
     spreads = np.where(missing, 0.0, ratios.max(axis=0) - ratios.min(axis=0))
     informative = _informative(spreads, views, cells, threshold)
     some = cells[informative]
-    counts = np.bincount(some, minlength=size)
+    divisors = np.bincount(some, minlength=size) + SHRINKAGE
     evidence = np.zeros((size, n_classes))
     for k in range(1, n_classes):
-        sums = np.bincount(some, weights=(ratios[k] - ratios[0])[informative], minlength=size)
-        evidence[:, k] = sums / (counts + SHRINKAGE)
+        weights = (ratios[k] - ratios[0])[informative]
+        evidence[:, k] = np.bincount(some, weights=weights, minlength=size) / divisors
     unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
-    return Evidence(evidence.reshape(-1, n_views, n_classes), unknown.reshape(-1, n_views))
+    return Evidence(evidence.reshape(n_rows, n_views, n_classes), unknown.reshape(n_rows, n_views))
 
 
 def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:

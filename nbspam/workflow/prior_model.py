@@ -7,6 +7,8 @@ scores as its prior does.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,6 @@ from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block, Ints
 from nbspam.errors import UsageError
 from nbspam.labels import ordered
-from nbspam.models.feature_counts import Edges
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.events import power_factor
@@ -25,6 +26,9 @@ from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.workflow.calibrating import aligned_documents, fresh_sample, out_of_sample
+
+if TYPE_CHECKING:
+    from nbspam.models.feature_counts import Edges
 
 Floats = NDArray[np.float64]
 DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says

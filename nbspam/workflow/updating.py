@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.models.feature_counts import Edges, count_features
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.settings import from_text
@@ -31,6 +31,9 @@ from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, out_of_sample
 from nbspam.workflow.fixed_words import view_numbers
 from nbspam.workflow.training import Progress, Trained, learned_rows, token_rows
+
+if TYPE_CHECKING:
+    from nbspam.models.feature_counts import Edges
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 400_000
@@ -100,6 +103,8 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
     if counts.features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
+    from nbspam.models.feature_counts import count_features  # scipy: 0.2 s and 20 MB
+
     added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
     for kind, number, place, row in added.rows():
         if any(row):
