@@ -32,7 +32,7 @@ def best_averaged_alpha(
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
     """
-    seen = out_of_sample(sample, documents)
+    seen = list(out_of_sample(sample, documents))
     losses = []
     for alpha in sorted(grid, reverse=True):
         found = fresh_sample(seen, settings.replaced(alpha=alpha), sample)

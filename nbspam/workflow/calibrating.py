@@ -9,6 +9,7 @@ in time order: docs/experiments/calibration.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ def aligned_documents(block: Block, table: Table) -> Ints:
     return np.where(table.keys[place] == block.keys, table.documents[:, place], 0)
 
 
-def out_of_sample(block: Block, documents: Ints, fixed_views: str = "") -> list[Seen]:
+def out_of_sample(block: Block, documents: Ints, fixed_views: str = "") -> Iterator[Seen]:
     """The ways in which the rows of a block can be seen as new.
 
     documents   : int64 (n_classes, n_columns), n_jk, the block's own messages among the counted
@@ -75,15 +76,14 @@ def out_of_sample(block: Block, documents: Ints, fixed_views: str = "") -> list[
     """
     inner = without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
     some = select_rows(inner, np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT))
-    seen = [Seen(some, leave_one_out(some, documents), np.arange(len(some)))]
+    yield Seen(some, leave_one_out(some, documents), np.arange(len(some)))
     if len(block) and np.isnan(block.dates).mean() <= 1 - DATED_SHARE:
         order = time_order(inner)
         used = order[int(len(order) * WARM_UP_SHARE) :]
-        seen.append(Seen(inner, prequential(inner, documents, order), used))
-    return seen
+        yield Seen(inner, prequential(inner, documents, order), used)
 
 
-def fresh_sample(seen: list[Seen], settings: Settings, block: Block, fixed_views: str = "") -> Sample:
+def fresh_sample(seen: Iterable[Seen], settings: Settings, block: Block, fixed_views: str = "") -> Sample:
     """The evidence under one way of scoring, of all rows that can be used."""
     evidence: list[Floats] = []
     unknown: list[Floats] = []
@@ -95,6 +95,7 @@ def fresh_sample(seen: list[Seen], settings: Settings, block: Block, fixed_views
         evidence.append(found.evidence[used])
         unknown.append(found.unknown[used])
         labels.append(inner.labels[used].astype(np.int64))
+        del inner, background, used, found  # tens of MB each, before the next are made
     return Sample(Evidence(np.concatenate(evidence), np.concatenate(unknown)), np.concatenate(labels))
 
 

@@ -82,7 +82,7 @@ class PriorModel:
         if not len(block) or len(weights) > MAX_COVARIANCE:
             return np.array(weights), np.array(covariance), 0
         own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
-        seen = out_of_sample(block, own + self.factor * prior)[-1:]
+        seen = list(out_of_sample(block, own + self.factor * prior))[-1:]
         background = seen[0].background
         totals, words = self._outside(block, table)
         background.totals[...] += totals[:, :, None]

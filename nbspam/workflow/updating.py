@@ -133,7 +133,7 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
         return 0
     fixed = model.settings.get("vocabulary") == "fixed"
     views = model.settings.get("views", ALL_VIEWS) if fixed else ""
-    latest = out_of_sample(block, _documents(updater, block), views)[
+    latest = list(out_of_sample(block, _documents(updater, block), views))[
         -1:
     ]  # prequential, where dates are known
     sample = fresh_sample(latest, settings, block, views)
