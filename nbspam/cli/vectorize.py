@@ -12,8 +12,8 @@ from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_
 from nbspam.cli.texts import plain
 from nbspam.vectorize.formats import FORMATS
 from nbspam.vectorize.matrix import EVENT_MODELS
-from nbspam.vocabulary.file import read_vocabulary
-from nbspam.workflow.vectorizing import vectorize
+from nbspam.vocabulary.file import Vocabulary, read_vocabulary
+from nbspam.workflow.vectorizing import Vectorized, vectorize
 
 
 @click.command("vectorize")
@@ -61,12 +61,14 @@ def vectorize_command(
             jobs,
             progress.advance,
         )
-    if quiet:
-        return
+    if not quiet:
+        say("\n".join([_summary(vocabulary, done), *skipped_lines([*source.skipped, *done.skipped])]))
+
+
+def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:
+    """How much was written."""
     counts = ", ".join(
         f"{n:,} {plain(name)}" for name, n in zip(vocabulary.classes, done.messages, strict=True)
     )
     columns = len(vocabulary.words)
-    say(f"{sum(done.messages):,} messages ({counts}) of {done.tokens:,} tokens, {columns:,} codes.")
-    for line in skipped_lines([*source.skipped, *done.skipped]):
-        say(line)
+    return f"{sum(done.messages):,} messages ({counts}) of {done.tokens:,} tokens, {columns:,} codes."
