@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 STDIN_NAME = "-"
 OUTPUT_FAILED = 74
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
-_CONTAINERS = (b"From ", b">From ", b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how mboxes and packed mailboxes begin
+_PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
+_MBOX = (b"From ", b">From ")
 
 
 def classify(options: Options, paths: list[str]) -> int:
@@ -83,7 +84,11 @@ def read_message(path: str) -> bytes | None:
             raise OSError(0, "is not a file or folder")
         with os.fdopen(handle, "rb", closefd=False) as file:
             head = file.read(6)
-            return None if head.startswith(_CONTAINERS) else head + file.read()
+            if head.startswith(_PACKED):
+                return None
+            data = head + file.read()
+            # An mbox of one message is that message: the room of sources costs a fresh process 6 ms.
+            return None if head.startswith(_MBOX) and b"\nFrom " in data else data
     finally:
         os.close(handle)
 

@@ -61,19 +61,30 @@ def fixed_background(block: Block, documents: Ints) -> Background:
     )
 
 
-def leave_one_out(block: Block, documents: Ints) -> Background:
-    """Each labelled row scored as if it had not been counted, all others as they are."""
+def leave_one_out(block: Block, documents: Ints, copies: Ints | None = None) -> Background:
+    """Each labelled row scored as if neither it nor an exact copy of it had been counted.
+
+    copies : int64 (n_classes, n_rows), how often each row's message was counted, itself included;
+             None: once, in its own class
+    """
     background = fixed_background(block, documents)
     rows = block.rows()
-    labels = np.repeat(block.labels, np.diff(block.starts))
-    own = np.flatnonzero(labels >= 0)
-    background.pairs[labels[own], own] -= 1
-    lengths = _view_lengths(block, rows)
-    counted = np.flatnonzero(block.labels >= 0)
-    background.totals[block.labels[counted], :, counted] -= lengths[counted]
-    alone = (background.pairs.sum(axis=0) == 0) & (labels >= 0)
+    if copies is None:
+        copies = (block.labels == np.arange(len(documents))[:, None]).astype(np.int64)
+    background.pairs[:] -= copies[:, rows].astype(np.int32)
+    background.totals[:] -= copies[:, None, :] * _view_lengths(block, rows).T
+    alone = (background.pairs.sum(axis=0) == 0) & (copies.sum(axis=0) > 0)[rows]
     np.subtract.at(background.words, (block.views[block.columns[alone]], rows[alone]), 1.0)
     return background
+
+
+def exact_copies(block: Block, n_classes: int) -> Ints:
+    """int64 (n_classes, n_rows): how many rows of each class are the same message as a row."""
+    _, which = np.unique(block.digests(), return_inverse=True)
+    counted = np.zeros((n_classes, int(which.max(initial=-1)) + 1), np.int64)
+    labelled = np.flatnonzero(block.labels >= 0)
+    np.add.at(counted, (block.labels[labelled], which[labelled]), 1)
+    return counted[:, which]
 
 
 def prequential(block: Block, documents: Ints, order: Ints) -> Background:

@@ -17,7 +17,15 @@ import numpy as np
 from nbspam.engine.accumulator import Table, select_rows, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import fit
-from nbspam.models.views import Background, Evidence, Floats, leave_one_out, prequential, view_evidence
+from nbspam.models.views import (
+    Background,
+    Evidence,
+    Floats,
+    exact_copies,
+    leave_one_out,
+    prequential,
+    view_evidence,
+)
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.fixed_words import with_outside, without_columns
@@ -75,8 +83,10 @@ def out_of_sample(block: Block, documents: Ints, fixed_views: str = "") -> Itera
     fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
     """
     inner = without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
-    some = select_rows(inner, np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT))
-    yield Seen(some, leave_one_out(some, documents), np.arange(len(some)))
+    chosen = np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT)
+    some = select_rows(inner, chosen)
+    copies = exact_copies(inner, len(documents))[:, chosen]
+    yield Seen(some, leave_one_out(some, documents, copies), np.arange(len(some)))
     if len(block) and np.isnan(block.dates).mean() <= 1 - DATED_SHARE:
         order = time_order(inner)
         used = order[int(len(order) * WARM_UP_SHARE) :]
