@@ -2,7 +2,8 @@
 
 Hides where they go and how a clue is written in a header: first of all fields (after an mbox
 `From ` line), in the message's own line ends, in ASCII, folded.  Fields of our names that the
-message brought along are forged or stale, and are taken out; no other byte changes.
+message brought along are forged or stale, and are taken out; no other byte changes.  A first line
+that is indented (broken mail) stays before ours: behind it, it would be a folded part of our field.
 """
 
 from __future__ import annotations
@@ -23,19 +24,34 @@ MAX_CLUE = 60
 def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> bytes:
     """The message with the verdict in its header."""
     names = (OWN, *FLAGS) if spam_flag else (OWN,)
-    start = header_start(data)
+    lines = header_lines(data)
+    start = _place(data, lines)
     end = b"\r\n" if _first_line_end(data, start) == b"\r\n" else b"\n"
-    pieces = [data[:start]]
+    own = own_fields(verdict, clues, spam_flag).encode("ascii").replace(b"\n", end)
+    before = _without(data, lines, names, 0, start)
     if start and not data[:start].endswith((b"\n", b"\r")):
-        pieces.append(end)  # an mbox line alone
-    pieces.extend([own_fields(verdict, clues, spam_flag).replace("\n", end.decode()).encode("ascii")])
-    at = start
-    for first, last, name in header_lines(data):
-        if name in names:
-            pieces.append(data[at:first])
-            at = last
-    pieces.append(data[at:])
-    return b"".join(pieces)
+        before += end  # an mbox line alone
+    return before + own + _without(data, lines, names, start, len(data))
+
+
+def _place(data: bytes, lines: list[tuple[int, int, str]]) -> int:
+    """Where our fields go: first, but behind an indented first field: it would become a part of ours."""
+    start = header_start(data)
+    if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith(b"\n"):
+        return lines[0][1]
+    return start
+
+
+def _without(
+    data: bytes, lines: list[tuple[int, int, str]], names: tuple[str, ...], start: int, stop: int
+) -> bytes:
+    """data[start:stop] without the fields of these names."""
+    pieces = []
+    for first, last, name in lines:
+        if name in names and start <= first < stop:
+            pieces.append(data[start:first])
+            start = last
+    return b"".join([*pieces, data[start:stop]])
 
 
 def _first_line_end(data: bytes, start: int) -> bytes:

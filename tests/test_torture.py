@@ -1,0 +1,185 @@
+"""Broken mail that others wrote: every command that reads mail gets through each message.
+
+723 messages from the test suites of other mail software.  Each gets a verdict, without a
+traceback, in no more than a second of CPU, and no control character reaches the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nbspam.cli.passthrough import OWN, marked
+from nbspam.mail import header_lines
+from nbspam.mail.headers import header_start
+from nbspam.workflow.classifying import open_classifier, top_clues
+
+ROOT = Path(__file__).resolve().parent.parent
+CPU_SECONDS = 1.0  # a message
+PROGRAM = [sys.executable, "-m", "nbspam"]
+
+pytestmark = pytest.mark.corpora
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model trained on data/."""
+    path = tmp_path_factory.mktemp("model") / "model.nbspam"
+    subprocess.run([*PROGRAM, "train", "-q", "-j", "1", ROOT / "data", "-m", path], check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def labelled(torture_files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index that labels the messages by turns."""
+    index = tmp_path_factory.mktemp("labelled") / "index"
+    names = ("ham", "spam")
+    index.write_text("".join(f"{names[n % 2]} {path}\n" for n, path in enumerate(torture_files)))
+    return index
+
+
+def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The real program; whatever it is given, it ends as cli.md says and shows no traceback."""
+    done = subprocess.run(
+        [*PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, timeout=600, check=False
+    )
+    assert b"Traceback" not in done.stderr, done.stderr
+    assert b"[bug]" not in done.stderr, done.stderr
+    assert controls(done.stderr) == set()
+    return done
+
+
+def controls(output: bytes) -> set[str]:
+    """The control characters (C0, DEL, C1, bidirectional overrides) in what a terminal would get."""
+    text = output.decode("utf-8")
+    return {c for c in text if (not c.isprintable() and c not in "\n\t") or "\u202a" <= c <= "\u202e"}
+
+
+def test_every_torture_message_gets_a_verdict(model: Path, torture_files: list[Path], tmp_path: Path) -> None:
+    listed = tmp_path / "list"
+    listed.write_text("".join(f"{path}\n" for path in torture_files))
+    done = run("classify", "--json", "-m", model, "--files-from", listed)
+    assert done.returncode == 0
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    named = {verdict["name"].rpartition("#")[0] or verdict["name"] for verdict in verdicts}
+    assert {verdict["label"] for verdict in verdicts} <= {"ham", "spam", "unsure"}
+    assert {str(path) for path in torture_files} - named - {v["name"] for v in verdicts} == set()
+
+
+def test_no_torture_message_takes_more_than_a_second_of_cpu(model: Path, torture_files: list[Path]) -> None:
+    classifier = open_classifier(str(model))
+    slow = {}
+    for path in torture_files:
+        data = path.read_bytes()
+        before = _cpu_seconds()
+        classifier.verdict(data, path.name)
+        taken = _cpu_seconds() - before
+        if taken > CPU_SECONDS:
+            slow[path.name] = taken
+    assert slow == {}
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def test_every_torture_message_passes_through_byte_for_byte(model: Path, torture_files: list[Path]) -> None:
+    classifier = open_classifier(str(model))
+    for path in torture_files:
+        data = path.read_bytes()
+        verdict = classifier.verdict(data, "-")
+        once = marked(data, verdict, top_clues(verdict), False)
+        if OWN.encode() not in data.lower():
+            assert without_own_fields(once) == data, path
+        assert marked(once, verdict, top_clues(verdict), False) == once, path
+
+
+def without_own_fields(message: bytes) -> bytes:
+    """The message without the field that passthrough put in: first, or behind an indented first line."""
+    spans = [(first, last) for first, last, name in header_lines(message) if name == OWN]
+    assert len(spans) == 1
+    first, last = spans[0]
+    assert first == header_start(message) or message[header_start(message)] in b" \t"
+    return message[:first] + message[last:]
+
+
+def test_the_command_passes_torture_through_byte_for_byte(model: Path, torture_files: list[Path]) -> None:
+    for path in torture_files[::40]:
+        data = path.read_bytes()
+        done = run("classify", "-p", "-m", model, stdin=data)
+        assert done.returncode == 0
+        assert without_own_fields(done.stdout) == data, path
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_every_torture_message_is_explained(model: Path, torture_files: list[Path], form: str) -> None:
+    options = ["--json"] if form == "json" else ["--top", "0"]
+    files = torture_files if form == "json" else torture_files[::3]
+    done = run("explain", "-m", model, *options, *files)
+    assert done.returncode == 0
+    assert controls(done.stdout) == set()
+    if form == "json":
+        assert len([json.loads(line) for line in done.stdout.splitlines()]) >= len(files)
+
+
+def test_a_verdict_line_holds_no_control_character(model: Path, tmp_path: Path) -> None:
+    name = tmp_path / "a\x1b[31mb\x07\u202e\x9b.eml"
+    name.write_bytes(b"Subject: \x1b]0;title\x07\n\n\x1b[2J\x9b31m\n")
+    for command in (["classify"], ["explain", "--top", "0"], ["learn", "spam"], ["unlearn"]):
+        done = run(*command, "-m", model, name)
+        assert done.returncode == 0
+        assert controls(done.stdout) == set(), command
+        assert b"a\\x1b[31mb" in done.stdout
+
+
+def test_torture_mail_goes_through_vocab_and_vectorize(labelled: Path, tmp_path: Path) -> None:
+    vocabulary = tmp_path / "vocab.tsv"
+    assert run("vocab", "build", labelled, "-o", vocabulary).returncode == 0
+    shown = run("vocab", "show", vocabulary, "--top", "0")
+    assert shown.returncode == 0
+    assert controls(shown.stdout) == set()
+    for form in ("npz", "svmlight", "jsonl"):
+        options = ("--vocab", vocabulary, "--event-model", "multinomial", "--format", form)
+        assert run("vectorize", labelled, *options, "-o", tmp_path / form).returncode == 0
+        assert (tmp_path / form).stat().st_size > 0
+
+
+def test_torture_mail_goes_through_train_and_eval(labelled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "torture.nbspam"
+    begun = time.monotonic()
+    assert run("train", labelled, "-m", path).returncode == 0
+    assert time.monotonic() - begun < 300
+    assert run("model", "check", "-m", path).returncode == 0
+    evaluated = run("eval", labelled, "--folds", "2", "-v")
+    assert evaluated.returncode == 0
+    assert controls(evaluated.stdout) == set()
+    assert run("eval", labelled, "--replay", "--json").returncode == 0
+
+
+@pytest.mark.parametrize("event_model", ["bernoulli", "gaussian"])
+def test_torture_mail_goes_through_other_event_models(
+    labelled: Path, torture_files: list[Path], tmp_path: Path, event_model: str
+) -> None:
+    path = tmp_path / "torture.nbspam"
+    assert run("train", labelled, "--event-model", event_model, "-m", path).returncode == 0
+    done = run("classify", "-m", path, *torture_files)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) >= len(torture_files)
+
+
+def test_torture_mail_cut_anywhere_gets_a_verdict(model: Path, torture_files: list[Path]) -> None:
+    classifier = open_classifier(str(model))
+    drawn = random.Random(1)
+    for path in torture_files:
+        data = path.read_bytes()[:200_000]
+        cut = drawn.randrange(len(data) + 1)
+        assert classifier.verdict(data[:cut], path.name).label
+        assert classifier.verdict(data[cut:], path.name).label
