@@ -7,9 +7,9 @@ model is told from one that is: by its first hundred bytes, before SQLite sees i
 from __future__ import annotations
 
 import os
-import sqlite3
 
 from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
+from nbspam.store.sqlite import sqlite3
 
 APPLICATION_ID = 0x6E627370
 FORMAT = 1
