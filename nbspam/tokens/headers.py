@@ -8,7 +8,7 @@ they tell what somebody thought of the message or where it lies, not what it is 
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, pairwise
 
 from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
 
@@ -18,6 +18,7 @@ IGNORED_PREFIXES = (
     "x-crm114-",
     "x-dspam-",
     "x-rspamd-",
+    "x-spamd-",  # rspamd's, too
     "x-mozilla-",
     "x-nbspam",
     "x-bogosity",
@@ -39,6 +40,7 @@ IGNORED = frozenset(
 )
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
+MAX_ZONE = 6  # characters of a time zone
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
 MAX_REMEMBERED = 10_000  # chunks whose tokens are remembered between messages of one run
@@ -53,11 +55,15 @@ _TRACE = frozenset(
     ("received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results")
 )
 _ADDRESSES = frozenset(
-    ("from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to", "x-original-to",
-     "envelope-to", "resent-from", "resent-to", "x-envelope-from", "disposition-notification-to", "x-beenthere")
+    ("from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
+     "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
+     "disposition-notification-to", "x-beenthere")
 )  # fmt: skip
 # Days and months tell when, not who; they would teach the filter the calendar of its training mail.
-_CALENDAR = frozenset("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec".split())
+_CALENDAR = frozenset(
+    ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
+     "sep", "oct", "nov", "dec")
+)  # fmt: skip
 _LIST_MACHINERY = frozenset(
     ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
      "list-unsubscribe-post")
@@ -83,7 +89,7 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
         "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
         for name in names[:MAX_ORDER]
     ]
-    return [f"order={first}>{second}" for first, second in zip(names, names[1:], strict=False)]
+    return [f"order={first}>{second}" for first, second in pairwise(names)]
 
 
 class _Known(dict[str, tuple[str, ...]]):
@@ -99,7 +105,9 @@ class _Known(dict[str, tuple[str, ...]]):
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= MAX_REMEMBERED:
             self.clear()
-        self[chunk] = tokens = tuple(self._prefix + token for token in self._read(chunk.strip(".-_")))
+        tokens = tuple(self._prefix + token for token in self._read(chunk.strip(".-_")))
+        if len(chunk) <= MAX_REMEMBERED_FIELD:
+            self[chunk] = tokens
         return tokens
 
 
@@ -141,7 +149,8 @@ class HeaderReader:
         if name in _ADDRESSES:
             found = self._by_chunk(name, text, _address)
             if not text.isascii():
-                found.extend([name + ":" + word for word in words(text, MAX_FIELD_WORDS)])
+                foreign = [word for word in words(text, MAX_FIELD_WORDS) if not word.isascii()]
+                found.extend([name + ":" + word for word in foreign])
             return found
         if name in _IDENTIFIERS:
             return self._by_chunk(name, text, _identifier)
@@ -215,14 +224,15 @@ def _date(name: str, text: str) -> list[str]:
     """The time zone and the form of the date; day and hour say nothing of the sender."""
     pieces = text.split(None, 10)
     zone = [piece for piece in pieces if piece[:1] in "+-" and piece[1:].isdigit()]
-    return [name + ":" + piece for piece in zone[:1]] + [name + ":" + _shape(text.lower())]
+    shape = _shape("_".join(text.lower().split(None, 30)))  # a token never holds white space
+    return [name + ":" + piece[:MAX_ZONE] for piece in zone[:1]] + [name + ":" + shape]
 
 
 def _subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
     found = ["subject:" + word for word in words(text, MAX_FIELD_WORDS)]
     # The one place where pairs pay for themselves: docs/experiments/headers.md.
-    found.extend([first + "+" + second[8:] for first, second in zip(found, found[1:], strict=False)])
+    found.extend([first + "+" + second[8:] for first, second in pairwise(found)])
     if text.isupper():
         found.append("subject:#capitals")
     if "!" in text:

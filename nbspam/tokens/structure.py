@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_HIDDEN_WORDS = 2_000
 MAX_TAGS = 3_000
 MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
+MAX_NAME = 40  # characters of one that is remembered
 MAX_LINKS = 300
 MAX_NAME_WORDS = 20
 _MAGIC = (
@@ -50,7 +51,9 @@ class _Named(dict[str, str]):
     def __missing__(self, name: str) -> str:
         if len(self) >= MAX_NAMES:
             self.clear()
-        self[name] = token = self._mark + atom(name, 20)
+        token = self._mark + atom(name, 20)
+        if len(name) <= MAX_NAME:
+            self[name] = token
         return token
 
 

@@ -9,6 +9,7 @@ package costs a fresh process 13 ms to import.
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, from_chunks, irregular, skip_token
 
@@ -18,14 +19,18 @@ _INNER = "\x03"  # what two edges become between two such characters
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
 _PUNCTUATION = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'"}
 _PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
-# Cyrillic and Greek small letters that look like Latin ones (a share of Unicode's confusables
-# that a mail font cannot tell apart), after case folding.
+# Letters that look like Latin ones in a mail font, small or capital, by their small form: after case
+# folding the capitals of н and в stand for H and B.  From Unicode's confusables; letters that physics and
+# biology put before Latin words (β, γ, ε, μ, ω) are left out.
 _LOOKALIKES = str.maketrans(
-    "абвеԁһіјкӏмноорԛгѕтхуѡ" + "αβγεηικνορτυχω", "a6beDhijkImHoopqrstxyw".lower() + "abyenikvoptuxw"
+    "авеԁһіјкӏмнорԛгѕстхуԝѡ" + "αικνορτυ" + "օո",
+    "abedhijklmhopqrsctxyww" + "aikvoptu" + "on",
 )
 _UNSPACED = (
-    (0x0E00, 0x0E7F),  # Thai
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
     (0x1100, 0x11FF),  # Hangul jamo
+    (0x1780, 0x17FF),  # Khmer
     (0x2E80, 0x2FDF),  # radicals
     (0x3005, 0x3007),
     (0x3021, 0x3029),
@@ -56,8 +61,8 @@ def _become(code: int) -> str:
     if code in _PUNCTUATION:
         return _PUNCTUATION[code]
     character = chr(code)
-    if character in ZERO_WIDTH:
-        return ""
+    if character in ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+        return ""  # the ranges are variation selectors: how a character is drawn, not which it is
     category = unicodedata.category(character)
     if category[0] not in "LNM" and category != "Sc":
         return "" if category == "Cf" else " "
@@ -130,7 +135,7 @@ def _plain(lines: list[str]) -> str:
 def unicode_words(text: str, limit: int) -> list[str]:
     """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words."""
     marked = _marked(text)
-    spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ")
+    spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
     if spaced.isascii() and _INNER not in spaced:
         return from_chunks(chunks)
@@ -144,6 +149,8 @@ def unicode_words(text: str, limit: int) -> list[str]:
             found.extend(from_chunks(plain))
             plain.clear()
         _foreign(chunk, found)
+        if len(found) > limit:  # a page of Chinese is one chunk
+            break
     found.extend(from_chunks(plain))
     return found
 
@@ -152,7 +159,7 @@ def _foreign(chunk: str, found: list[str]) -> None:
     """Adds the words of one chunk that has a character beyond ASCII."""
     if _INNER in chunk:
         characters = chunk.split(_INNER)
-        found.extend([a + b for a, b in zip(characters, characters[1:], strict=False)])
+        found.extend([a + b for a, b in pairwise(characters)])
         return
     chunk = chunk.strip(JOINERS)
     if not chunk:
@@ -162,11 +169,7 @@ def _foreign(chunk: str, found: list[str]) -> None:
         found.append("mixed-script=")
         irregular(latin, found)
         return
-    if len(chunk) > MAX_WORD:
-        found.append(skip_token(chunk))
-    elif "." in chunk or "," in chunk:
-        found.extend(
-            piece for piece in chunk.replace(",", " ").replace(".", " ").split() if piece.strip(JOINERS)
-        )
-    else:
-        found.append(chunk)
+    for piece in chunk.replace(",", " ").replace(".", " ").replace("--", " ").split():
+        piece = piece.strip(JOINERS)
+        if piece:
+            found.append(piece if len(piece) <= MAX_WORD else skip_token(piece))

@@ -9,6 +9,8 @@ from nbspam.tokens.words import MAX_WORD, parents, skip_token
 
 MAX_URLS = 500  # a message; later ones repeat what the first said
 MAX_HOSTS = 5_000  # hosts whose tokens are remembered
+MAX_HOST = 80  # characters of one that is remembered
+MAX_SCHEME = 20  # letters of a scheme that are read
 MAX_URL = 2_000  # characters of one URL that are read
 _END = "<>\"'`{}|\\^[] \t\r\n\x0b\x0c\x00"
 _PATH = bytes(ord(chr(c).lower()) if chr(c).isalnum() else 32 for c in range(128)) + b" " * 128
@@ -44,7 +46,7 @@ def _trailing_word(text: str) -> str:
 
 
 def _url_end(text: str) -> int:
-    head = text[:MAX_URL].encode("ascii", "replace").replace(b"?", b"?").translate(_STOP)
+    head = text[:MAX_URL].encode("ascii", "replace").translate(_STOP)
     end = head.find(b" ")
     return len(head) if end < 0 else end
 
@@ -68,7 +70,7 @@ def url_tokens(url: str) -> list[str]:
         host, cut, query = host.partition(mark)
         if cut:
             path = query + "/" + path
-    return ["url=" + scheme, *_hosts[host], *("url=" + word for word in _path_words(path))]
+    return ["url=" + scheme[:MAX_SCHEME], *_hosts[host], *("url=" + word for word in _path_words(path))]
 
 
 class _Hosts(dict[str, tuple[str, ...]]):
@@ -77,7 +79,9 @@ class _Hosts(dict[str, tuple[str, ...]]):
     def __missing__(self, authority: str) -> tuple[str, ...]:
         if len(self) >= MAX_HOSTS:
             self.clear()
-        self[authority] = tokens = tuple(_authority_tokens(authority))
+        tokens = tuple(_authority_tokens(authority))
+        if len(authority) <= MAX_HOST:
+            self[authority] = tokens
         return tokens
 
 

@@ -13,6 +13,7 @@ from itertools import chain, compress
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
 MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
+MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 _SPACED = bytes([1]) * MIN_SPACED
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 _NUMERIC = "0123456789$.,%-"
@@ -58,7 +59,8 @@ class _Known(dict[str, tuple[str, ...]]):
             found: list[str] = []
             irregular(chunk, found)
             words = tuple(found)
-        self[chunk] = words
+        if len(chunk) <= MAX_KNOWN_CHUNK:
+            self[chunk] = words
         return words
 
 
@@ -68,7 +70,7 @@ _known = _Known()
 def from_chunks(chunks: list[str]) -> list[str]:
     """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
     found = list(chain.from_iterable(map(_known.__getitem__, chunks)))
-    lengths = bytes(map(len, found))  # no word has 256 characters
+    lengths = bytes(map(len, found))  # no word is longer than 2 * MAX_WORD
     if _SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
@@ -111,7 +113,7 @@ def irregular(chunk: str, found: list[str]) -> None:
     elif chunk.isalnum():
         found.append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))
     elif is_numeric(chunk):
-        found.append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))  # $29.95, 1,000,000, 50%
+        _number(chunk, found)
     elif "@" in chunk:
         _address(chunk, found)
     elif "." in chunk or "," in chunk or "--" in chunk:
@@ -128,6 +130,16 @@ def is_numeric(chunk: str) -> bool:
     return not chunk.strip(_NUMERIC)
 
 
+def _number(chunk: str, found: list[str]) -> None:
+    """$29.95, 1,000,000 and 50% as they are; 192.0.2.7 with its parents."""
+    if len(chunk) > MAX_WORD:
+        found.append(skip_token(chunk))
+    elif chunk.count(".") == 3 and chunk.replace(".", "").isdigit():
+        found.extend(parents(chunk))
+    else:
+        found.append(chunk)
+
+
 def _address(chunk: str, found: list[str]) -> None:
     """someone@host.example: the whole, then the host with its parents."""
     local, _, host = chunk.rpartition("@")
@@ -139,9 +151,9 @@ def _address(chunk: str, found: list[str]) -> None:
 
 
 def _compound(chunk: str, found: list[str]) -> None:
-    """Words run together by full stops or commas; a dotted name is also kept whole, once."""
+    """Words run together by full stops or commas; a dotted name is also kept whole, with its parents."""
     if "," not in chunk and "--" not in chunk and len(chunk) <= MAX_WORD:
-        found.append(chunk)
+        found.extend([chunk] if ".." in chunk else parents(chunk)[:-1])
     for piece in chunk.replace(",", " ").replace(".", " ").replace("--", " ").split():
         piece = piece.strip(JOINERS)
         if len(piece) > 1:
@@ -157,6 +169,8 @@ def parents(host: str) -> list[str]:
     if len(parts) == 1:
         return [host] if 0 < len(host) <= MAX_WORD else []
     if is_numeric(host):
+        if len(host) > MAX_WORD:
+            return []
         return [host, ".".join(parts[:3]), ".".join(parts[:2])] if len(parts) == 4 else [host]
     first = max(0, len(parts) - 6)
     return [
