@@ -145,7 +145,8 @@ class HeaderReader:
 
     def _value(self, name: str, text: str) -> list[str]:
         if name in _TRACE:
-            return self._by_chunk(name, text, _trace)
+            # What follows the last semicolon is the time: when, not who.
+            return self._by_chunk(name, text.rpartition(";")[0] or text, _trace)
         if name in _ADDRESSES:
             found = self._by_chunk(name, text, _address)
             if not text.isascii():
@@ -241,4 +242,9 @@ def _subject(text: str) -> list[str]:
         found.append("subject:?")
     if "   " in text:
         found.append("subject:#gap")
+    if not text.isascii():
+        from nbspam.tokens.unicode_words import has_zero_width  # not paid for by ASCII mail
+
+        if has_zero_width(text):
+            found.append("subject:#zero-width")
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import pairwise
 
-from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, from_chunks, irregular, skip_token
+from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, NUMERIC, from_chunks, irregular, skip_token
 
 MAX_MARKS = 3  # combining marks kept on one letter; Vietnamese and Hebrew need no more
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
@@ -26,6 +26,7 @@ _LOOKALIKES = str.maketrans(
     "авеԁһіјкӏмнорԛгѕстхуԝѡ" + "αικνορτυ" + "օո",
     "abedhijklmhopqrsctxyww" + "aikvoptu" + "on",
 )
+_PRICE = NUMERIC + "€£¥¢₽₩₹"
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -94,6 +95,8 @@ def normalised(text: str) -> str:
 
     The cut comes first because canonical ordering sorts a run of marks in quadratic time.
     """
+    if _is_latin(text):
+        return unicodedata.normalize("NFKC", text).casefold()
     kinds = text.translate(_MARKS)
     too_many = "M" * (MAX_MARKS + 1)
     at = kinds.find(too_many)
@@ -132,6 +135,15 @@ def _plain(lines: list[str]) -> str:
     return joined.encode("ascii").translate(ASCII_TABLE).decode("ascii")
 
 
+def _is_latin(text: str) -> bool:
+    """Whether no character is beyond U+00FF, and so none is a combining mark."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unicode_words(text: str, limit: int) -> list[str]:
     """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words."""
     marked = _marked(text)
@@ -168,6 +180,9 @@ def _foreign(chunk: str, found: list[str]) -> None:
     if latin.isascii() and any(character.isascii() and character.isalpha() for character in chunk):
         found.append("mixed-script=")
         irregular(latin, found)
+        return
+    if len(chunk) <= MAX_WORD and not chunk.strip(_PRICE):
+        found.append(chunk)  # £3.50
         return
     for piece in chunk.replace(",", " ").replace(".", " ").replace("--", " ").split():
         piece = piece.strip(JOINERS)

@@ -8,7 +8,7 @@ The specification is docs/tokens.md.
 
 from __future__ import annotations
 
-from itertools import chain, compress
+from itertools import compress
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
@@ -16,7 +16,7 @@ MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 _SPACED = bytes([1]) * MIN_SPACED
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
-_NUMERIC = "0123456789$.,%-"
+NUMERIC = "0123456789$.,%-"
 KEPT = "$%" + JOINERS
 
 
@@ -48,19 +48,14 @@ def words(text: str, limit: int) -> list[str]:
 
 
 class _Known(dict[str, tuple[str, ...]]):
-    """Chunk -> its words, worked out once: bulk training meets the same chunks over and over."""
+    """Irregular chunk -> its words, worked out once: bulk training meets the same over and over."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= MAX_KNOWN:
             self.clear()
-        if chunk.isalnum():
-            words: tuple[str, ...] = (chunk if len(chunk) <= MAX_WORD else skip_token(chunk),)
-        else:
-            found: list[str] = []
-            irregular(chunk, found)
-            words = tuple(found)
-        if len(chunk) <= MAX_KNOWN_CHUNK:
-            self[chunk] = words
+        found: list[str] = []
+        irregular(chunk, found)
+        self[chunk] = words = tuple(found)
         return words
 
 
@@ -69,8 +64,16 @@ _known = _Known()
 
 def from_chunks(chunks: list[str]) -> list[str]:
     """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
-    found = list(chain.from_iterable(map(_known.__getitem__, chunks)))
-    lengths = bytes(map(len, found))  # no word is longer than 2 * MAX_WORD
+    found: list[str] = []
+    append, extend, known = found.append, found.extend, _known
+    for chunk in chunks:
+        if chunk.isalnum():
+            append(chunk)
+        else:
+            extend(known[chunk])
+    if max(map(len, found), default=0) > MAX_WORD:
+        found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
+    lengths = bytes(map(len, found))  # no word has 256 characters
     if _SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
@@ -127,7 +130,7 @@ def irregular(chunk: str, found: list[str]) -> None:
 
 def is_numeric(chunk: str) -> bool:
     """Whether the chunk is a number, price, share or version: digits and $ . , % - only."""
-    return not chunk.strip(_NUMERIC)
+    return not chunk.strip(NUMERIC)
 
 
 def _number(chunk: str, found: list[str]) -> None:

@@ -1,0 +1,347 @@
+"""Claims about tokens: what is evidence, what is not, and what no message can do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.limits import MAX_TOKENS
+from nbspam.tokens import Bag, Tokenizer
+from nbspam.tokens.unicode_words import unicode_words
+from nbspam.tokens.words import MAX_WORD, parents, words
+
+FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
+MAX_TOKEN = 160  # characters: a field's name and an address of twice MAX_WORD
+
+
+def bag(data: bytes) -> Bag:
+    return Tokenizer().bag(parse(data))
+
+
+def body(text: str) -> list[str]:
+    return bag(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode()).body
+
+
+def structure(data: bytes) -> list[str]:
+    return bag(data).structure
+
+
+def all_tokens(found: Bag) -> list[str]:
+    return [token for view in found.views() for token in view]
+
+
+# Words
+
+WORDISH = st.text(
+    alphabet=st.sampled_from("abcXYZ019 .,-_'@$%!?:/\n\t()\"#&*=+\x00\x1f\x7f~"), max_size=200
+) | st.text(alphabet=st.characters(max_codepoint=127), max_size=200)
+
+
+@settings(deadline=None, max_examples=400)
+@given(WORDISH)
+def test_the_fast_path_equals_the_unicode_path_on_ascii(text: str) -> None:
+    assert words(text, MAX_TOKENS) == unicode_words(text, MAX_TOKENS)
+
+
+@settings(deadline=None, max_examples=200)
+@given(WORDISH, st.integers(1, 5))
+def test_the_two_paths_stop_at_the_same_limit(text: str, limit: int) -> None:
+    assert words(text, limit) == unicode_words(text, limit)
+
+
+def test_the_fast_path_equals_the_unicode_path_on_real_text(data: Path, spamassassin: Path) -> None:
+    files = [path for path in sorted(data.rglob("*")) if path.is_file()]
+    files += [path for path in sorted(spamassassin.rglob("*")) if path.is_file()][::10]
+    texts = 0
+    for path in files:
+        for part in parse(path.read_bytes()).parts:
+            if part.text and part.text.isascii():
+                texts += 1
+                assert words(part.text, MAX_TOKENS) == unicode_words(part.text, MAX_TOKENS), path
+    assert texts > 500
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don't e-mail under_score", ["don't", "e-mail", "under_score"]),
+        ("It costs $29.95, or 1,000.50, 20% off.", ["it", "costs", "$29.95", "or", "1,000.50", "20%", "off"]),
+        ("£3.50 100€ ￥900", ["£3.50", "100€", "¥900"]),
+        ("a b", []),
+        ("1 b 7", ["spaced=1b7"]),
+        ("v i a g r a now", ["spaced=viagra", "now"]),
+        ("1 2 3 4", []),
+        ("end.Start", ["end.start", "end", "start"]),
+        ("one,two--three", ["one", "two", "three"]),
+        ("mail.lake.example", ["mail.lake.example", "lake.example", "mail", "lake", "example"]),
+        ("192.0.2.7", ["192.0.2.7", "192.0.2", "192.0"]),
+        ("ida@lake.example", ["ida@lake.example", "lake.example", "example"]),
+        ("x" * MAX_WORD, ["x" * MAX_WORD]),
+        ("x" * (MAX_WORD + 1), ["skip=x:40"]),
+        ("Q" * 5000, ["skip=q:990"]),
+        ("'quoted' --dashed-- ...", ["quoted", "dashed"]),
+    ],
+)
+def test_ascii_words(text: str, expected: list[str]) -> None:
+    assert words(text, 100) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ｆｒｅｅ 𝐌𝐚𝐭𝐡 ﬁne", ["free", "math", "fine"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("café cafe\u0301", ["café", "café"]),
+        ("don’t e‐mail", ["don't", "e-mail"]),
+        ("vi\u200bag\u00adra", ["viagra"]),
+        ("発票", ["発票"]),
+        ("我 是中国人", ["我", "是中", "中国", "国人"]),
+        ("iphone手机", ["iphone", "手机"]),
+        ("カタカナ ｶﾅ", ["カタ", "タカ", "カナ", "カナ"]),
+        ("안녕하세요", ["안녕", "녕하", "하세", "세요"]),
+        ("บาท", ["บา", "าท"]),
+        ("p\u0430yp\u0430l", ["mixed-script=", "paypal"]),
+        ("\u04cfogin", ["mixed-script=", "login"]),
+        ("Привет, мир.Слово", ["привет", "мир", "слово"]),
+        ("it-компания", ["it-компания"]),
+        ("❤️ ok", ["ok"]),
+    ],
+)
+def test_unicode_words(text: str, expected: list[str]) -> None:
+    assert words(text, 100) == expected
+
+
+def test_marks_are_capped_before_they_are_sorted() -> None:
+    """Canonical ordering of a long run of marks takes quadratic time."""
+    marks = "a" + "\u0301\u0323" * 100_000
+    start = time.process_time()
+    found = words(marks, 10)
+    assert time.process_time() - start < 5
+    assert max(map(len, found)) <= 4
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u00ad", "\u2060", "\ufeff"])
+def test_zero_width_characters_are_removed_and_leave_a_token(mark: str) -> None:
+    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + f"free mo{mark}ney".encode())
+    assert found.body == ["free", "money"]
+    assert "zero-width=#" in found.structure
+
+
+def test_a_byte_order_mark_in_front_is_no_zero_width_evidence() -> None:
+    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + "\ufeffcafé".encode())
+    assert "zero-width=#" not in found.structure
+
+
+def test_zero_width_in_the_subject_leaves_a_token() -> None:
+    assert "subject:#zero-width" in bag(b"Subject: =?utf-8?Q?fr=E2=80=8Bee?=\n\nx\n").header
+
+
+def test_host_names_come_with_their_parents() -> None:
+    assert parents("a.b.example") == ["a.b.example", "b.example", "example"]
+    assert parents("192.0.2.7") == ["192.0.2.7", "192.0.2", "192.0"]
+    assert len(parents("a." * 50 + "example")) == 6
+
+
+def test_urls_give_scheme_hosts_port_and_path_words() -> None:
+    text = "See http://me@shop.lake.example:8080/pay/now.php?id=77&x=yes."
+    found = bag(b"\n" + text.encode())
+    assert found.body == ["see"]
+    assert [token for token in found.structure if token.startswith("url=")] == [
+        *("url=http", "url=#user", "url=port:8080", "url=shop.lake.example", "url=lake.example"),
+        *("url=example", "url=/pay", "url=/now", "url=/php", "url=/id", "url=/yes"),
+    ]
+
+
+# Fields
+
+VERDICTS = (
+    *("X-Bogosity", "X-Spam-Status", "X-Spam-Flag", "X-Spam-Level", "X-Spam", "X-Spambayes-Classification"),
+    *("X-CRM114-Status", "X-DSPAM-Result", "X-Text-Classification", "X-SpamProbe", "X-Rspamd-Score"),
+    *("X-Spamd-Result", "X-Nbspam"),
+)
+STORE_NOTES = (
+    *("Status", "X-Status", "X-UID", "X-UIDL", "X-Keywords", "X-Mozilla-Status", "X-Mozilla-Status2"),
+    *("X-Mozilla-Keys", "X-Gmail-Labels", "Lines", "Content-Length"),
+)
+
+
+@pytest.mark.parametrize("name", [*VERDICTS, *STORE_NOTES])
+@pytest.mark.parametrize("spelled", [str.lower, str.upper, str])
+def test_verdicts_and_notes_of_the_mail_store_are_no_evidence(name: str, spelled: type[str]) -> None:
+    field = f"{spelled(name)}: spam junk 99\n".encode()
+    plain = bag(FROM_TO_SUBJECT + b"\npears\n")
+    noted = bag(field + FROM_TO_SUBJECT + field + b"\npears\n")
+    assert (noted.header, noted.body) == (plain.header, plain.body)
+    assert [t for t in noted.structure if not t.startswith("size=")] == [
+        t for t in plain.structure if not t.startswith("size=")
+    ]
+
+
+@pytest.mark.parametrize("name", ["Authentication-Results", "X-Mailer", "List-Id", "X-Spammer"])
+def test_other_fields_are_evidence(name: str) -> None:
+    found = bag(name.encode() + b": pears\n" + FROM_TO_SUBJECT + b"\n")
+    assert f"field:{name.lower()}" in found.header
+    assert f"{name.lower()}:pears" in found.header
+
+
+def test_the_mbox_from_line_is_no_evidence() -> None:
+    with_line = bag(b"From otto@orchard.example Mon Jun  3 10:00:00 2024\n" + FROM_TO_SUBJECT + b"\npears\n")
+    plain = bag(FROM_TO_SUBJECT + b"\npears\n")
+    assert (with_line.header, with_line.body) == (plain.header, plain.body)
+
+
+def test_words_of_a_field_carry_its_name() -> None:
+    found = bag(FROM_TO_SUBJECT + b"\n")
+    assert {"subject:pears", "from:ida@lake.example", "from:lake.example", "to:orchard.example"} <= set(
+        found.header
+    )
+
+
+def test_the_subject_gives_pairs_of_words() -> None:
+    assert "subject:free+pears" in bag(b"Subject: Free pears\n\n").header
+
+
+def test_the_order_of_fields_is_evidence_without_those_of_the_way() -> None:
+    found = structure(b"Received: by x\nFrom: a\nReceived: by y\nTo: b\n\n")
+    assert [token for token in found if token.startswith("order=")] == ["order=from>to"]
+
+
+def test_names_beyond_ascii_in_an_address_are_words() -> None:
+    found = bag(b"From: =?utf-8?B?0JjQstCw0L0=?= <ivan@river.example>\n\n").header
+    assert "from:иван" in found
+    assert found.count("from:ivan@river.example") == 1
+
+
+def test_day_month_and_queue_numbers_are_left_out() -> None:
+    found = bag(b"Received: by mx.lake.example id 4C2F81A09; Mon, 3 Jun 2024 10:00:05 +0200\n\n").header
+    assert {"received:mon", "received:jun", "received:2024", "received:4c2f81a09"} & set(found) == set()
+
+
+# Parts
+
+ATTACHED = (
+    b"Content-Type: multipart/mixed; boundary=z\n\n--z\n\nsee\n--z\nContent-Type: application/zip\n"
+    b'Content-Disposition: attachment; filename="Big Invoice.pdf.exe"\n\nMZ\x90\x00\n--z--\n'
+)
+
+
+def test_attachments_give_name_endings_type_and_true_kind() -> None:
+    found = structure(ATTACHED)
+    assert {"ending=exe", "ending=pdf.exe", "file=big", "magic=exe", "disposition=attachment"} <= set(found)
+    assert any(token.startswith("attached=application/zip:") for token in found)
+
+
+def test_hidden_text_is_evidence_of_the_structure_not_of_the_body() -> None:
+    found = bag(b"Content-Type: text/html\n\n<p>seen<p style='display:none'>unseen")
+    assert found.body == ["seen"]
+    assert "hidden=unseen" in found.structure
+
+
+def test_a_link_that_names_another_host_is_told() -> None:
+    lie = b'Content-Type: text/html\n\n<a href="http://evil.example/">http://www.bank.example</a>'
+    true = lie.replace(b"evil.example", b"www.bank.example")
+    assert "link=#disagrees" in structure(lie)
+    assert "link=#disagrees" not in structure(true)
+
+
+def test_inside_a_forwarded_message_subject_and_sender_are_words_of_the_body() -> None:
+    found = bag(b"Content-Type: message/rfc822\n\nSubject: inner pears\nFrom: ida@lake.example\n\nsoup\n")
+    assert {"inner", "pears", "ida@lake.example", "soup"} <= set(found.body)
+
+
+# What no message can do
+
+
+def check(found: Bag, seen: dict[str, int]) -> None:
+    for view, tokens in enumerate(found.views()):
+        assert len(tokens) <= MAX_TOKENS
+        for token in tokens:
+            assert token.split() == [token], "white space"
+            assert len(token) <= MAX_TOKEN
+            assert seen.setdefault(token, view) == view, "in two views"
+
+
+def test_real_tokens_hold_no_white_space_and_belong_to_one_view(data: Path, spamassassin: Path) -> None:
+    files = [path for path in sorted(data.rglob("*")) if path.is_file()]
+    files += [path for path in sorted(spamassassin.rglob("*")) if path.is_file()][::6]
+    seen: dict[str, int] = {}
+    tokenizer = Tokenizer()
+    for path in files:
+        check(tokenizer.bag(parse(path.read_bytes())), seen)
+    assert {0, 1, 2} <= set(seen.values())
+
+
+def test_broken_mail_gives_sound_tokens(torture_files: list[Path]) -> None:
+    seen: dict[str, int] = {}
+    tokenizer = Tokenizer()
+    for path in torture_files:
+        check(tokenizer.bag(parse(path.read_bytes())), seen)
+    assert len(seen) > 10_000
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=400), st.text(max_size=200))
+def test_no_bytes_and_no_text_break_the_tokenizer(raw: bytes, text: str) -> None:
+    written = text.encode("utf-8", "surrogatepass")
+    for data in (raw, b"Subject: " + raw + b"\n\n" + raw, b"Content-Type: text/html\n\n" + written,
+                 b"Content-Type: text/plain; charset=utf-8\n\nhttp://" + written):  # fmt: skip
+        check(bag(data), {})
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(alphabet="a1.,@-_'$%/:?# \u0430手", max_size=300))
+def test_words_are_bounded(text: str) -> None:
+    assert all(0 < len(word) <= 2 * MAX_WORD for word in words(text, 100))
+
+
+HOSTILE = {
+    "one long word": b"x" * 400_000,
+    "many words": b"ab " * 130_000,
+    "digits and full stops": b"1." * 200_000,
+    "an address without end": b"a@" + b"1." * 200_000,
+    "letters and full stops": b"a." * 200_000,
+    "commas": b"ab," * 130_000,
+    "lone letters": b"a " * 200_000,
+    "joiners": b"-" * 400_000,
+    "addresses": b"a@b." * 100_000,
+    "urls": b"http://a.b/" * 36_000,
+    "colons": b"://" * 130_000,
+    "Chinese": "手".encode() * 130_000,
+    "zero width": "a\u200b".encode() * 100_000,
+    "links": b"<a href=http://a.b.c.d.example/x?y=z>t</a>" * 9_000,
+    "mixed": "pаypаl.".encode() * 40_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "head", [b"", b"Content-Type: text/html; charset=utf-8\n\n", b"Subject: ", b"From: "]
+)
+def test_hostile_text_costs_no_more_than_its_length(name: str, head: bytes) -> None:
+    text = HOSTILE[name]
+    message = parse(head + text + b"\n")
+    start = time.process_time()
+    check(Tokenizer().bag(message), {})
+    assert time.process_time() - start < 5  # quadratic loops over this much take minutes
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """A long chunk, a whole mail perhaps, is not kept for ever."""
+    words("z" * 100_000 + " " + "y.x" * 50_000, 10)
+    module = sys.modules["nbspam.tokens.words"]  # `words` of the package is the function
+    assert max(map(len, module._known)) <= module.MAX_KNOWN_CHUNK
+
+
+def test_a_tokenizer_gives_the_same_tokens_whatever_it_read_before(data: Path) -> None:
+    files = [path for path in sorted(data.rglob("*")) if path.is_file()][:60]
+    old = Tokenizer()
+    for path in files:
+        old.bag(parse(path.read_bytes()))
+    for path in files:
+        assert all_tokens(old.bag(parse(path.read_bytes()))) == all_tokens(bag(path.read_bytes()))
