@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.vocabulary.keys import token_key
+from nbspam.vocabulary.keys import token_keys
 
 Ints = NDArray[np.int64]
 
@@ -101,19 +102,12 @@ class Block:
         return documents, occurrences
 
 
-class _Numbering(dict[str, int]):
-    """Token -> its number in order of first appearance."""
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self)
-        return number
-
-
 class BlockBuilder:
     """Collects bags into a block."""
 
     def __init__(self) -> None:
-        self._numbers = [_Numbering() for _ in VIEWS]
+        self._numbers: list[dict[str, int]] = [{} for _ in VIEWS]
+        self._counters = [count() for _ in VIEWS]
         self._tokens = [array("I") for _ in VIEWS]
         self._ends: list[array[int]] = [array("Q") for _ in VIEWS]
         self.labels: list[int] = []
@@ -139,10 +133,11 @@ class BlockBuilder:
         features: Sequence[float | None] = (),
     ) -> None:
         """One more message."""
-        for numbers, tokens, ends, found in zip(
-            self._numbers, self._tokens, self._ends, bag.views(), strict=True
+        for numbers, counter, tokens, ends, found in zip(
+            self._numbers, self._counters, self._tokens, self._ends, bag.views(), strict=True
         ):
-            tokens.extend(map(numbers.__getitem__, found))
+            # A token's number is its place among all, so that C alone numbers: 0.1 us a token, not 0.3.
+            tokens.extend(map(numbers.setdefault, found, counter))
             ends.append(len(tokens))
         self.names.append(name)
         self.labels.append(label)
@@ -158,9 +153,11 @@ class BlockBuilder:
             stops = np.frombuffer(ends, np.uint64).astype(np.int64)
             lengths = stops - np.concatenate([np.zeros(1, np.int64), stops[:-1]])
             rows = np.repeat(np.arange(len(self), dtype=np.int64), lengths)
-            pairs.append((rows << 32) | (np.frombuffer(tokens, np.uint32).astype(np.int64) + first_column))
+            pairs.append((rows << 32) | (_dense(numbers, tokens) + first_column))
             first_column += len(numbers)
-        distinct, counts = np.unique(np.concatenate(pairs), return_counts=True)
+        ordered = np.sort(np.concatenate(pairs))  # sorting beats the hashing of np.unique
+        begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+        distinct, counts = ordered[begins], np.diff(np.append(begins, len(ordered)))
         rows = distinct >> 32
         return Block(
             keys=_keys(self._numbers),
@@ -185,5 +182,14 @@ class BlockBuilder:
         return np.array(self.features, np.float64).reshape(len(self), width)  # None becomes NaN
 
 
+def _dense(numbers: dict[str, int], tokens: array[int]) -> Ints:
+    """int64 (n_tokens,): each token's number among the distinct ones, in order of first appearance."""
+    firsts = np.fromiter(numbers.values(), np.int64, len(numbers))
+    places = np.zeros(len(tokens) + 1, np.int64)
+    places[firsts] = np.arange(len(firsts))
+    return np.asarray(places[np.frombuffer(tokens, np.uint32)])
+
+
 def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
-    return np.array([token_key(token) for numbers in numberings for token in numbers], np.int64)
+    keys = np.frombuffer(token_keys(chain.from_iterable(numberings)), "<i8").astype(np.int64)
+    return np.where(keys == 0, 1, keys)

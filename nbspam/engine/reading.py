@@ -13,7 +13,7 @@ from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.executor import run_shards
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
-from nbspam.mail.limits import MAX_SCORED_BYTES
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
 from nbspam.tokens import Bag, Tokenizer
 from nbspam.tokens.numeric import Reading, numeric_features
@@ -39,7 +39,7 @@ class ShardReader:
         builder = BlockBuilder()
         for item in items:
             try:
-                data = item.read(MAX_SCORED_BYTES)
+                data = item.read(MAX_READ_BYTES)
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
                 continue

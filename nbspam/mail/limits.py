@@ -9,6 +9,7 @@ from __future__ import annotations
 
 MAX_SCORED_BYTES = 1 << 20  # of the body
 MAX_HEADER_BYTES = 256 << 10  # of each header block
+MAX_READ_BYTES = MAX_HEADER_BYTES + MAX_SCORED_BYTES  # of a file: all of it that can matter
 MAX_HEADER_LINES = 1_000  # fields of one header block
 MAX_NESTING = 64  # multiparts and messages inside each other
 MAX_PARTS = 1_000  # parts of a message, multiparts included

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
+from nbspam.store.reading import ReadingConnection
 from nbspam.store.sqlite import sqlite3
 
 APPLICATION_ID = 0x6E627370
@@ -96,14 +97,20 @@ def open_model(path: str) -> Model:
     check_file(path)
     try:
         try:
-            return Model(path, _connect(path))
+            model = Model(path, _connect(path))
         except sqlite3.OperationalError:
             if not os.path.exists(path + "-journal"):
                 raise
             _roll_back(path)
-            return Model(path, _connect(path))
+            model = Model(path, _connect(path))
     except sqlite3.Error as error:
         raise store_error(path, error) from None
+    except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
+        raise BadDataError(
+            path, f"the model file is damaged ({type(error).__name__})", _RETRAIN, "model-damaged"
+        )
+    model.connection.told = lambda error: store_error(path, error)  # type: ignore[attr-defined]
+    return model
 
 
 def _roll_back(path: str) -> None:
@@ -117,7 +124,11 @@ def _roll_back(path: str) -> None:
 
 def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{_quoted(path)}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+        f"file:{_quoted(path)}?mode=ro",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        factory=ReadingConnection,
     )
     connection.execute("PRAGMA mmap_size = 268435456")
     return connection

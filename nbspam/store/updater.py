@@ -191,7 +191,8 @@ def updating(path: str) -> Iterator[Updater]:
             try:
                 yield Updater(connection)
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk has rolled it back already
+                    connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
     except sqlite3.Error as error:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import SHARD_MESSAGES, Skipped
 from nbspam.mail import parse
-from nbspam.mail.limits import MAX_SCORED_BYTES
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
 from nbspam.tokens import Tokenizer
 from nbspam.vocabulary.file import Vocabulary
@@ -71,7 +71,7 @@ class CodeReader:
         skipped: Skipped = []
         for item in items:
             try:
-                data = item.read(MAX_SCORED_BYTES)
+                data = item.read(MAX_READ_BYTES)
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
                 continue

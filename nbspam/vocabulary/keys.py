@@ -1,15 +1,20 @@
 """Token text -> the 64-bit number under which it is counted.
 
-Hides the hash.  Integers keep the model file small and its look-ups fast; the text is stored
+Hides the hash: the first eight bytes of MD5, the fastest good one that every Python has.  Who
+wants to make two tokens collide gains nothing by it.  Integers keep the model file small and its look-ups fast; the text is stored
 beside the key, for people.  With a million tokens two share a key with probability 3e-8.
 """
 
 from __future__ import annotations
 
 try:
-    from _blake2 import blake2b  # the same function, without the 3 ms that loading OpenSSL costs
+    from _md5 import md5  # type: ignore[import-not-found]  # loading OpenSSL's costs 3 ms
 except ImportError:  # another build of Python
-    from hashlib import blake2b
+    from hashlib import md5
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NOTAWORD = "NOTAWORD"
 NOTAWORD_KEY = 0
@@ -17,8 +22,12 @@ NOTAWORD_KEY = 0
 
 def token_key(text: str) -> int:
     """A signed 64-bit integer, the same on every machine; never NOTAWORD_KEY."""
-    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True) or 1
+    return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
+
+
+def token_keys(texts: Iterable[str]) -> bytes:
+    """The keys of many tokens, eight bytes each, little-endian: for bulk counting."""
+    return b"".join([md5(text.encode("utf-8", "replace")).digest()[:8] for text in texts])
 
 
 def message_digest(counts: dict[int, int]) -> int:

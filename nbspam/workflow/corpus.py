@@ -21,7 +21,7 @@ from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import SHARD_MESSAGES, ShardReader, Skipped
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
-from nbspam.mail.limits import MAX_SCORED_BYTES
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
 from nbspam.workflow.calibrating import DATED_SHARE
 
@@ -62,7 +62,7 @@ class Corpus(NamedTuple):
 
 def identity(data: bytes, label: str) -> bytes:
     """What makes a labelled message the one it is; of a long one, the part that is scored."""
-    return blake2b(data[:MAX_SCORED_BYTES], digest_size=16, person=b"nbspam").digest() + label.encode()
+    return blake2b(data[:MAX_READ_BYTES], digest_size=16, person=b"nbspam").digest() + label.encode()
 
 
 class _HashedItem:

@@ -7,7 +7,7 @@ before moves.  The calibration learns from the score that the message had before
 from __future__ import annotations
 
 from nbspam.errors import UsageError
-from nbspam.mail.limits import MAX_SCORED_BYTES
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.scorer import ALL_VIEWS, Counted, Scorer
@@ -26,9 +26,9 @@ UNKNOWN = "was never learned"
 
 
 def _counted(data: bytes, model: Model) -> Counted:
-    """A message as training counts it: its first MAX_SCORED_BYTES."""
+    """A message as training counts it: its first MAX_READ_BYTES."""
     features = model.settings.get("features", "words") != "words"
-    return counted_message(data[:MAX_SCORED_BYTES], Tokenizer(), features)
+    return counted_message(data[:MAX_READ_BYTES], Tokenizer(), features)
 
 
 def check_class(path: str, label: str = "") -> None:
