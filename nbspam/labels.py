@@ -25,7 +25,8 @@ def checked_name(name: str, where: str = "class name") -> str:
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
         raise BadDataError(
             where,
-            f"{name[:40]!r} cannot name a class: 1 to {MAX_NAME_LENGTH} printable characters, no space at the ends",
+            f"{name[:40]!r} cannot name a class: 1 to {MAX_NAME_LENGTH} printable characters, "
+            "no space at the ends",
             "rename the folder or label, for example: work",
             "class-name",
         )

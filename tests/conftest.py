@@ -6,6 +6,7 @@ beside the checkout.  They are unpacked once into .cache/corpora, which git igno
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -35,10 +36,8 @@ def unpacked(name: str, top: str) -> Path | None:
     staging.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         tar.extractall(staging)  # our own archives; Debian 12 has no filters yet
-    try:
+    with contextlib.suppress(OSError):  # another process was first
         (staging / top).rename(target)
-    except OSError:  # another process was first
-        pass
     return target
 
 
@@ -75,8 +74,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", folder], check=True)
     # The packages of the test environment serve; only nbspam itself is built and installed anew.
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", ROOT]
-    subprocess.run(command, check=True)
+    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", ROOT], check=True)
     site = subprocess.run(
         [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True, capture_output=True, text=True,

@@ -50,8 +50,8 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, 66 no input or no model, "
-    "70 our bug, 73 cannot create, 74 I/O, 75 try again later.",
+    epilog="Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
+    "66 no input or no model, 70 our bug, 73 cannot create, 74 I/O, 75 try again later.",
 )
 @click.version_option(__version__, prog_name="nbspam", message="%(prog)s %(version)s")
 def program() -> None:

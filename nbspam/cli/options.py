@@ -6,15 +6,15 @@ Hides nothing; it is data.  Imports nothing, because it stands on the lane.
 # (name, flags, takes a value, help)
 CLASSIFY = (
     ("model", ("-m", "--model"), True, "The model file."),
-    ("files_from", ("--files-from",), True, "Read the paths of the messages from this file, one a line (- is stdin)."),
-    ("passthrough", ("-p", "--passthrough"), False, "Write the message itself with an X-Nbspam header inserted."),
+    ("files_from", ("--files-from",), True, "Read the paths of messages from a file, one a line (- is stdin)."),
+    ("passthrough", ("-p", "--passthrough"), False, "Write the message with an X-Nbspam header inserted."),
     ("spam_flag", ("--spam-flag",), False, "With -p, insert X-Spam-Flag and X-Spam-Status too."),
     ("exit_code", ("--exit-code",), False, "Exit with 0 for spam, 1 for ham, 2 for unsure."),
     ("json", ("--json",), False, "One JSON object a message."),
     ("loss", ("--loss",), True, "Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."),
     ("event_model", ("--event-model",), True, "Score by another event model than the one trained for."),
     ("alpha", ("--alpha",), True, "Score with another smoothing constant."),
-    ("prior", ("--prior",), True, "Score with another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6."),
+    ("prior", ("--prior",), True, "Another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6."),
     ("features", ("--features",), True, "words, numeric or both."),
     ("textbook", ("--textbook",), False, "One bag, lambda = 1, no averaging, no calibration."),
     ("quiet", ("-q", "--quiet"), False, "Say nothing on stderr but errors."),

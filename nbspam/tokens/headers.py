@@ -50,6 +50,7 @@ _SPLIT = (
     bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b".-_@" else 32 for c in range(128)) + b" " * 128
 )
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
+_DATED = frozenset(("received", "x-received"))
 _ON_THE_WAY = frozenset(("received", "x-received", "delivered-to", "return-path"))
 _TRACE = frozenset(
     ("received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results")
@@ -145,8 +146,9 @@ class HeaderReader:
 
     def _value(self, name: str, text: str) -> list[str]:
         if name in _TRACE:
-            # What follows the last semicolon is the time: when, not who.
-            return self._by_chunk(name, text.rpartition(";")[0] or text, _trace)
+            if name in _DATED:  # what follows the last semicolon is the time: when, not who
+                text = text.rpartition(";")[0] or text
+            return self._by_chunk(name, text, _trace)
         if name in _ADDRESSES:
             found = self._by_chunk(name, text, _address)
             if not text.isascii():

@@ -55,7 +55,9 @@ class _Known(dict[str, tuple[str, ...]]):
             self.clear()
         found: list[str] = []
         irregular(chunk, found)
-        self[chunk] = words = tuple(found)
+        words = tuple(found)
+        if len(chunk) <= MAX_KNOWN_CHUNK:
+            self[chunk] = words
         return words
 
 
@@ -73,7 +75,7 @@ def from_chunks(chunks: list[str]) -> list[str]:
             extend(known[chunk])
     if max(map(len, found), default=0) > MAX_WORD:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
-    lengths = bytes(map(len, found))  # no word has 256 characters
+    lengths = bytes(map(len, found))  # no word is longer than 2 * MAX_WORD
     if _SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
