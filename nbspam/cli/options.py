@@ -6,7 +6,7 @@ Hides nothing; it is data.  Imports nothing, because it stands on the lane.
 # (name, flags, takes a value, help)
 CLASSIFY = (
     ("model", ("-m", "--model"), True, "The model file."),
-    ("files_from", ("--files-from",), True, "Read the paths of messages from a file, one a line (- is stdin)."),
+    ("files_from", ("--files-from",), True, "Read paths of messages from a file, one a line (- is stdin)."),
     ("passthrough", ("-p", "--passthrough"), False, "Write the message with an X-Nbspam header inserted."),
     ("spam_flag", ("--spam-flag",), False, "With -p, insert X-Spam-Flag and X-Spam-Status too."),
     ("exit_code", ("--exit-code",), False, "Exit with 0 for spam, 1 for ham, 2 for unsure."),
@@ -20,4 +20,5 @@ CLASSIFY = (
     ("quiet", ("-q", "--quiet"), False, "Say nothing on stderr but errors."),
     ("verbose", ("-v", "--verbose"), False, "Say more on stderr."),
 )
-SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # the options that change the way of scoring
+# The options that change the way of scoring.
+SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")

@@ -35,9 +35,13 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 def model_option(command: Decorated) -> Decorated:
     """-m/--model, the default in place."""
     return click.option(
-        "-m", "--model", metavar="MODEL", default=lambda: default_model(os.environ), show_default="$NBSPAM_MODEL, "
-        "else ~/.local/share/nbspam/model.nbspam", help="The model file."
-    )(command)  # fmt: skip
+        "-m",
+        "--model",
+        metavar="MODEL",
+        default=lambda: default_model(os.environ),
+        show_default="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
+        help="The model file.",
+    )(command)
 
 
 def source_options(command: Decorated) -> Decorated:

@@ -18,9 +18,13 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape", "backslashreplace").decode("ascii")
+        character if character.isprintable() else _escape(character)
         for character in text.encode("utf-8", "backslashreplace").decode("utf-8")
     )
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def error_text(error: NbspamError) -> str:

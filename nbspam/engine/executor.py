@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -47,7 +48,8 @@ def _run_processes(
 
     # fork: the workers share the loaded modules; a spawned one would import numpy anew (0.1 s each).
     context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_interrupt)
+    lifeline = os.pipe()
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=lifeline)
     waiting: deque[Future[Result]] = deque()
     try:
         for shard in first:
@@ -64,8 +66,18 @@ def _run_processes(
         )
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        os.close(lifeline[0])
+        os.close(lifeline[1])
 
 
-def _ignore_interrupt() -> None:
-    """Ctrl-C goes to the whole group; only the parent answers it."""
+def _begin_worker(reading_end: int, writing_end: int) -> None:
+    """Ctrl-C goes to the whole group, and only the parent answers it; a killed parent ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.close(writing_end)
+    threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
+
+
+def _end_with_parent(reading_end: int) -> None:
+    """Waits for the end of the pipe whose other end only the parent holds; otherwise, workers wait for ever."""
+    os.read(reading_end, 1)
+    os._exit(1)

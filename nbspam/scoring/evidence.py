@@ -1,8 +1,9 @@
 """The evidence of a view: the mean of what its informative tokens say.
 
-Hides the averaging: which tokens are informative and what the mean divides by.  Naive Bayes adds
-up evidence that is not independent, so long messages saturate; a mean over the informative tokens (a geometric mean of likelihood ratios) does not.
-Pure Python; nbspam.models.views computes the same in bulk.  Chosen in docs/experiments/evidence.md.
+Hides the averaging: which tokens are informative and what the mean divides by. Naive Bayes adds up
+evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
+geometric mean of likelihood ratios) does not. Pure Python; nbspam.models.views computes the same in
+bulk. Chosen in docs/experiments/evidence.md.
 """
 
 from __future__ import annotations
