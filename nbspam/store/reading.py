@@ -52,3 +52,7 @@ class ReadingConnection(sqlite3.Connection):
     def cursor(self, factory: Any = ReadingCursor) -> Any:
         """A cursor that tells errors so."""
         return super().cursor(factory)
+
+    def execute(self, *arguments: Any) -> Any:
+        """As of sqlite3, whose own does not ask `cursor`."""
+        return self.cursor().execute(*arguments)
