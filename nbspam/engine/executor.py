@@ -78,6 +78,6 @@ def _begin_worker(reading_end: int, writing_end: int) -> None:
 
 
 def _end_with_parent(reading_end: int) -> None:
-    """Waits for the end of the pipe whose other end only the parent holds; otherwise, workers wait for ever."""
+    """Ends when the parent does, who alone holds the other end of the pipe; a worker would wait for ever."""
     os.read(reading_end, 1)
     os._exit(1)
