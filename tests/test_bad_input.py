@@ -1,0 +1,655 @@
+"""Bad input: an error that says what, where, why and what next; the documented status; nothing lost.
+
+Every test runs the real program as a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tiny_mail import mail, write_folders
+
+from nbspam.cli.passthrough import marked
+from nbspam.store.reader import APPLICATION_ID, FORMAT
+from nbspam.workflow.classifying import open_classifier
+
+PROGRAM = [sys.executable, "-m", "nbspam"]
+CPU_SECONDS = 1.0  # a message, beyond what the program needs for an empty one
+
+HAM = [mail(f"minutes of the meeting number{n} about the garden fence") for n in range(12)]
+SPAM = [mail(f"cheap pills offer{n} buy now without prescription") for n in range(12)]
+
+Done = subprocess.CompletedProcess[bytes]
+
+
+def program(*arguments: object, stdin: bytes = b"", **options: object) -> Done:
+    """The real program; never a traceback, never a fault of ours."""
+    done: Done = subprocess.run(  # type: ignore[call-overload]
+        [*PROGRAM, *map(os.fsdecode, map(os.fspath, map(_as_path, arguments)))],
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+        **options,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr
+    assert b"[bug]" not in done.stderr, done.stderr
+    return done
+
+
+def _as_path(argument: object) -> str | bytes:
+    return argument if isinstance(argument, bytes) else str(argument)
+
+
+def refusal(status: int, slug: str, where: object, *arguments: object, **options: object) -> str:
+    """The error of a command that is refused: it names what and where, what to do next, and its slug."""
+    done = program(*arguments, **options)
+    text = done.stderr.decode()
+    assert done.returncode == status, text
+    first, second = text.splitlines()[-2:]
+    assert first.startswith(f"nbspam: {where}")
+    assert second.startswith("  next: ")
+    assert second.endswith(f"  [{slug}]")
+    return text
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A labelled folder."""
+    return write_folders(tmp_path_factory.mktemp("source"), {"ham": HAM, "spam": SPAM})
+
+
+@pytest.fixture(scope="module")
+def trained(source: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a sound model."""
+    path = tmp_path_factory.mktemp("trained") / "model"
+    assert program("train", "-q", "-j1", source, "-m", path).returncode == 0
+    return path.read_bytes()
+
+
+@pytest.fixture
+def model(trained: bytes, tmp_path: Path) -> Path:
+    """A model of its own."""
+    path = tmp_path / "model.nbspam"
+    path.write_bytes(trained)
+    return path
+
+
+# --- SOURCE ---
+
+READERS = (
+    ["train", "-m", "new.nbspam"],
+    ["eval"],
+    ["tune"],
+    ["vocab", "build", "-o", "vocab.tsv"],
+    ["vectorize", "--vocab", "v.tsv", "--event-model", "bernoulli", "-o", "x.npz"],
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path, source: Path) -> Path:
+    """A working folder with a vocabulary in it and sources that are none."""
+    assert program("vocab", "build", "-q", source, "-o", "v.tsv", cwd=tmp_path).returncode == 0
+    write_folders(tmp_path / "one", {"ham": HAM})
+    write_folders(tmp_path / "nothing", {"ham": [], "spam": []})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "unlabelled").mkdir()
+    (tmp_path / "unlabelled" / "a.eml").write_bytes(HAM[0])
+    (tmp_path / "empty.index").write_bytes(b"")
+    (tmp_path / "odd.index").write_bytes(b"\x00\xff\xfe neither label nor path\n")
+    os.mkfifo(tmp_path / "fifo")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("name", "status", "slug"),
+    [
+        ("missing", 66, "no-such-source"),
+        ("one", 65, "one-class"),
+        ("nothing", 66, "source-empty"),
+        ("empty", 66, "source-empty"),
+        ("unlabelled", 65, "unlabelled"),
+        ("fifo", 66, "source-kind"),
+    ],
+)
+def test_a_source_that_is_none_is_refused_and_nothing_is_written(
+    place: Path, command: list[str], name: str, status: int, slug: str
+) -> None:
+    before = sorted(place.iterdir())
+    if command[0] == "vectorize" and name == "one":
+        pytest.skip("a matrix of one class is a matrix")
+    refusal(status, slug, name, *command, name, cwd=place)
+    assert sorted(place.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["empty.index", "odd.index"])
+def test_an_index_without_messages_is_refused(place: Path, name: str) -> None:
+    done = program("train", name, "-m", "new.nbspam", cwd=place)
+    assert done.returncode in (65, 66)
+    assert done.stderr.startswith(f"nbspam: {name}".encode())
+    assert not (place / "new.nbspam").exists()
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31mb", "new\nline", "tab\tname", " spaced ", "unsure"])
+def test_a_class_that_cannot_be_named_so_is_refused(tmp_path: Path, name: str) -> None:
+    write_folders(tmp_path / "source", {"ham": HAM, name: SPAM})
+    for arguments in (
+        [tmp_path / "source"],
+        ["--ham", tmp_path / "source" / "ham", "--class", f"{name}={tmp_path / 'source' / name}"],
+    ):
+        done = program("train", *arguments, "-m", tmp_path / "new.nbspam")
+        assert done.returncode == 65
+        assert b"[class-name]" in done.stderr
+        assert b"\x1b" not in done.stderr
+        assert not (tmp_path / "new.nbspam").exists()
+
+
+@pytest.fixture
+def maildir(tmp_path: Path) -> Path:
+    """A Maildir with a .Spam folder, and in it what cannot be read as mail."""
+    folder = tmp_path / "Maildir"
+    for part, messages in ((folder, HAM), (folder / ".Spam", SPAM)):
+        for name in ("cur", "new", "tmp"):
+            (part / name).mkdir(parents=True)
+        for number, message in enumerate(messages):
+            (part / "cur" / f"{number}.host:2,S").write_bytes(message)
+    os.mkfifo(folder / "cur" / "fifo.host:2,S")
+    (folder / "cur" / "dangling.host:2,S").symlink_to("nowhere")
+    (folder / "cur" / "loop.host:2,S").symlink_to("loop.host:2,S")
+    return folder
+
+
+def test_unreadable_files_in_a_maildir_are_skipped_and_named(maildir: Path, tmp_path: Path) -> None:
+    done = program("train", maildir, "-m", tmp_path / "new.nbspam")
+    assert done.returncode == 0
+    text = done.stderr.decode()
+    assert "24 messages (12 ham, 12 spam)" in text
+    for name in ("fifo", "dangling", "loop"):
+        assert any(line.startswith("Skipped: ") and name in line for line in text.splitlines()), text
+
+
+def test_a_file_without_permission_is_skipped_and_named(maildir: Path, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads every file")
+    (maildir / "cur" / "0.host:2,S").chmod(0)
+    done = program("train", maildir, "-m", tmp_path / "new.nbspam")
+    assert done.returncode == 0
+    assert b"23 messages" in done.stderr
+    assert b"Skipped: " in done.stderr
+
+
+def test_classify_names_what_it_cannot_read_and_goes_on(model: Path, maildir: Path) -> None:
+    good = maildir / "cur" / "0.host:2,S"
+    fifo = maildir / "cur" / "fifo.host:2,S"
+    done = program("classify", "-m", model, fifo, maildir / "missing", good)
+    assert done.returncode == 66
+    assert done.stdout.endswith(f"\t{good}\n".encode())
+    assert done.stdout.count(b"\n") == 1
+    assert str(fifo).encode() in done.stderr
+    assert done.stderr.count(b"[no-input]") == 2
+
+
+# --- models ---
+
+
+def _newer(data: bytes) -> bytes:
+    return data[:60] + (FORMAT + 1).to_bytes(4, "big") + data[64:]
+
+
+def _foreign(data: bytes) -> bytes:
+    assert int.from_bytes(data[68:72], "big") == APPLICATION_ID
+    return data[:68] + bytes(4) + data[72:]
+
+
+BAD_MODELS: dict[str, tuple[Callable[[bytes], bytes | None], int, str]] = {
+    "missing": (lambda data: None, 66, "model-missing"),
+    "empty": (lambda data: b"", 65, "model-empty"),
+    "cut short": (lambda data: data[: len(data) // 2], 65, "model-truncated"),
+    "cut in the header": (lambda data: data[:50], 65, "model-truncated"),
+    "text": (lambda data: b"this is a letter\n" * 1000, 65, "model-foreign"),
+    "newer": (_newer, 65, "model-format-newer"),
+    "another program's": (_foreign, 65, "model-foreign"),
+    "damaged": (lambda data: data[:100] + bytes(len(data) - 100), 65, "model-damaged"),
+}
+
+MODEL_COMMANDS = (
+    ["classify"],
+    ["classify", "--exit-code"],
+    ["explain"],
+    ["learn", "spam"],
+    ["unlearn"],
+    ["model", "info"],
+    ["model", "check"],
+    ["model", "dump"],
+)
+
+
+@pytest.mark.parametrize("kind", BAD_MODELS)
+def test_a_bad_model_is_refused_by_every_command_and_stays_as_it_is(
+    trained: bytes, tmp_path: Path, source: Path, kind: str
+) -> None:
+    change, status, slug = BAD_MODELS[kind]
+    path = tmp_path / "model"
+    content = change(trained)
+    if content is not None:
+        path.write_bytes(content)
+    for command in MODEL_COMMANDS:
+        refusal(status, slug, path, *command, "-m", path, stdin=HAM[0])
+    refusal(status, slug, path, "eval", source, "-m", path)
+    refusal(status, slug, path, "train", "--update", source, "-m", path)
+    assert (path.read_bytes() if path.exists() else None) == content
+
+
+@pytest.mark.parametrize("kind", BAD_MODELS)
+def test_passthrough_with_a_bad_model_gives_the_message_back_and_asks_to_try_again(
+    trained: bytes, tmp_path: Path, kind: str
+) -> None:
+    content = BAD_MODELS[kind][0](trained)
+    if content is not None:
+        (tmp_path / "model").write_bytes(content)
+    message = b"Subject: \0\xff\r\n\r\nno end"
+    done = program("classify", "-p", "-m", tmp_path / "model", stdin=message)
+    assert (done.returncode, done.stdout) == (75, message)
+    assert f"[{BAD_MODELS[kind][2]}]".encode() in done.stderr
+
+
+def test_a_model_with_any_page_overwritten_never_ends_in_a_traceback(trained: bytes, tmp_path: Path) -> None:
+    drawn = random.Random(7)
+    path = tmp_path / "model"
+    for _ in range(12):
+        at = drawn.randrange(100, len(trained) - 600)
+        path.write_bytes(trained[:at] + drawn.randbytes(600) + trained[at + 600 :])
+        # Damage that is still a database may hold counts that no mail has: 70 is for these.
+        command = [*PROGRAM, "classify", "-m", str(path)]
+        judged = subprocess.run(command, input=SPAM[0], capture_output=True)
+        assert judged.returncode in (0, 65, 70)
+        assert b"Traceback" not in judged.stderr
+        done = program("classify", "-p", "-m", path, stdin=SPAM[0])
+        assert done.returncode in (0, 75)
+        assert done.stdout.endswith(SPAM[0])
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE class (number, name)")
+    refusal(65, "model-foreign", path, "classify", "-m", path, stdin=HAM[0])
+
+
+def test_a_folder_in_the_place_of_a_model_is_refused(tmp_path: Path) -> None:
+    refusal(66, "model-unreadable", tmp_path, "classify", "-m", tmp_path, stdin=HAM[0])
+
+
+def test_a_model_is_not_overwritten_unless_told_so(model: Path, source: Path, trained: bytes) -> None:
+    refusal(73, "model-exists", model, "train", source, "-m", model)
+    assert model.read_bytes() == trained
+
+
+# --- options ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slug"),
+    [
+        (["--alpha", "-1"], "alpha"),
+        (["--alpha=-0.5"], "alpha"),
+        (["--alpha", "nan"], "alpha"),
+        (["--alpha", "inf"], "alpha"),
+        (["--alpha", "much"], "alpha"),
+        (["--prior", "spam=2,ham=1"], "prior"),
+        (["--prior", "nonsense"], "prior"),
+        (["--threshold", "-1"], "threshold"),
+        (["--bins", "0", "--event-model", "aode"], "bins"),
+        (["--loss", "FP=-1"], "loss"),
+        (["--class", "no-path"], "class-option"),
+        (["--no-such-option"], "usage"),
+        (["--jobs", "0"], "usage"),
+    ],
+)
+def test_an_option_out_of_range_is_refused_and_the_model_stays(
+    model: Path, source: Path, trained: bytes, arguments: list[str], slug: str
+) -> None:
+    refusal(64, slug, "", "train", "--replace", source, "-m", model, *arguments)
+    assert model.read_bytes() == trained
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slug"),
+    [(["--size", "0"], "size"), (["--size", "-3"], "size"), (["--min-count", "0"], "min-count")],
+)
+def test_a_vocabulary_of_no_words_is_refused(
+    source: Path, tmp_path: Path, arguments: list[str], slug: str
+) -> None:
+    refusal(64, slug, "--", "vocab", "build", source, "-o", tmp_path / "v.tsv", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"some words\nin a file\n", b"\xff\xfe\x00", b"0\tbody\tNOTAWORD\n"]
+)
+def test_a_vocabulary_file_that_is_none_is_refused(
+    source: Path, model: Path, trained: bytes, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "vocab.tsv"
+    path.write_bytes(content)
+    for command in (
+        ["train", "--replace", source, "-m", model, "--vocab", path],
+        ["vectorize", source, "--vocab", path, "--event-model", "bernoulli", "-o", tmp_path / "x.npz"],
+        ["vocab", "show", path],
+    ):
+        done = program(*command)
+        assert done.returncode == 65, done.stderr
+        assert done.stderr.startswith(f"nbspam: {path}".encode())
+        assert b"[vocabulary-" in done.stderr
+    assert model.read_bytes() == trained
+    assert not (tmp_path / "x.npz").exists()
+
+
+# --- no space, no permission ---
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 400 KB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", folder]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labelled mail whose model takes some megabytes."""
+    drawn = random.Random(3)
+    messages = [mail(" ".join(f"w{drawn.randrange(10**9):x}" for _ in range(400))) for _ in range(80)]
+    return write_folders(tmp_path_factory.mktemp("wordy"), {"ham": messages[:40], "spam": messages[40:]})
+
+
+@pytest.fixture(scope="module")
+def long_work(wordy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some seconds of training."""
+    index = tmp_path_factory.mktemp("long") / "index"
+    lines = [f"{path.parent.name} {path}\n" for path in sorted(wordy.glob("*/*"))]
+    index.write_text("".join(lines * 40))
+    return index
+
+
+def _fill(folder: Path, left_bytes: int) -> None:
+    """Takes the space of a file system but for some."""
+    usage = os.statvfs(folder)
+    (folder / "filler").write_bytes(bytes(max(0, usage.f_bavail * usage.f_frsize - left_bytes)))
+
+
+def test_a_full_disk_ends_training_and_leaves_the_old_model(
+    small_disk: Path, trained: bytes, wordy: Path
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    done = program("train", "--replace", wordy, "-m", path)
+    assert done.returncode in (73, 74)
+    assert done.stderr.startswith(f"nbspam: {path}: ".encode())
+    assert b"space" in done.stderr
+    assert path.read_bytes() == trained
+    assert os.listdir(small_disk) == ["model"]
+
+
+@pytest.mark.parametrize("command", [["learn", "spam"], ["train", "--update"]])
+def test_a_full_disk_ends_learning_and_leaves_a_sound_model(
+    small_disk: Path, trained: bytes, wordy: Path, command: list[str]
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    _fill(small_disk, 12_288)
+    done = program(*command, "-m", path, wordy if command[0] == "train" else wordy / "spam")
+    assert done.returncode == 74
+    assert b"[no-space]" in done.stderr
+    (small_disk / "filler").unlink()
+    assert program("model", "check", "-m", path).returncode == 0
+    assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
+
+
+@pytest.mark.parametrize("name", ["vocab", "vectorize"])
+def test_a_full_disk_leaves_no_half_of_an_output_file(small_disk: Path, wordy: Path, name: str) -> None:
+    output = small_disk / "out"
+    _fill(small_disk, 8_192)
+    command = ["vocab", "build", wordy, "-o", output]
+    if name == "vectorize":
+        vocabulary = small_disk.parent / "v.tsv"
+        assert program("vocab", "build", wordy, "-o", vocabulary).returncode == 0
+        command = ["vectorize", wordy, "--vocab", vocabulary, "--event-model", "multinomial", "-o", output]
+    done = program(*command)
+    assert done.returncode == 74
+    assert done.stderr.splitlines()[-2].startswith(f"nbspam: {output}: ".encode())
+    assert os.listdir(small_disk) == ["filler"]
+
+
+def test_a_file_size_limit_ends_training_and_leaves_the_old_model(
+    model: Path, trained: bytes, wordy: Path
+) -> None:
+    limit = (100_000, 100_000)
+    done = program(
+        "train", "--replace", wordy, "-m", model,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+    )  # fmt: skip
+    assert done.returncode in (73, 74)
+    assert done.stderr.startswith(f"nbspam: {model}: ".encode())
+    assert model.read_bytes() == trained
+    assert os.listdir(model.parent) == [model.name]
+
+
+def test_a_full_output_ends_with_an_io_error(model: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        for options in ([], ["-p"], ["--json"]):
+            done = subprocess.run(
+                [*PROGRAM, "classify", *options, "-m", str(model)],
+                input=SPAM[0],
+                stdout=full,
+                stderr=subprocess.PIPE,
+            )
+            assert done.returncode == 74, options
+            assert b"Traceback" not in done.stderr
+
+
+def test_a_read_only_folder_refuses_writers_and_serves_readers(
+    small_disk: Path, trained: bytes, source: Path
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    refusal(73, "model-create", path, "train", "--replace", source, "-m", path)
+    refusal(73, "model-create", small_disk / "new", "train", source, "-m", small_disk / "new")
+    refusal(74, "model-readonly", path, "learn", "spam", "-m", path, stdin=HAM[0])
+    refusal(74, "model-readonly", path, "train", "--update", source, "-m", path)
+    refusal(73, "output-create", small_disk / "v", "vocab", "build", source, "-o", small_disk / "v")
+    assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
+    assert path.read_bytes() == trained
+
+
+def test_a_model_cannot_be_written_where_there_is_no_folder(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    path = tmp_path / "file" / "model"
+    refusal(73, "model-create", path, "train", source, "-m", path)
+
+
+# --- signals ---
+
+
+def _start(*arguments: object) -> subprocess.Popen[bytes]:
+    command = [*PROGRAM, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def _temporary(folder: Path) -> list[str]:
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
+    model: Path, trained: bytes, long_work: Path
+) -> None:
+    drawn = random.Random(5)
+    interrupted = 0
+    for _ in range(6):
+        child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+        time.sleep(0.4 + drawn.random())
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+        _, errors = child.communicate(timeout=60)
+        assert child.returncode in (0, 130), errors
+        assert b"Traceback" not in errors
+        if child.returncode == 130:
+            interrupted += 1
+            assert model.read_bytes() == trained
+        else:
+            model.write_bytes(trained)
+        assert _temporary(model.parent) == []
+    assert interrupted > 0
+
+
+def test_kill_during_training_leaves_the_old_model_or_the_new_one(
+    model: Path, trained: bytes, long_work: Path
+) -> None:
+    drawn = random.Random(6)
+    killed = 0
+    for _ in range(6):
+        child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+        time.sleep(0.3 + 1.2 * drawn.random())
+        child.kill()
+        child.communicate(timeout=60)
+        if model.read_bytes() == trained:
+            killed += 1
+            continue
+        assert program("model", "check", "-m", model).returncode == 0
+        model.write_bytes(trained)
+    assert killed > 0
+
+
+def test_kill_during_training_leaves_no_model_where_there_was_none(long_work: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    child = _start("train", long_work, "-m", path)
+    time.sleep(0.4)
+    child.kill()
+    child.communicate(timeout=60)
+    if path.exists():  # it was faster
+        assert program("model", "check", "-m", path).returncode == 0
+
+
+def test_kill_during_training_leaves_no_process_behind(model: Path, long_work: Path) -> None:
+    child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+    time.sleep(0.7)
+    child.kill()
+    child.wait(60)
+    for _ in range(100):
+        try:
+            os.killpg(child.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(child.pid, signal.SIGKILL)
+    pytest.fail("worker processes outlived the command by ten seconds")
+
+
+def test_kill_during_learning_leaves_a_sound_model(model: Path, wordy: Path) -> None:
+    drawn = random.Random(8)
+    for _ in range(5):
+        child = _start("learn", "spam", wordy / "spam", "-m", model)
+        time.sleep(0.3 + 0.7 * drawn.random())
+        child.kill()
+        child.communicate(timeout=60)
+        assert program("model", "check", "-m", model).returncode == 0
+
+
+# --- messages ---
+
+ODD_MESSAGES = {
+    "empty": b"",
+    "newlines": b"\n" * 5_000_000,
+    "carriage returns": b"\r" * 5_000_000,
+    "crlf only": b"\r\n" * 1_000_000,
+    "one line of 50 MB": b"x" * 50_000_000,
+    "a header line of 50 MB": b"Subject: " + b"y " * 25_000_000,
+    "a body line of 50 MB": b"Subject: long\n\n" + b"word " * 10_000_000,
+    "NUL bytes": bytes(5_000_000),
+    "NULs in a message": b"Subject: a\0b\n\n" + b"free \0 pills\n" * 10_000,
+    "spaces": b" " * 5_000_000,
+    "an indented first line": b" From: a@example.org\nSubject: b\n\nbody\n",
+    "colons": b":\n" * 1_000_000,
+    "open tags": b"Content-Type: text/html\n\n" + b"<" * 5_000_000,
+    "boundaries": b'Content-Type: multipart/mixed; boundary="b"\n\n' + b"--b\n" * 1_000_000,
+}
+
+
+def _cpu_seconds(work: Callable[[], object]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("name", ODD_MESSAGES)
+def test_an_odd_message_gets_a_verdict_in_a_second_of_cpu(model: Path, name: str) -> None:
+    done: list[Done] = []
+    used = _cpu_seconds(lambda: done.append(program("classify", "-m", model, stdin=ODD_MESSAGES[name])))
+    assert done[0].returncode == 0
+    assert done[0].stdout.partition(b"\t")[0] in (b"ham", b"spam", b"unsure")
+    bare = _cpu_seconds(lambda: program("classify", "-m", model, stdin=b""))
+    assert used - bare <= CPU_SECONDS
+
+
+@pytest.mark.parametrize("name", ODD_MESSAGES)
+def test_an_odd_message_passes_through_byte_for_byte(model: Path, name: str) -> None:
+    message = ODD_MESSAGES[name]
+    done = program("classify", "-p", "-m", model, stdin=message)
+    assert done.returncode == 0
+    assert len(done.stdout) > len(message)
+    if name == "an indented first line":
+        first = message.index(b"\n") + 1
+        assert done.stdout.startswith(message[:first] + b"X-Nbspam: ")
+        assert done.stdout.endswith(message[first:])
+    else:
+        assert done.stdout.startswith(b"X-Nbspam: ")
+        assert done.stdout.endswith(message)
+
+
+@pytest.mark.parametrize("name", [name for name in ODD_MESSAGES if "50 MB" not in name])
+def test_an_odd_message_is_explained_learned_and_forgotten(model: Path, name: str) -> None:
+    message = ODD_MESSAGES[name]
+    assert program("explain", "-m", model, stdin=message).returncode == 0
+    assert program("learn", "spam", "-m", model, stdin=message).stdout == b"learned\t-\n"
+    assert program("unlearn", "-m", model, stdin=message).stdout == b"forgotten\t-\n"
+    assert program("model", "check", "-m", model).returncode == 0
+
+
+def test_odd_messages_are_trained_on_and_evaluated(tmp_path: Path) -> None:
+    messages = [message[:1_000_000] for message in ODD_MESSAGES.values()]
+    folder = write_folders(tmp_path / "source", {"ham": messages + HAM, "spam": messages[::-1] + SPAM})
+    path = tmp_path / "model"
+    done = program("train", folder, "-m", path)
+    assert done.returncode == 0
+    assert b"52 messages (26 ham, 26 spam)" in done.stderr
+    assert program("eval", folder, "--folds", "2").returncode == 0
+    assert program("classify", "-m", path, folder).returncode == 0
+
+
+def test_passing_through_twice_changes_nothing_the_second_time(model: Path) -> None:
+    classifier = open_classifier(str(model))
+    for message in (HAM[0], b" From: a@example.org\nSubject: b\n\nbody\n", b"", b"\n\nbody", b"Subject: a"):
+        verdict = classifier.verdict(message, "-")
+        once = marked(message, verdict, [], True)
+        assert marked(once, verdict, [], True) == once
