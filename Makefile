@@ -40,5 +40,8 @@ bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
 experiment-models: $(STAMP)  ## The table of docs/models.md
 	$(BIN)/python -m tests.experiments.models
 
+experiment-%: $(STAMP)  # The tables of docs/experiments/: experiment-views and so on
+	$(BIN)/python -m tests.experiments.$*
+
 clean:  ## Removes what was made
 	rm -rf $(VENV) demo .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,31 @@
+"""The unit of Chinese text: pairs of characters, single characters, or both."""
+
+from nbspam.mail import Message
+from nbspam.tokens import Bag
+from tests.experiments.lab import variants
+
+
+def _is_pair(token: str) -> bool:
+    return len(token) == 2 and not token.isascii() and ord(token[0]) >= 0x2E80
+
+
+def _changed(keep_pairs: bool):  # type: ignore[no-untyped-def]
+    def singles(tokens: list[str], mark: str) -> list[str]:
+        found: list[str] = []
+        for token in tokens:
+            text = token.removeprefix(mark)
+            if _is_pair(text):
+                found.extend(mark + character for character in text)
+            if keep_pairs or not _is_pair(text):
+                found.append(token)
+        return found
+
+    def change(message: Message, bag: Bag) -> Bag:
+        return Bag(singles(bag.header, "subject:"), singles(bag.body, ""), bag.structure)
+
+    return change
+
+
+if __name__ == "__main__":
+    named = {"kept: pairs": None, "single characters": _changed(False), "both": _changed(True)}
+    variants(("ccert_zh",), named)

@@ -1,0 +1,193 @@
+"""What the experiments share: small corpora, one way of scoring with every knob, and one table.
+
+    make experiment-NAME           runs tests/experiments/NAME.py and prints its table
+
+Nothing here looks at a message of SpamAssassin's test.index.  A message is parsed once; a variant of the
+tokens is a function of message and bag.  `evidence` is nbspam.models.views with knobs that were not kept;
+the first row of a table is what nbspam does, and `check_law` holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+
+from nbspam.engine.accumulator import select_rows
+from nbspam.engine.block import Block, BlockBuilder
+from nbspam.evaluation.folds import fold_splits, stratified_folds
+from nbspam.mail import Message, parse
+from nbspam.mail.dates import received_date
+from nbspam.models import views as kept
+from nbspam.settings import ALPHA, AT_LEAST, SHRINKAGE, STRONG, THRESHOLD, WEAK
+from nbspam.sources import open_labelled
+from nbspam.tokens import Bag, Tokenizer
+from tests.conftest import unpacked
+from tests.peers.subject_and_body import cut_down
+
+FOLDS = 5
+CORPORA = {  # archive, folder, index or the folder itself, take every n-th message, subject and body only
+    "spamassassin": ("spamassassin", "sa", "train.index", 1, False),
+    "sms": ("sms", "sms", "", 1, False),
+    "ccert_zh": ("ccert_zh", "ccert_zh", "", 3, True),
+    "enron": ("enron", "enron", "", 10, False),
+}
+Variant = Callable[[Message, Bag], Bag]
+
+
+class Mail(NamedTuple):
+    """A parsed message with its class, 0 ham, 1 spam."""
+
+    name: str
+    label: int
+    message: Message
+    date: float | None
+
+
+def mail(corpus: str) -> list[Mail]:
+    """The messages of a corpus, or of its sample, in the order of the source."""
+    archive, top, index, step, cut = CORPORA[corpus]
+    folder = unpacked(archive, top)
+    if folder is None:
+        raise SystemExit(f"{archive}.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    found = []
+    for number, item in enumerate(open_labelled([str(folder / index)]).items()):
+        if number % step == 0:
+            data = cut_down(item.read()) if cut else item.read()
+            message = parse(data)
+            found.append(Mail(item.name, int(item.label == "spam"), message, received_date(message)))
+    return found
+
+
+def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
+    """The block of the messages, tokens changed by the variant."""
+    builder, tokenizer = BlockBuilder(), Tokenizer()
+    for name, label, message, date in messages:
+        bag = tokenizer.bag(message)
+        builder.add(name, label, variant(message, bag) if variant else bag, date, message.size_bytes, [])
+    return builder.build()
+
+
+class Way(NamedTuple):
+    """A way of scoring.  Thresholds are shares of `threshold`, by view; see nbspam.settings."""
+
+    alpha: float = ALPHA
+    threshold: float = THRESHOLD
+    strong: tuple[float, ...] = STRONG
+    weak: tuple[float, ...] = WEAK
+    at_least: tuple[int, ...] = AT_LEAST
+    shrinkage: float = SHRINKAGE
+    confidence: float = 0.0  # c: a weight is multiplied by n / (n + c), n the messages with the token
+    unknown: bool = True  # the NOTAWORD share of each view
+    length: str = "mean"  # mean, sum or root: what evidence is divided by
+
+
+def evidence(block: Block, pairs: Any, documents: Any, way: Way) -> Any:
+    """float64 (n_rows, n_views or twice as many): averages of the views, then shares of unknown tokens.
+
+    pairs : (2, n_pairs), the counts each token of each row is scored with
+    """
+    n_views = max(3, int(block.views.max()) + 1)
+    views = block.views[block.columns].astype(np.int64)
+    cells, size = block.rows() * n_views + views, len(block) * n_views
+    totals = np.array([np.bincount(block.views, weights=row, minlength=n_views) for row in documents])
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
+    logs = np.log(totals + way.alpha * words)
+    weights = np.log(pairs[1] + way.alpha) - np.log(pairs[0] + way.alpha) - (logs[1] - logs[0])[views]
+    met = pairs.sum(axis=0)
+    weights *= np.where(met > 0, met / np.maximum(met + way.confidence, 1e-9), 0.0)
+    chosen = _chosen(np.abs(weights), views, cells, way, n_views)
+    n = np.bincount(cells[chosen], minlength=size)
+    sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
+    divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
+    columns = [(sums / divisors[way.length]).reshape(-1, n_views)]
+    if way.unknown:
+        all_tokens = np.maximum(np.bincount(cells, minlength=size), 1)
+        columns.append((np.bincount(cells[met <= 0], minlength=size) / all_tokens).reshape(-1, n_views))
+    return np.hstack(columns)
+
+
+def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
+    """bool (n_pairs,): the strong tokens, and the largest weak ones where a row has few."""
+    strong, weak, least = (
+        np.array((*by_view, *[by_view[-1]] * (n_views - len(by_view))))[views]
+        for by_view in (way.strong, way.weak, way.at_least)
+    )
+    chosen = sizes > way.threshold * strong
+    order = np.lexsort((-sizes, cells))
+    sorted_cells = cells[order]
+    begins = np.flatnonzero(np.diff(sorted_cells, prepend=-1))
+    rank = np.empty(len(cells), np.int64)
+    rank[order] = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
+    return chosen | ((rank < least) & (sizes > way.threshold * weak))
+
+
+def without_itself(block: Block, documents: Any) -> Any:
+    """The counts of each pair less its own message: leave-one-out."""
+    pairs = documents[:, block.columns].astype(float)
+    pairs[block.labels[block.rows()].astype(int), np.arange(len(block.columns))] -= 1
+    return pairs
+
+
+def learn(train: Block, test: Block, way: Way) -> Any:
+    """float64 (n_rows of test,), log-odds after a calibration on leave-one-out evidence."""
+    documents, _ = train.totals(2)
+    sample = evidence(train, without_itself(train, documents), documents, way)
+    regression = LogisticRegression(C=10.0, max_iter=2000).fit(sample, train.labels)
+    return regression.decision_function(evidence(test, documents[:, test.columns], documents, way))
+
+
+def judged(block: Block, way: Way | None = None, seed: int = 0) -> Any:
+    """Log-odds of every row, by the folds that did not have it."""
+    way = way or Way()
+    scores = np.zeros(len(block))
+    for train, test in fold_splits(stratified_folds(block.labels, FOLDS, seed)):
+        scores[test] = learn(select_rows(block, train), select_rows(block, test), way)
+    return scores
+
+
+def row(name: str, scores: Any, labels: Any) -> str:
+    """A line of the table: name, (1-ROCA)%, log loss in thousandths of a nat, ham lost, spam missed."""
+    spam = labels == 1
+    below = rankdata(scores)[spam].sum() - spam.sum() * (spam.sum() + 1) / 2
+    area = below / (spam.sum() * (~spam).sum())
+    loss = np.logaddexp(0, np.where(spam, -scores, scores)).mean()
+    lost, missed = int((scores[~spam] > 0).sum()), int((scores[spam] <= 0).sum())
+    return f"| {name} | {100 * (1 - area):.4f} | {1000 * loss:.2f} | {lost} | {missed} |"
+
+
+def heading(corpus: str, messages: int) -> None:
+    """Prints the head of a table."""
+    print(f"\n{corpus}, {messages:,} messages, {FOLDS} folds\n", flush=True)
+    print("| | (1-ROCA)% | log loss, 1/1000 | ham lost | spam missed |\n|---|---|---|---|---|", flush=True)
+
+
+def ways(corpora: Iterable[str], named: dict[str, Way]) -> None:
+    """A table a corpus, a row a way of scoring."""
+    for corpus in corpora:
+        block = counted(mail(corpus))
+        heading(corpus, len(block))
+        for name, way in named.items():
+            print(row(name, judged(block, way), block.labels), flush=True)
+
+
+def variants(corpora: Iterable[str], named: dict[str, Variant | None]) -> None:
+    """A table a corpus, a row a variant of the tokens."""
+    for corpus in corpora:
+        messages = mail(corpus)
+        heading(corpus, len(messages))
+        for name, variant in named.items():
+            block = counted(messages, variant)
+            print(row(name, judged(block), block.labels), flush=True)
+
+
+def check_law(block: Block) -> None:
+    """Raises if `evidence` with the settings of nbspam is not what nbspam does (but for ties)."""
+    documents, _ = block.totals(2)
+    ours = evidence(block, documents[:, block.columns], documents, Way())
+    theirs = kept.view_evidence(block, kept.fixed_background(block, documents), ALPHA, THRESHOLD)
+    same = np.isclose(ours, np.hstack([theirs.evidence[:, :, 1], theirs.unknown]), atol=1e-9)
+    assert same.mean() > 0.999, same.mean()

@@ -1,0 +1,53 @@
+"""How tokens are shared out to views."""
+
+from copy import copy
+
+import numpy as np
+
+from nbspam.engine.block import Block
+from tests.experiments.lab import Way, counted, heading, judged, mail, row
+
+HEADER, BODY, STRUCTURE, FOURTH = range(4)
+APART = {
+    "kept: header, body, structure": {},
+    "Received apart": {"received:": FOURTH},
+    "URLs apart": {"url=": FOURTH},
+    "From and its kin apart": dict.fromkeys(("from:", "reply-to:", "return-path:", "sender:"), FOURTH),
+    "Subject apart": {"subject:": FOURTH},
+    "Subject in the body": {"subject:": BODY},
+    "URLs in the body": {"url=": BODY},
+    "names of fields apart": {"field:": FOURTH},
+}
+
+
+def moved(block: Block, places: dict[str, int]) -> Block:
+    """The block with the tokens of some prefixes in other views."""
+    new = copy(block)
+    new.views = block.views.copy()
+    for column, text in enumerate(block.texts.split(b"\n")):
+        for mark, view in places.items():
+            if text.startswith(mark.encode()):
+                new.views[column] = view
+    return new
+
+
+def all_in(block: Block, views: list[int]) -> Block:
+    """The block with view v of each token replaced by views[v]."""
+    new = moved(block, {})
+    new.views = np.array(views, np.uint8)[block.views]
+    return new
+
+
+if __name__ == "__main__":
+    block = counted(mail("spamassassin"))
+    heading("spamassassin", len(block))
+    for name, places in APART.items():
+        print(row(name, judged(moved(block, places)), block.labels), flush=True)
+    whole = Way(strong=(1, 1, 1), weak=(1, 1, 1), at_least=(0, 0, 0))
+    for name, views in (
+        ("structure in the header", [0, 1, 0]),
+        ("structure in the body", [0, 1, 1]),
+        ("one bag", [0, 0, 0]),
+    ):
+        way = whole if views == [0, 0, 0] else Way()
+        print(row(name, judged(all_in(block, views), way), block.labels), flush=True)
