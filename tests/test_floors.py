@@ -104,7 +104,7 @@ def names_and_strings(path: Path) -> tuple[set[str], list[str]]:
 def test_the_tests_see_the_source() -> None:
     assert len(FILES) > 100
     assert rooms_imported(ROOT / "workflow" / "training.py") >= {"engine", "store", "sources", "models"}
-    assert "sqlite3" in packages_imported(ROOT / "store" / "reader.py")
+    assert "sqlite3" in packages_imported(ROOT / "store" / "writer.py")
 
 
 def test_every_room_has_a_floor() -> None:
@@ -170,9 +170,11 @@ def test_only_cli_and_serve_touch_stdout_and_sockets() -> None:
 
 
 def test_only_cli_and_serve_end_a_process() -> None:
+    """Nothing below says with which status a command ends; a worker of the engine ends with its parent."""
     for path in outside("cli/", "serve/", "__main__.py"):
         names, _ = names_and_strings(path)
-        assert names & {"_exit", "SystemExit", "abort"} == set(), relative(path)
+        allowed = {"_exit"} if relative(path) == "engine/executor.py" else set()
+        assert names & {"_exit", "SystemExit", "abort"} <= allowed, relative(path)
         assert "sys.exit" not in path.read_text(), relative(path)
 
 
