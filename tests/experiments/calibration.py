@@ -18,8 +18,8 @@ SOURCES = {
 }
 
 
-def learned(train: Block, test: Block, alone: bool, warm_up: float | None) -> np.ndarray:  # type: ignore[type-arg]
-    """Log-odds of the rows of test."""
+def learned(train: Block, test: Block, alone: bool, warm_up: float | None, shares: bool = True) -> np.ndarray:  # type: ignore[type-arg]
+    """Log-odds of the rows of test; without shares the NOTAWORD shares are all 0."""
     documents, _ = train.totals(2)
     parts = []
     if alone:
@@ -30,13 +30,12 @@ def learned(train: Block, test: Block, alone: bool, warm_up: float | None) -> np
     found = [(view_evidence(train, seen, ALPHA, THRESHOLD), used) for seen, used in parts]
     sample = Evidence(
         np.concatenate([one.evidence[used] for one, used in found]),
-        np.concatenate([one.unknown[used] for one, used in found]),
+        np.concatenate([one.unknown[used] for one, used in found]) * shares,
     )
     labels = np.concatenate([train.labels[used] for _, used in found]).astype(np.int64)
     weights, _ = fit(sample, labels)
-    return bulk_scores(weights, view_evidence(test, fixed_background(test, documents), ALPHA, THRESHOLD))[
-        :, 1
-    ]
+    judged = view_evidence(test, fixed_background(test, documents), ALPHA, THRESHOLD)
+    return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
 
 
 if __name__ == "__main__":

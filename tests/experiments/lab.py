@@ -161,7 +161,8 @@ def row(name: str, scores: Any, labels: Any) -> str:
 
 def heading(corpus: str, messages: int) -> None:
     """Prints the head of a table."""
-    print(f"\n{corpus}, {messages:,} messages, {FOLDS} folds\n", flush=True)
+    folds = "" if "judged" in corpus else f", {FOLDS} folds"
+    print(f"\n{corpus}, {messages:,} messages{folds}\n", flush=True)
     print("| | (1-ROCA)% | log loss, 1/1000 | ham lost | spam missed |\n|---|---|---|---|---|", flush=True)
 
 
