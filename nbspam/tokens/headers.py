@@ -51,7 +51,6 @@ _SPLIT = (
 )
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
-_ON_THE_WAY = frozenset(("received", "x-received", "delivered-to", "return-path"))
 _TRACE = frozenset(
     ("received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results")
 )
@@ -67,8 +66,9 @@ _CALENDAR = frozenset(
 )  # fmt: skip
 _LIST_MACHINERY = frozenset(
     ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
-     "list-unsubscribe-post")
+     "list-unsubscribe-post", "errors-to", "x-beenthere", "x-mailman-version", "x-loop", "x-original-date")
 )  # fmt: skip
+_UNORDERED = _LIST_MACHINERY | {"received", "x-received", "delivered-to", "return-path"}  # put in on the way
 _IDENTIFIERS = frozenset(
     ("message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id")
 )
@@ -85,7 +85,7 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     Fields that are put in on the way are left out.  Tokens of the structure view; they lower the log
     loss by a twentieth (docs/experiments/headers.md).
     """
-    names = [name for name, _ in headers if name not in _ON_THE_WAY and counts_as_evidence(name)]
+    names = [name for name, _ in headers if name not in _UNORDERED and counts_as_evidence(name)]
     names = [
         "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
         for name in names[:MAX_ORDER]
