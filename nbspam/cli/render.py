@@ -73,8 +73,9 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
     counts = ", ".join(
         f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True)
     )
+    of_all = "" if trained.read is None else f" of {trained.read:,}"
     lines = [
-        f"{verb} {sum(trained.messages):,} messages ({counts}); {trained.tokens:,} tokens.",
+        f"{verb} {sum(trained.messages):,}{of_all} messages ({counts}); {trained.tokens:,} tokens.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     if trained.alpha is not None:

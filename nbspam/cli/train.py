@@ -20,12 +20,16 @@ from nbspam.cli.shared import (
 )
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import Settings
+from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.learning import check_class
 from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
-from nbspam.workflow.training import Choices, train
+from nbspam.workflow.training import Choices, Trained, train
 from nbspam.workflow.updating import update
+
+ALL = "all"  # the regime that counts every message
 
 # What only a new model can be given.
 KEPT_BY_UPDATE = (
@@ -66,12 +70,18 @@ KEPT_BY_UPDATE = (
     metavar="W",
     help="What the prior model counts for, in messages.  [default: 100]",
 )
+@click.option(
+    "--regime",
+    metavar="REGIME",
+    default=ALL,
+    show_default=True,
+    help="What is counted: all; on-error: what the mail counted before it judges wrongly; thick:MARGIN: also "
+    "what lies within so many nats of the cut-off.",
+)
 @click.option("--update", "adds", is_flag=True, help="Add the mail to the model that is there.")
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
 @quiet_option
-def train_command(
-    model: str, jobs: int, vocab: str | None, adds: bool, replace: bool, quiet: bool, **given: Any
-) -> None:
+def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail, in and out of core, on all cores.
 
     SOURCE is a folder with class-named subfolders (ham/ spam/, or any names), a Maildir++ tree (.Junk and
@@ -82,6 +92,7 @@ def train_command(
     Example:
         nbspam train ~/Maildir
         nbspam train --ham ~/mail/inbox --spam ~/mail/junk.mbox -m my.nbspam
+        nbspam train --regime thick:3 trec/full/index
 
     Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail; 73 cannot create the model; 74 I/O.
     """
@@ -93,28 +104,60 @@ def train_command(
             model, "there is a model already, and it stays as it is", remedy, "model-exists"
         )
     if adds:
-        _update(model, jobs, quiet, given)
-        return
+        _update(model, quiet, given)
+    else:
+        _train(model, quiet, given)
+
+
+def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
+    """Makes a new model."""
     settings = scoring_settings(given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
     classes = source.classes if source else ()
     prior = prior_model(given, classes)
     choices = Choices(
-        read_vocabulary(vocab) if vocab else None,
+        read_vocabulary(given["vocab"]) if given["vocab"] else None,
         given["alpha"] == "auto",
         prior,
         decision_settings(given["loss"], prior.classes if prior else classes),
     )
     check_prior(settings.prior, prior.classes if prior else classes)
-    items = source.items() if source else ()
-    shown = shows_progress(quiet)
-    with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
-        trained = train(items, classes, model, settings, jobs, progress=progress.advance, choices=choices)
+    if given["regime"] != ALL:
+        trained = _train_by_regime(model, source, settings, choices, quiet, given)
+    else:
+        items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
+        with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
+            trained = train(items, classes, model, settings, jobs, progress=progress.advance, choices=choices)
     if not quiet:
         say(train_summary(trained, source))
 
 
-def _update(model: str, jobs: int, quiet: bool, given: dict[str, Any]) -> None:
+def _train_by_regime(
+    model: str,
+    source: Source | None,
+    settings: Settings,
+    choices: Choices,
+    quiet: bool,
+    given: dict[str, Any],
+) -> Trained:
+    """Makes a new model of the messages that --regime chooses."""
+    # A replay and its bar stand on scipy, which a plain training need not wait for.
+    from nbspam.cli.render_evaluation import Steps
+    from nbspam.workflow import regimes
+
+    feedback = regimes.parse_regime(given["regime"])
+    regimes.check_regime(feedback, settings, choices)
+    source = source or labelled_source(given)
+    loss = read_loss(given["loss"] or "", source.classes)
+    shown = shows_progress(quiet)
+    with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
+        read = regimes.read_block(source.items(), source.classes, model, given["jobs"], progress.advance)
+    regime = regimes.Regime(feedback, loss, source.ordered_by_index)
+    with Steps("Choosing", len(read[0]), shown) as steps:
+        return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)
+
+
+def _update(model: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there; how it scores stays as it is."""
     context = click.get_current_context()
     for name in KEPT_BY_UPDATE:
@@ -124,11 +167,16 @@ def _update(model: str, jobs: int, quiet: bool, given: dict[str, Any]) -> None:
             raise UsageError(
                 f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"
             )
+    if given["regime"] != ALL:
+        remedy = "train anew with --replace, or let nbspam learn add message by message"
+        raise UsageError(
+            f"--update --regime {given['regime']}", "a regime chooses from nothing", remedy, "regime"
+        )
     check_class(model)
     source = labelled_source(given, allow_one_class=True)
     shown = shows_progress(quiet)
     with Progress("Adding", source.size_hint()[1] if shown else None, shown) as progress:
-        added = update(source.items(), source.classes, model, jobs, progress.advance)
+        added = update(source.items(), source.classes, model, given["jobs"], progress.advance)
     if not quiet:
         say(train_summary(added, source, "Added"))
 

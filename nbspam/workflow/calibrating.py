@@ -68,6 +68,15 @@ def calibrate(
     return weights, covariance, len(block) if len(sample.labels) else 0
 
 
+def calibrate_on(sample: Sample) -> tuple[Floats, Floats, int]:
+    """As `calibrate`, on evidence that is at hand."""
+    if np.bincount(sample.labels, minlength=sample.evidence.evidence.shape[2]).min() < MIN_CALIBRATION:
+        nothing = Evidence(sample.evidence.evidence[:0], sample.evidence.unknown[:0])
+        sample = Sample(nothing, sample.labels[:0])
+    weights, covariance = fit(sample.evidence, sample.labels)
+    return weights, covariance, len(sample.labels)
+
+
 def aligned_documents(block: Block, table: Table) -> Ints:
     """int64 (n_classes, n_columns): the table's document counts in the columns of a block."""
     if not len(table.keys):

@@ -165,11 +165,16 @@ class AveragedReplay(ReplayFilter):
         found = view_evidence(one, background, self._settings.alpha, self._settings.threshold)
         return found.evidence[0].tolist(), found.unknown[0].tolist()
 
+    def seen(self, message: int) -> tuple[list[list[float]], list[float]]:
+        """Evidence and unknown shares of message number `message` by what was learned so far."""
+        row, evidence, unknown = self._latest
+        if row != self._order[message]:  # told late: others were learned since it was judged
+            return self.evidence(self._order[message])
+        return evidence, unknown
+
     def learn(self, message: int, label: int) -> None:
         if len(self._weights) <= MAX_COVARIANCE:
-            row, evidence, unknown = self._latest
-            if row != self._order[message]:  # told late: others were learned since it was judged
-                evidence, unknown = self.evidence(self._order[message])
+            evidence, unknown = self.seen(message)
             calibration.learn(self._weights, self._covariance, evidence, unknown, label)
         self._latest = (-1, [], [])
         super().learn(message, label)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
-from nbspam.engine.block import Ints
+from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError
@@ -25,7 +25,7 @@ from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.calibrating import calibrate
+from nbspam.workflow.calibrating import Sample, calibrate, calibrate_on
 from nbspam.workflow.fixed_words import (
     sorted_keys,
     view_numbers,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges, FeatureCounts
 
 Progress = Callable[[int, int], None]  # messages, bytes
+Part = tuple[list[Block], Skipped]  # of what is read
 
 
 class Trained(NamedTuple):
@@ -51,6 +52,7 @@ class Trained(NamedTuple):
     skipped: Skipped
     calibrated_on: int
     alpha: float | None = None  # where it was chosen
+    read: int | None = None  # messages, where not all that were read are counted
 
 
 class Choices(NamedTuple):
@@ -60,12 +62,14 @@ class Choices(NamedTuple):
     automatic  : choose lambda on the mail, as `--alpha auto` does
     prior      : a model that is the prior of the new one
     decision   : settings that say how the model decides: `loss` or `loss_matrix`
+    sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
     """
 
     vocabulary: Vocabulary | None = None
     automatic: bool = False
     prior: PriorModel | None = None
     decision: dict[str, str] = {}  # noqa: RUF012 - never changed
+    sample: Sample | None = None
 
 
 def train(
@@ -83,13 +87,31 @@ def train(
     vocabulary : short for that of the choices
     """
     choices = choices or Choices(vocabulary)
-    vocabulary, prior = choices.vocabulary or vocabulary, choices.prior
-    classes = prior.classes if prior else classes
+    if vocabulary and not choices.vocabulary:
+        choices = choices._replace(vocabulary=vocabulary)
+    classes = choices.prior.classes if choices.prior else classes
+    parts = read_blocks(items, classes, jobs, settings.features != "words")
+    return train_blocks(parts, classes, path, settings, choices, progress)
+
+
+def train_blocks(
+    parts: Iterable[Part],
+    classes: tuple[str, ...],
+    path: str,
+    settings: Settings,
+    choices: Choices,
+    progress: Progress | None = None,
+) -> Trained:
+    """Counts messages that were read and writes the model at `path`, whole or not at all.
+
+    classes : those of the prior model, if there is one
+    """
+    vocabulary, prior = choices.vocabulary, choices.prior
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     edges = prior.edges() if prior and with_features else None
     views = view_numbers(vocabulary.views if vocabulary else ALL)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
-    skipped = _count(items, classes, jobs, counts, progress)
+    skipped = _count(parts, counts, progress)
     check_classes(path, prior, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
     features = _count_features(counts, len(classes), settings, edges)
@@ -97,32 +119,42 @@ def train(
         from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
 
         settings = settings.replaced(alpha=best_alpha(settings, classes, counts, table, features))
-    weights, covariance, used = (
-        prior.calibrate(counts.recent(), table, settings)
-        if prior
-        else calibrate(counts.recent(), table, settings, vocabulary)
-    )
-    with new_model(path, classes, counts.messages.tolist()) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
-        _write_counts(file, table, counts, features)
-        if prior:
-            prior.write(file, with_features)
-        if len(weights):
-            file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
+    used = _write(path, classes, settings, choices, counts, table, features)
     messages = tuple(counts.messages.tolist())
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, len(table.keys), os.path.getsize(path), skipped, used, alpha)
 
 
-def _count(
-    items: Iterable[Item],
+def _write(
+    path: str,
     classes: tuple[str, ...],
-    jobs: int,
+    settings: Settings,
+    choices: Choices,
     counts: Accumulator,
-    progress: Progress | None,
-) -> Skipped:
+    table: Table,
+    features: FeatureCounts | None,
+) -> int:
+    """Writes the model file; on how many messages it was calibrated."""
+    vocabulary, prior = choices.vocabulary, choices.prior
+    if choices.sample and settings.averaged:
+        weights, covariance, used = calibrate_on(choices.sample)
+    elif prior:
+        weights, covariance, used = prior.calibrate(counts.recent(), table, settings)
+    else:
+        weights, covariance, used = calibrate(counts.recent(), table, settings, vocabulary)
+    with new_model(path, classes, counts.messages.tolist()) as file:
+        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
+        _write_counts(file, table, counts, features)
+        if prior:
+            prior.write(file, settings.features != "words")
+        if len(weights):
+            file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
+    return used
+
+
+def _count(parts: Iterable[Part], counts: Accumulator, progress: Progress | None) -> Skipped:
     skipped: Skipped = []
-    for blocks, unread in read_blocks(items, classes, jobs, counts.features is not None):
+    for blocks, unread in parts:
         skipped.extend(unread)
         for block in blocks:
             counts.add(block)
