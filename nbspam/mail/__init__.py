@@ -19,7 +19,7 @@ from nbspam.mail.headers import (
     with_line_feeds,
 )
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
-from nbspam.mail.limits import MAX_READ_BYTES, MAX_SCORED_BYTES, Allowance
+from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance
 from nbspam.mail.message import Message, Part
 
 __all__ = ["Message", "Part", "header_lines", "parse", "split_header_block"]
@@ -27,7 +27,6 @@ __all__ = ["Message", "Part", "header_lines", "parse", "split_header_block"]
 
 def parse(data: bytes) -> Message:
     """Take a mail apart.  Never raises; linear in time, within the bounds of limits.py."""
-    data = data[:MAX_READ_BYTES]  # so that a file read in part and one read whole are the same message
     message = Message(len(data))
     allowance = Allowance()
     message.defects = allowance.defects

@@ -66,9 +66,17 @@ _CALENDAR = frozenset(
 )  # fmt: skip
 _LIST_MACHINERY = frozenset(
     ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
-     "list-unsubscribe-post", "errors-to", "x-beenthere", "x-mailman-version", "x-loop", "x-original-date")
+     "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date")
 )  # fmt: skip
-_UNORDERED = _LIST_MACHINERY | {"received", "x-received", "delivered-to", "return-path"}  # put in on the way
+# Put in on the way, so their place says nothing of the sender's program.
+_UNORDERED = _LIST_MACHINERY | {
+    "received",
+    "x-received",
+    "delivered-to",
+    "return-path",
+    "errors-to",
+    "x-beenthere",
+}
 _IDENTIFIERS = frozenset(
     ("message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id")
 )

@@ -9,6 +9,7 @@ where a model asks for it.  The table of docs/numeric-features.md is made from F
 from __future__ import annotations
 
 from nbspam.mail.dates import parse_date
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.urls import MAX_URLS
 
@@ -117,7 +118,7 @@ def numeric_features(
     ]
     text = _visible(readings)
     return [
-        float(message.size_bytes),
+        float(min(message.size_bytes, MAX_READ_BYTES)),
         float(len(message.headers)),
         float(len(message.parts)),
         float(len(message.defects)),

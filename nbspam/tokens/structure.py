@@ -6,6 +6,7 @@ and colours, where links and images point, what is hidden from the reader.
 
 from __future__ import annotations
 
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens.urls import url_tokens
 from nbspam.tokens.words import words
 
@@ -65,7 +66,8 @@ def message_tokens(message: Message) -> list[str]:
     """Content types in order, defects, and the size of the message as a power of two."""
     found = ["type=" + atom(kind, 60) for kind in message.structure]
     found.extend(["defect=" + defect for defect in message.defects])
-    found.append(f"size={message.size_bytes.bit_length()}")
+    # Capped, so that a file read up to the bound and one read whole give the same tokens.
+    found.append(f"size={min(message.size_bytes, MAX_READ_BYTES).bit_length()}")
     found.append(f"parts={min(len(message.parts), 9)}")
     return found
 
