@@ -2,7 +2,7 @@
 
 Hides how it is loaded.  `sqlite3` loads datetime for conversions that no model needs, and `_sqlite3`
 loads functools, and with it collections, for one decorator: together half of the time that a fresh
-`nbspam classify` has (docs/speed.md).  The decorator is given to it here from the C module that has it.
+`nbspam classify` has.  The decorator is given to it here from the C module that has it.
 Wherever that does not work (another build of Python), the ordinary `sqlite3` serves.
 """
 
