@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Options = dict[str, str]
 
 STDIN_NAME = "-"
-OUTPUT_FAILED = 74
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 _PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
 _MBOX = (b"From ", b">From ")

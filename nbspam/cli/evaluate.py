@@ -10,8 +10,8 @@ import click
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import STDOUT, output_file
-from nbspam.cli.render import Progress, say, skipped_lines
-from nbspam.cli.render_evaluation import Steps, show_evaluation, waiting
+from nbspam.cli.render import Progress, Steps, say, skipped_lines
+from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
     jobs_option,
     json_option,

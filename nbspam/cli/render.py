@@ -8,17 +8,11 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
+from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import (
-    Progress as RichProgress,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
 
 from nbspam.cli.texts import plain
 from nbspam.sources import Source
@@ -27,26 +21,25 @@ from nbspam.workflow.training import Trained
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
 
-class Progress:
-    """A progress bar on stderr: messages, MB, rate, time left.  Silent where nobody watches."""
+class Steps:
+    """A bar on stderr for work whose steps are counted beforehand.  Silent where nobody watches."""
 
-    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+    def __init__(
+        self, title: str, total: int | None, shown: bool, *columns: ProgressColumn, **fields: Any
+    ) -> None:
         self._bar = RichProgress(
             TextColumn("[bold]{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"),
+            *columns,
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
             disable=not shown,
         )
-        self._task = self._bar.add_task(title, total=total, megabytes=0.0, rate=0.0)
-        self._bytes = 0
-        self._messages = 0
-        self._begun = time.monotonic()
+        self._task = self._bar.add_task(title, total=total, **fields)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -55,12 +48,27 @@ class Progress:
     ) -> None:
         self._bar.stop()
 
-    def advance(self, messages: int, size_bytes: int) -> None:
+    def advance(self, steps: int) -> None:
+        """Some more steps are done."""
+        self._bar.update(self._task, advance=steps)
+
+
+class Progress(Steps):
+    """A bar whose steps are messages: their number, MB, rate, time left."""
+
+    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+        rate = TextColumn("{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s")
+        super().__init__(title, total, shown, rate, megabytes=0.0, rate=0.0)
+        self._bytes = 0
+        self._messages = 0
+        self._begun = time.monotonic()
+
+    def advance(self, steps: int, size_bytes: int = 0) -> None:
         """Some more messages are done."""
-        self._messages += messages
+        self._messages += steps
         self._bytes += size_bytes
         rate = self._messages / max(1e-9, time.monotonic() - self._begun)
-        self._bar.update(self._task, advance=messages, megabytes=self._bytes / 1e6, rate=rate)
+        self._bar.update(self._task, advance=steps, megabytes=self._bytes / 1e6, rate=rate)
 
 
 def say(text: str) -> None:

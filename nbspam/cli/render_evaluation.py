@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
 from rich.table import Table
 
 from nbspam.cli.texts import plain
@@ -30,35 +27,6 @@ SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 WIDEST_CONFUSION = 10  # classes
 PIPE_WIDTH = 100  # columns where no terminal says how many it has
 Summary = dict[str, Any]
-
-
-class Steps:
-    """A bar for work whose steps are counted beforehand.  Silent where nobody watches."""
-
-    def __init__(self, title: str, total: int, shown: bool) -> None:
-        self._bar = RichProgress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not shown,
-        )
-        self._task = self._bar.add_task(title, total=total)
-
-    def __enter__(self) -> Steps:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def advance(self, steps: int) -> None:
-        """Some more steps are done."""
-        self._bar.update(self._task, advance=steps)
 
 
 def waiting(title: str, shown: bool) -> AbstractContextManager[object]:

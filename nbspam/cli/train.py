@@ -142,7 +142,7 @@ def _train_by_regime(
 ) -> Trained:
     """Makes a new model of the messages that --regime chooses."""
     # A replay and its bar stand on scipy, which a plain training need not wait for.
-    from nbspam.cli.render_evaluation import Steps
+    from nbspam.cli.render import Steps
     from nbspam.workflow import regimes
 
     feedback = regimes.parse_regime(given["regime"])

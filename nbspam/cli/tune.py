@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from nbspam.cli.evaluate import read_source
-from nbspam.cli.render import say
-from nbspam.cli.render_evaluation import Steps, show_tuning
+from nbspam.cli.render import Steps, say
+from nbspam.cli.render_evaluation import show_tuning
 from nbspam.cli.shared import (
     jobs_option,
     json_option,

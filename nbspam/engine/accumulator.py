@@ -205,16 +205,4 @@ def select_rows(block: Block, rows: Ints) -> Block:
     lengths = np.diff(block.starts)[rows]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     pairs = np.repeat(block.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-    return Block(
-        block.keys,
-        block.views,
-        block.texts,
-        starts,
-        block.columns[pairs],
-        block.counts[pairs],
-        block.labels[rows],
-        block.dates[rows],
-        [block.names[row] for row in rows],
-        block.sizes[rows],
-        block.features[rows],
-    )
+    return block.taken(rows, starts, pairs)

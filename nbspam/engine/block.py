@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,25 @@ class Block:
     def rows(self) -> Ints:
         """int64 (n_pairs,): the row of each pair."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
+
+    def taken(self, rows: Ints, starts: Ints, pairs: NDArray[Any]) -> Block:
+        """Some of the messages, each with some of its tokens, over the same columns.
+
+        rows : int64, which messages;  starts : where their rows begin;  pairs : places, or a mask
+        """
+        return Block(
+            self.keys,
+            self.views,
+            self.texts,
+            starts,
+            self.columns[pairs],
+            self.counts[pairs],
+            self.labels[rows],
+            self.dates[rows],
+            [self.names[row] for row in rows],
+            self.sizes[rows],
+            self.features[rows],
+        )
 
     def digests(self) -> Ints:
         """int64 (n_messages,): what tells that two messages are the same, see message_digest."""

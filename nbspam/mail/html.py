@@ -153,8 +153,7 @@ class _Reader:
                 if state.hidden:
                     hidden.append(rest)
                     continue
-                if mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum():
-                    joined += 1
+                joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
                 visible.append(rest)
         self.html.joined = joined
         return self._finish()

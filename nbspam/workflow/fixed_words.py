@@ -56,18 +56,7 @@ def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
     pairs = kept[block.columns]
     lengths = np.bincount(block.rows()[pairs], minlength=len(block))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    return Block(
-        block.keys,
-        block.views,
-        block.texts,
-        starts,
-        block.columns[pairs],
-        block.counts[pairs],
-        block.labels,
-        block.dates,
-        block.names,
-        block.sizes,
-    )
+    return block.taken(np.arange(len(block)), starts, pairs)
 
 
 def with_outside(sample: Evidence, inner: Block, block: Block, views: str) -> Evidence:
