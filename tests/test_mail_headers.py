@@ -1,7 +1,7 @@
 """Header blocks: fields, raw lines, line ends, and where a block ends."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nbspam.mail import header_lines, parse, split_header_block
@@ -166,6 +166,8 @@ def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
     assert data[edges[-1] : body].strip(b"\r\n") == b""
 
 
+@example(b"\rA:")
+@example(b"\rDate: d")
 @given(PIECES)
 def test_both_readers_of_the_header_see_the_same_known_fields(data):
     mail = parse(b"Subject: s\n" + data)

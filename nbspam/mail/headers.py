@@ -145,13 +145,14 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
     for number, raw in enumerate(lines):
         end = position + len(raw)
         line = raw if fields else raw.lstrip(b" \t")
-        if fields and raw[:1] in (b" ", b"\t", b"\r", b"\n"):
+        empty = raw == b"\r" and data[position - 1 : position] == b"\n"  # not the rest of a CR CR LF
+        if fields and raw[:1] in (b" ", b"\t", b"\r", b"\n") and not empty:
             begin, _, lower = fields[-1]
             fields[-1] = (begin, end, lower)
         else:
             name, colon, _ = line[: MAX_FIELD_NAME + 1].decode("latin-1").partition(":")
             lower = field_name(name) if colon else ""
-            if not lower and line.strip() and not name.startswith(("From ", ">From ")):
+            if not lower and (empty or line.strip()) and not name.startswith(("From ", ">From ")):
                 junk += 1
                 if junk == 1:
                     skippable = _last_known([text[:100].decode("latin-1") for text in lines])
