@@ -7,7 +7,8 @@ of nbspam.scoring.evidence, which scores one message; a test holds them together
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,11 @@ class Background(NamedTuple):
     totals: Floats
     words: Floats
 
+    def of_rows(self, block: Block, rows: Ints) -> Background:
+        """The counts of some rows of the block, in the order given."""
+        pairs = block.pairs_of(rows)
+        return Background(self.pairs[:, pairs], self.totals[:, :, rows], self.words[:, rows])
+
 
 class Evidence(NamedTuple):
     """What the calibration sees.
@@ -54,8 +60,11 @@ def fixed_background(block: Block, documents: Ints) -> Background:
     for k in range(n_classes):
         totals[k] = np.bincount(block.views, weights=documents[k], minlength=n_views)
     words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
+    pairs = np.empty((n_classes, len(block.columns)), np.int32)
+    for k in range(n_classes):
+        pairs[k] = documents[k].astype(np.int32)[block.columns]
     return Background(
-        documents[:, block.columns].astype(np.int32),
+        pairs,
         np.repeat(totals[:, :, None], len(block), axis=2),
         np.repeat(words[:, None], len(block), axis=1),
     )
@@ -73,8 +82,8 @@ def leave_one_out(block: Block, documents: Ints, copies: Ints | None = None) -> 
         copies = (block.labels == np.arange(len(documents))[:, None]).astype(np.int64)
     background.pairs[:] -= copies[:, rows].astype(np.int32)
     background.totals[:] -= copies[:, None, :] * _view_lengths(block, rows).T
-    alone = (background.pairs.sum(axis=0) == 0) & (copies.sum(axis=0) > 0)[rows]
-    np.subtract.at(background.words, (block.views[block.columns[alone]], rows[alone]), 1.0)
+    alone = (_over_classes(np.add, background.pairs) == 0) & (copies.sum(axis=0) > 0)[rows]
+    background.words[:] -= _view_lengths(block, rows, alone).T
     return background
 
 
@@ -119,19 +128,22 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     for k in range(n_classes):
         later = np.cumsum((lengths * (own == k)[:, None])[::-1], axis=0)[::-1]
         background.totals[k][:, order] -= later.T
-    fresh = (
-        background.pairs.sum(axis=0) == 0
-    )  # the token's first message: unknown to it and to all earlier ones
-    firsts = np.zeros((len(block), len(VIEWS)))
-    np.add.at(firsts, (rows[fresh], block.views[block.columns[fresh]]), 1.0)
+    # The token's first message: unknown to it and to all earlier ones.
+    firsts = _view_lengths(block, rows, _over_classes(np.add, background.pairs) == 0)
     background.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
     return background
 
 
-def _view_lengths(block: Block, rows: Ints) -> Floats:
-    """float64 (n_rows, n_views), distinct tokens of each row."""
+def _over_classes(operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    """The first axis folded row by row: a few long rows are what numpy's own reduce is slow at."""
+    return reduce(operation, values)
+
+
+def _view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = None) -> Floats:
+    """float64 (n_rows, n_views), distinct tokens of each row, or those of them where `pairs` is true."""
     n_views = len(VIEWS)
     cells = rows * n_views + block.views[block.columns]
+    cells = cells if pairs is None else cells[pairs]
     return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
 
 
@@ -159,11 +171,12 @@ def _slice_evidence(
     cells = rows * n_views + views
     size = n_rows * n_views
     counts = background.pairs[:, pairs]
-    ratios = np.log(counts + alpha)
+    ratios = _logs(counts, alpha)
     log_totals = np.log(background.totals[:, :, first:last] + alpha * background.words[:, first:last])
     ratios -= log_totals[:, views, rows]
-    missing = counts.sum(axis=0) <= 0
-    spreads = np.where(missing, 0.0, ratios.max(axis=0) - ratios.min(axis=0))
+    missing = _over_classes(np.add, counts) <= 0
+    spreads = _over_classes(np.maximum, ratios) - _over_classes(np.minimum, ratios)
+    spreads[missing] = 0.0
     informative = _informative(spreads, views, cells, threshold)
     some = cells[informative]
     divisors = np.bincount(some, minlength=size) + SHRINKAGE
@@ -173,6 +186,17 @@ def _slice_evidence(
         evidence[:, k] = np.bincount(some, weights=weights, minlength=size) / divisors
     unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
     return Evidence(evidence.reshape(n_rows, n_views, n_classes), unknown.reshape(n_rows, n_views))
+
+
+def _logs(counts: NDArray[Any], alpha: float) -> Floats:
+    """log(count + alpha), each value worked out once: counts are small numbers that come again and again.
+
+    A replay with ageing has counts that are no integers.
+    """
+    most = int(counts.max(initial=0))
+    if counts.dtype.kind == "f" or most > counts.size:
+        return np.asarray(np.log(counts + alpha))
+    return np.asarray(np.log(np.arange(most + 1) + alpha)[counts])
 
 
 def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:
