@@ -8,7 +8,7 @@ they tell what somebody thought of the message or where it lies, not what it is 
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 
 from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
 
@@ -64,6 +64,7 @@ _CALENDAR = frozenset(
     ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
      "sep", "oct", "nov", "dec")
 )  # fmt: skip
+_DIGITS = frozenset("0123456789")
 _LIST_MACHINERY = frozenset(
     ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
      "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date")
@@ -93,12 +94,25 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     Fields that are put in on the way are left out.  Tokens of the structure view; they lower the log
     loss by a twentieth (docs/experiments/headers.md).
     """
-    names = [name for name, _ in headers if name not in _UNORDERED and counts_as_evidence(name)]
-    names = [
-        "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
-        for name in names[:MAX_ORDER]
-    ]
-    return [f"order={first}>{second}" for first, second in pairwise(names)]
+    names = [place for place in map(_places.__getitem__, [name for name, _ in headers]) if place]
+    return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
+
+
+class _Places(dict[str, str]):
+    """Name of a field -> what stands for it in the order; "" where its place says nothing."""
+
+    def __missing__(self, name: str) -> str:
+        if len(self) >= MAX_REMEMBERED:
+            self.clear()
+        place = "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
+        if name in _UNORDERED or not counts_as_evidence(name):
+            place = ""
+        if len(name) <= MAX_REMEMBERED_FIELD:
+            self[name] = place
+        return place
+
+
+_places = _Places()
 
 
 class _Known(dict[str, tuple[str, ...]]):
@@ -114,7 +128,8 @@ class _Known(dict[str, tuple[str, ...]]):
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= MAX_REMEMBERED:
             self.clear()
-        tokens = tuple(self._prefix + token for token in self._read(chunk.strip(".-_")))
+        prefix = self._prefix
+        tokens = tuple([prefix + token for token in self._read(chunk.strip(".-_"))])
         if len(chunk) <= MAX_REMEMBERED_FIELD:
             self[chunk] = tokens
         return tokens
@@ -197,9 +212,7 @@ def _trace(chunk: str) -> list[str]:
         return parents(chunk)
     if chunk.isdigit() or chunk in _CALENDAR or not 1 < len(chunk) <= MAX_WORD:
         return []
-    if any(character.isdigit() for character in chunk) and not chunk.startswith("smtp"):
-        return []
-    return [chunk]
+    return [chunk] if _DIGITS.isdisjoint(chunk) or chunk.startswith("smtp") else []
 
 
 def _address(chunk: str) -> list[str]:
@@ -221,14 +234,21 @@ def _identifier(chunk: str) -> list[str]:
     return [shape, *parents(host)] if at else [shape]
 
 
+class _Kinds(dict[int, str]):
+    """Character -> 9 for a digit, a for a letter, else itself."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = kind = "9" if character.isdigit() else "a" if character.isalpha() else character
+        return kind
+
+
+_kinds = _Kinds()
+
+
 def _shape(text: str) -> str:
     """Runs of digits as 9, of letters as a, other characters as they are: 2002.a1b -> 9.a9a."""
-    shape: list[str] = []
-    for character in text[:60]:
-        kind = "9" if character.isdigit() else "a" if character.isalpha() else character
-        if not shape or shape[-1] != kind:
-            shape.append(kind)
-    return "~" + "".join(shape)[:24]
+    return "~" + "".join([kind for kind, _ in groupby(text[:60].translate(_kinds))])[:24]
 
 
 def _date(name: str, text: str) -> list[str]:

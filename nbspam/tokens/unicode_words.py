@@ -13,6 +13,10 @@ from itertools import pairwise
 
 from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, NUMERIC, from_chunks, irregular, skip_token
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MAX_MARKS = 3  # combining marks kept on one letter; Vietnamese and Hebrew need no more
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
 _INNER = "\x03"  # what two edges become between two such characters
@@ -116,23 +120,25 @@ def normalised(text: str) -> str:
 
 def _marked(text: str) -> str:
     """The text in its own small alphabet.  Lines of plain ASCII, most of most mail, take the table."""
-    pieces: list[str] = []
-    plain: list[str] = []
-    for line in text.split("\n"):
-        if line.isascii():
-            plain.append(line)
-            continue
-        if plain:
-            pieces.append(_plain(plain))
-        pieces.append(normalised(line).translate(_ALPHABET))
-    pieces.append(_plain(plain))
-    return " ".join(pieces)
+    return " ".join(
+        [
+            " ".join(lines).encode("ascii").translate(ASCII_TABLE).decode("ascii")
+            if plain
+            else " ".join([normalised(line).translate(_ALPHABET) for line in lines])
+            for plain, lines in _runs(text.split("\n"))
+        ]
+    )
 
 
-def _plain(lines: list[str]) -> str:
-    joined = " ".join(lines)
-    lines.clear()
-    return joined.encode("ascii").translate(ASCII_TABLE).decode("ascii")
+def _runs(strings: list[str]) -> Iterator[tuple[bool, list[str]]]:
+    """The strings in runs of plain ASCII ones and runs of others, beginning with a plain one."""
+    plain = bytes(map(str.isascii, strings))
+    at, kind = 0, 1
+    while at < len(strings):
+        end = plain.find(1 - kind, at)
+        end = len(strings) if end < 0 else end
+        yield kind == 1, strings[at:end]
+        at, kind = end, 1 - kind
 
 
 def _is_latin(text: str) -> bool:
@@ -152,18 +158,14 @@ def unicode_words(text: str, limit: int) -> list[str]:
     if spaced.isascii() and _INNER not in spaced:
         return from_chunks(chunks)
     found: list[str] = []
-    plain: list[str] = []
-    for chunk in chunks:
-        if chunk.isascii() and _INNER not in chunk:
-            plain.append(chunk)
-            continue
+    for plain, run in _runs(chunks):
         if plain:
-            found.extend(from_chunks(plain))
-            plain.clear()
-        _foreign(chunk, found)
-        if len(found) > limit:  # a page of Chinese is one chunk
-            break
-    found.extend(from_chunks(plain))
+            found.extend(from_chunks(run))
+            continue
+        for chunk in run:
+            _foreign(chunk, found)
+            if len(found) > limit:  # a page of Chinese is one chunk
+                return found
     return found
 
 

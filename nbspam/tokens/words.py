@@ -12,6 +12,7 @@ from itertools import compress
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
+MAX_LEVELS = 6  # of a host name
 MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 _SPACED = bytes([1]) * MIN_SPACED
@@ -66,19 +67,30 @@ _known = _Known()
 
 def from_chunks(chunks: list[str]) -> list[str]:
     """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
-    found: list[str] = []
-    append, extend, known = found.append, found.extend, _known
-    for chunk in chunks:
-        if chunk.isalnum():
-            append(chunk)
-        else:
-            extend(known[chunk])
-    if max(map(len, found), default=0) > MAX_WORD:
+    regular = bytes(map(str.isalnum, chunks))
+    found = chunks if 0 not in regular else _with_irregular(chunks, regular)
+    sizes = list(map(len, found))
+    if max(sizes, default=0) > MAX_WORD:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
-    lengths = bytes(map(len, found))  # no word is longer than 2 * MAX_WORD
+        sizes = list(map(len, found))
+    lengths = bytes(sizes)  # no word is longer than 2 * MAX_WORD
     if _SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
+
+
+def _with_irregular(chunks: list[str], regular: bytes) -> list[str]:
+    """The words of chunks: a regular one is its own word, and runs of those are copied whole."""
+    found: list[str] = []
+    known = _known
+    begin, at = 0, regular.find(0)
+    while at >= 0:
+        found += chunks[begin:at]
+        found += known[chunks[at]]
+        begin = at + 1
+        at = regular.find(0, begin)
+    found += chunks[begin:]
+    return found
 
 
 def _spelled_out(found: list[str]) -> list[str]:
@@ -168,16 +180,19 @@ def _compound(chunk: str, found: list[str]) -> None:
 def parents(host: str) -> list[str]:
     """A host name or IPv4 address with its parents: a.b.example -> itself, b.example, example.
 
-    192.0.2.7 -> itself, 192.0.2, 192.0.  A name without a dot gives itself; at most six levels.
+    192.0.2.7 -> itself, 192.0.2, 192.0.  A name without a dot gives itself; at most MAX_LEVELS.
     """
-    parts = host.split(".")
-    if len(parts) == 1:
+    if "." not in host:
         return [host] if 0 < len(host) <= MAX_WORD else []
     if is_numeric(host):
+        parts = host.split(".")
         if len(host) > MAX_WORD:
             return []
         return [host, ".".join(parts[:3]), ".".join(parts[:2])] if len(parts) == 4 else [host]
-    first = max(0, len(parts) - 6)
-    return [
-        name for name in (".".join(parts[i:]) for i in range(first, len(parts))) if len(name) <= 2 * MAX_WORD
-    ]
+    names: list[str] = []
+    at = len(host)
+    while at >= 0 and len(names) < MAX_LEVELS:
+        at = host.rfind(".", 0, at)
+        names.append(host[at + 1 :])
+    names.reverse()
+    return names if len(names[0]) <= 2 * MAX_WORD else [name for name in names if len(name) <= 2 * MAX_WORD]
