@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.scoring.events import make_word_scorer
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
@@ -216,7 +215,7 @@ def test_the_worked_sum_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
     lines = dict(info["formulas"][-1]["lines"])
-    scorer = make_word_scorer("multinomial", Scorer(model, from_text(model.settings))._totals(), 1.0)
+    scorer = Scorer(model, from_text(model.settings))._make_word_scorer()
     word = info["word"]
     added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
     assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"

@@ -12,20 +12,19 @@ from scipy import special, stats
 
 from nbspam.errors import UsageError
 from nbspam.scoring import events
-from nbspam.scoring.posterior import (
+from nbspam.scoring.credibility import (
     beta_cdf,
     beta_interval,
     beta_quantile,
-    log_odds,
     log_odds_interval,
     log_odds_standard_deviation,
-    log_posteriors,
     normal_quantile,
     score_variances,
     trigamma,
     word_rate_interval,
     word_share_interval,
 )
+from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
 
 INF = math.inf

@@ -11,7 +11,6 @@ from math import fsum, inf
 
 from nbspam.errors import UsageError
 from nbspam.scoring import calibration
-from nbspam.scoring.events import WordTotals, make_word_scorer
 from nbspam.scoring.evidence import ViewEvidence, mean_evidence
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
@@ -22,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nbspam.scoring.events import WordScorer
     from nbspam.scoring.features import FeatureScorer
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
@@ -140,9 +140,7 @@ class Scorer:
             if settings.averaged:
                 self._prepare_views()
             else:
-                self._words = make_word_scorer(
-                    settings.event_model, self._totals(), settings.alpha, settings.normalise
-                )
+                self._words = self._make_word_scorer()
 
     def _prepare_views(self) -> None:
         model = self._model
@@ -152,12 +150,14 @@ class Scorer:
             settings = self._settings
             self._views.append(ViewEvidence(view, settings.alpha, settings.threshold, documents, words))
 
-    def _totals(self) -> WordTotals:
+    def _make_word_scorer(self) -> WordScorer:
+        from nbspam.scoring.events import WordTotals, make_word_scorer  # averaged views do without them
+
         model, settings = self._model, self._settings
         notaword = (
             0 if model.words[NOTAWORD_VIEW] else 1
         )  # the code is in the vocabulary even when never counted
-        return WordTotals(
+        totals = WordTotals(
             model.messages,
             [sum(column) for column in zip(*model.documents, strict=True)],
             [sum(column) for column in zip(*model.occurrences, strict=True)],
@@ -167,6 +167,7 @@ class Scorer:
             if settings.event_model == "complement" and settings.normalise
             else (),
         )
+        return make_word_scorer(settings.event_model, totals, settings.alpha, settings.normalise)
 
     def score(self, counted: Counted) -> Scored:
         """Scores of one message; it forgets the tokens of views that the model does not read."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from math import exp, inf, isfinite, log, sqrt
 
 from nbspam.scoring import calibration
+from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
-from nbspam.scoring.posterior import log_odds_standard_deviation, log_posteriors, score_variances
+from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Part, Scored, Scorer
 from nbspam.tokens.bag import VIEWS
 

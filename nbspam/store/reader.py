@@ -97,12 +97,12 @@ def open_model(path: str) -> Model:
     check_file(path)
     try:
         try:
-            model = Model(path, _connect(path))
+            model = _read(path)
         except sqlite3.OperationalError:
             if not os.path.exists(path + "-journal"):
                 raise
             _roll_back(path)
-            model = Model(path, _connect(path))
+            model = _read(path)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
@@ -110,6 +110,15 @@ def open_model(path: str) -> Model:
             path, f"the model file is damaged ({type(error).__name__})", _RETRAIN, "model-damaged"
         )
     model.connection.told = lambda error: store_error(path, error)  # type: ignore[attr-defined]
+    return model
+
+
+def _read(path: str) -> Model:
+    """One state of the file, whoever writes meanwhile."""
+    connection = _connect(path)
+    connection.execute("BEGIN")
+    model = Model(path, connection)
+    connection.execute("COMMIT")
     return model
 
 

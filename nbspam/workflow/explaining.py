@@ -13,7 +13,8 @@ from math import exp, fsum, inf, isfinite, log
 from typing import NamedTuple
 
 from nbspam.labels import UNSURE, positive
-from nbspam.scoring.posterior import log_odds_interval, log_posteriors, word_share_interval
+from nbspam.scoring.credibility import log_odds_interval, word_share_interval
+from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Counted, Part, Scored
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.store.inspect import covariance_of

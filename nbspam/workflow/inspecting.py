@@ -15,7 +15,7 @@ from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.calibration import feature_names
-from nbspam.scoring.posterior import word_share_interval
+from nbspam.scoring.credibility import word_share_interval
 from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
 from nbspam.settings import Settings, from_text
