@@ -1,6 +1,7 @@
-"""What people see: progress bars and tables.  The only place that imports rich.
+"""What people see of work that goes on and of its end: progress bars, summaries.
 
-Hides the terminal.  All text that came out of mail or file names goes through `plain` first.
+Hides the terminal, and rich, which is imported where somebody watches a bar.  All text that came out
+of mail or file names goes through `plain` first.
 """
 
 from __future__ import annotations
@@ -8,15 +9,14 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
+from typing import TYPE_CHECKING, Any, Self
 
 from nbspam.cli.texts import plain
 from nbspam.sources import Source
 from nbspam.workflow.training import Trained
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
 
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
@@ -24,40 +24,38 @@ SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 class Steps:
     """A bar on stderr for work whose steps are counted beforehand.  Silent where nobody watches."""
 
-    def __init__(
-        self, title: str, total: int | None, shown: bool, *columns: ProgressColumn, **fields: Any
-    ) -> None:
-        self._bar = RichProgress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            *columns,
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not shown,
-        )
-        self._task = self._bar.add_task(title, total=total, **fields)
+    def __init__(self, title: str, total: int | None, shown: bool, *columns: str, **fields: Any) -> None:
+        """columns, fields : more text in the bar, as templates of rich, and what they begin with"""
+        self._bar: RichProgress | None = None
+        if shown:
+            self._bar = _bar(columns)
+            self._task = self._bar.add_task(title, total=total, **fields)
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._bar:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar:
+            self._bar.stop()
 
     def advance(self, steps: int) -> None:
         """Some more steps are done."""
-        self._bar.update(self._task, advance=steps)
+        self._update(advance=steps)
+
+    def _update(self, **changes: Any) -> None:
+        if self._bar:
+            self._bar.update(self._task, **changes)
 
 
 class Progress(Steps):
     """A bar whose steps are messages: their number, MB, rate, time left."""
 
     def __init__(self, title: str, total: int | None, shown: bool) -> None:
-        rate = TextColumn("{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s")
+        rate = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
         super().__init__(title, total, shown, rate, megabytes=0.0, rate=0.0)
         self._bytes = 0
         self._messages = 0
@@ -68,7 +66,24 @@ class Progress(Steps):
         self._messages += steps
         self._bytes += size_bytes
         rate = self._messages / max(1e-9, time.monotonic() - self._begun)
-        self._bar.update(self._task, advance=steps, megabytes=self._bytes / 1e6, rate=rate)
+        self._update(advance=steps, megabytes=self._bytes / 1e6, rate=rate)
+
+
+def _bar(columns: tuple[str, ...]) -> RichProgress:
+    # 50 ms, which a training that nobody watches need not wait for
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    return RichProgress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        *map(TextColumn, columns),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 def say(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,10 +24,10 @@ from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
-from nbspam.workflow.learning import check_class
-from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
 from nbspam.workflow.training import Choices, Trained, train
-from nbspam.workflow.updating import update
+
+if TYPE_CHECKING:
+    from nbspam.workflow.prior_model import PriorModel
 
 ALL = "all"  # the regime that counts every message
 
@@ -159,6 +159,9 @@ def _train_by_regime(
 
 def _update(model: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there; how it scores stays as it is."""
+    from nbspam.workflow.learning import check_class
+    from nbspam.workflow.updating import update
+
     context = click.get_current_context()
     for name in KEPT_BY_UPDATE:
         if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
@@ -191,6 +194,8 @@ def _is_cold(given: dict[str, Any]) -> bool:
 def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> PriorModel | None:
     """The model of --prior-model at the weight of --prior-weight."""
     if given["prior_model"]:
+        from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
+
         weight = given["prior_weight"]
         return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)
     if given["prior_weight"] is not None:

@@ -7,14 +7,18 @@ needs no more.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, merge_columns, split_texts
-from nbspam.engine.feature_rows import FeatureRows
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
+
+if TYPE_CHECKING:
+    from nbspam.engine.feature_rows import FeatureRows
 
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; seven weights need no more
 ALL_VIEWS = tuple(range(len(VIEWS)))
@@ -132,7 +136,7 @@ class Accumulator:
         self._views = views
         self._n_classes = n_classes
         self._words = words
-        self.features = FeatureRows() if features else None
+        self.features = _feature_rows() if features else None
         self._table = empty_table(n_classes)
         self._pending: list[Block] = []
         self._recent: list[Block] = []
@@ -171,6 +175,12 @@ class Accumulator:
         return self._recent[0] if self._recent else merge_blocks([])
 
 
+def _feature_rows() -> FeatureRows:
+    from nbspam.engine.feature_rows import FeatureRows  # tempfile: 4 ms
+
+    return FeatureRows()
+
+
 def time_order(block: Block) -> Ints:
     """Rows by date; an undated message keeps its place behind the one read before it."""
     return order_of_dates(block.dates)
@@ -202,7 +212,5 @@ def latest_rows(block: Block, rows: Ints, n: int) -> Ints:
 
 def select_rows(block: Block, rows: Ints) -> Block:
     """The given rows in the given order, over the same columns."""
-    lengths = np.diff(block.starts)[rows]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    pairs = np.repeat(block.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-    return block.taken(rows, starts, pairs)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(block.starts)[rows])])
+    return block.taken(rows, starts, block.pairs_of(rows))

@@ -84,6 +84,12 @@ class Block:
         """int64 (n_pairs,): the row of each pair."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
+    def pairs_of(self, rows: Ints) -> Ints:
+        """int64: where the pairs of some rows stand, row after row."""
+        lengths = np.diff(self.starts)[rows]
+        begins = np.cumsum(lengths) - lengths
+        return np.asarray(np.repeat(self.starts[rows] - begins, lengths) + np.arange(lengths.sum()))
+
     def taken(self, rows: Ints, starts: Ints, pairs: NDArray[Any]) -> Block:
         """Some of the messages, each with some of its tokens, over the same columns.
 

@@ -7,14 +7,19 @@ wait at a time, so a mailbox of any size streams through.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from nbspam.errors import InternalError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -28,32 +33,50 @@ def default_jobs() -> int:
 
 def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process."""
+    with begun(work, shards, jobs) as results:
+        yield from results
+
+
+@contextlib.contextmanager
+def begun(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Iterator[Result]]:
+    """The results of run_shards; processes are at work on the first before it is asked for."""
     stream = iter(shards)
     first = [shard for _, shard in zip(range(2), stream, strict=False)]
     if jobs <= 1 or len(first) < 2 or not hasattr(os, "fork"):
-        for shard in first:
-            yield work(shard)
-        for shard in stream:
-            yield work(shard)
+        yield map(work, itertools.chain(first, stream))
         return
-    yield from _run_processes(work, first, stream, jobs)
+    with _processes(jobs) as pool:
+        yield _collect(pool, work, [pool.submit(work, shard) for shard in first], stream, jobs)
 
 
-def _run_processes(
-    work: Callable[[Shard], Result], first: list[Shard], stream: Iterator[Shard], jobs: int
-) -> Iterator[Result]:
+@contextlib.contextmanager
+def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
     import multiprocessing
-    from concurrent.futures import Future, ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+    from concurrent.futures import ProcessPoolExecutor
 
     # fork: the workers share the loaded modules; a spawned one would import numpy anew (0.1 s each).
     context = multiprocessing.get_context("fork")
     lifeline = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=lifeline)
-    waiting: deque[Future[Result]] = deque()
     try:
-        for shard in first:
-            waiting.append(pool.submit(work, shard))
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        os.close(lifeline[0])
+        os.close(lifeline[1])
+
+
+def _collect(
+    pool: ProcessPoolExecutor,
+    work: Callable[[Shard], Result],
+    first: list[Future[Result]],
+    stream: Iterator[Shard],
+    jobs: int,
+) -> Iterator[Result]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    waiting = deque(first)
+    try:
         for shard in stream:
             waiting.append(pool.submit(work, shard))
             if len(waiting) > jobs * WAITING_PER_JOB:
@@ -64,10 +87,6 @@ def _run_processes(
         raise InternalError(
             "worker process", "ended before its work was done (out of memory?)", "try --jobs 1", "worker-died"
         )
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        os.close(lifeline[0])
-        os.close(lifeline[1])
 
 
 def _begin_worker(reading_end: int, writing_end: int) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 
 from nbspam.errors import CannotCreateError
 from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
@@ -173,7 +172,8 @@ def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[
 
 def schema(n_classes: int) -> list[str]:
     """The statements of schema.sql for K classes."""
-    text = resources.files("nbspam.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+        text = file.read()
     plain = "\n".join(line.partition("--")[0] for line in text.splitlines())
     counts = "".join(
         f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0"

@@ -21,7 +21,7 @@ from nbspam.models.scoring_rules import Rule, word_counts_of
 from nbspam.models.words import WordCounts
 from nbspam.settings import Settings
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-from nbspam.workflow.calibrating import aligned_documents, fresh_sample, out_of_sample
+from nbspam.workflow.calibrating import aligned_documents, fresh_sample, joined, ways_to_see
 
 
 def best_averaged_alpha(
@@ -32,10 +32,10 @@ def best_averaged_alpha(
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
     """
-    seen = list(out_of_sample(sample, documents))
+    seen = [way(sample, documents, "") for way in ways_to_see(sample)]
     losses = []
     for alpha in sorted(grid, reverse=True):
-        found = fresh_sample(seen, settings.replaced(alpha=alpha), sample)
+        found = joined([fresh_sample(one, settings.replaced(alpha=alpha), sample) for one in seen])
         weights, _ = fit(found.evidence, found.labels)
         losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))
     return -min(losses)[1]

@@ -9,13 +9,16 @@ in time order: docs/experiments/calibration.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from nbspam.engine.accumulator import Table, select_rows, time_order
 from nbspam.engine.block import Block, Ints
+from nbspam.engine.executor import begun
+from nbspam.engine.held import Held
 from nbspam.models.calibrate import fit
 from nbspam.models.views import (
     Background,
@@ -44,37 +47,72 @@ class Sample(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Rows, and the counts each is to be scored with; independent of the way of scoring."""
+    """Rows as if they were new, and the counts each is to be scored with; independent of the way of scoring.
+
+    rows : int64, where the rows of `block` stand in the block that they were taken from
+    """
 
     block: Block
     background: Background
-    used: Ints
+    rows: Ints
 
 
-def calibrate(
-    block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
-) -> tuple[Floats, Floats, int]:
-    """Weights, covariance and on how many messages they were learned; empty where nothing is averaged."""
+Way = Callable[[Block, Ints, str], Seen]
+
+
+class Fitted(NamedTuple):
+    """A calibration: weights and their covariance, and on how many messages it was learned."""
+
+    weights: Floats
+    covariance: Floats
+    messages: int
+
+
+def calibrate(block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None) -> Fitted:
+    """The calibration learned on the rows of a block; empty where nothing is averaged."""
+    with calibration_begun(block, table, settings, vocabulary) as finish:
+        return finish()
+
+
+@contextlib.contextmanager
+def calibration_begun(
+    block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None, jobs: int = 1
+) -> Iterator[Callable[[], Fitted]]:
+    """What `calibrate` gives, worked out by other processes until it is asked for if `jobs` allows it."""
     if not settings.averaged:
-        return np.zeros(0), np.zeros((0, 0)), 0
-    documents = aligned_documents(block, table)
+        yield lambda: Fitted(np.zeros(0), np.zeros((0, 0)), 0)
+        return
     fixed_views = vocabulary.views if vocabulary else ""
-    sample = fresh_sample(out_of_sample(block, documents, fixed_views), settings, block, fixed_views)
-    if np.bincount(block.labels, minlength=len(documents)).min() < MIN_CALIBRATION:
-        sample = Sample(
-            Evidence(sample.evidence.evidence[:0], sample.evidence.unknown[:0]), sample.labels[:0]
-        )
-    weights, covariance = fit(sample.evidence, sample.labels)
-    return weights, covariance, len(block) if len(sample.labels) else 0
+    documents = aligned_documents(block, table)
+    ways = ways_to_see(block)
+    with (
+        Held((block, documents, settings, fixed_views)) as held,
+        begun(_SampleWork(held), ways, min(jobs, len(ways))) as samples,
+    ):
+        yield lambda: calibrate_on(joined(list(samples)), len(block))
 
 
-def calibrate_on(sample: Sample) -> tuple[Floats, Floats, int]:
-    """As `calibrate`, on evidence that is at hand."""
+class _SampleWork:
+    """One way of seeing the held block -> the sample; the callable that goes to the worker processes."""
+
+    def __init__(self, held: Held[tuple[Block, Ints, Settings, str]]) -> None:
+        self._held = held
+
+    def __call__(self, way: Way) -> Sample:
+        block, documents, settings, fixed_views = self._held.value
+        return fresh_sample(way(block, documents, fixed_views), settings, block, fixed_views)
+
+
+def calibrate_on(sample: Sample, messages: int | None = None) -> Fitted:
+    """As `calibrate`, on evidence that is at hand.
+
+    messages : how many the evidence is of.  None: one row a message
+    """
     if np.bincount(sample.labels, minlength=sample.evidence.evidence.shape[2]).min() < MIN_CALIBRATION:
         nothing = Evidence(sample.evidence.evidence[:0], sample.evidence.unknown[:0])
-        sample = Sample(nothing, sample.labels[:0])
+        sample, messages = Sample(nothing, sample.labels[:0]), 0
     weights, covariance = fit(sample.evidence, sample.labels)
-    return weights, covariance, len(sample.labels)
+    return Fitted(weights, covariance, len(sample.labels) if messages is None else messages)
 
 
 def aligned_documents(block: Block, table: Table) -> Ints:
@@ -85,43 +123,50 @@ def aligned_documents(block: Block, table: Table) -> Ints:
     return np.where(table.keys[place] == block.keys, table.documents[:, place], 0)
 
 
-def out_of_sample(block: Block, documents: Ints, fixed_views: str = "") -> Iterator[Seen]:
-    """The ways in which the rows of a block can be seen as new.
+def ways_to_see(block: Block) -> list[Way]:
+    """How the rows of a block can be seen as new; prequential, where dates are known, comes last."""
+    dated = len(block) and np.isnan(block.dates).mean() <= 1 - DATED_SHARE
+    return [see_left_out, see_as_they_came] if dated else [see_left_out]
+
+
+def see_left_out(block: Block, documents: Ints, fixed_views: str = "") -> Seen:
+    """Rows, evenly taken, each scored without itself and its exact copies.
 
     documents   : int64 (n_classes, n_columns), n_jk, the block's own messages among the counted
     fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
     """
-    inner = without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
-    chosen = np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT)
-    some = select_rows(inner, chosen)
-    copies = exact_copies(inner, len(documents))[:, chosen]
-    yield Seen(some, leave_one_out(some, documents, copies), np.arange(len(some)))
-    if len(block) and np.isnan(block.dates).mean() <= 1 - DATED_SHARE:
-        order = time_order(inner)
-        used = order[int(len(order) * WARM_UP_SHARE) :]
-        yield Seen(inner, prequential(inner, documents, order), used)
+    inner = _inner(block, documents, fixed_views)
+    rows = np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT)
+    some = select_rows(inner, rows)
+    copies = exact_copies(inner, len(documents))[:, rows]
+    return Seen(some, leave_one_out(some, documents, copies), rows)
 
 
-def fresh_sample(seen: Iterable[Seen], settings: Settings, block: Block, fixed_views: str = "") -> Sample:
-    """The evidence under one way of scoring, of all rows that can be used."""
-    evidence: list[Floats] = []
-    unknown: list[Floats] = []
-    labels: list[Ints] = []
-    for inner, background, used in seen:
-        found = view_evidence(inner, background, settings.alpha, settings.threshold)
-        if fixed_views:
-            found = with_outside(found, inner, select_rows(block, _places(inner, block)), fixed_views)
-        evidence.append(found.evidence[used])
-        unknown.append(found.unknown[used])
-        labels.append(inner.labels[used].astype(np.int64))
-        del inner, background, used, found  # tens of MB each, before the next are made
-    return Sample(Evidence(np.concatenate(evidence), np.concatenate(unknown)), np.concatenate(labels))
+def see_as_they_came(block: Block, documents: Ints, fixed_views: str = "") -> Seen:
+    """The later rows, each scored with what was counted before it came; parameters as for see_left_out."""
+    inner = _inner(block, documents, fixed_views)
+    order = time_order(inner)
+    rows = order[int(len(order) * WARM_UP_SHARE) :]
+    background = prequential(inner, documents, order)
+    return Seen(select_rows(inner, rows), background.of_rows(inner, rows), rows)
 
 
-def _places(inner: Block, block: Block) -> Ints:
-    """Where the rows of `inner`, a stride of those of `block`, stand in it."""
-    return (
-        np.arange(0, len(block), 1 + (len(block) - 1) // MAX_LEFT_OUT)
-        if len(inner) < len(block)
-        else np.arange(len(block))
+def _inner(block: Block, documents: Ints, fixed_views: str) -> Block:
+    return without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
+
+
+def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed_views: str = "") -> Sample:
+    """The evidence of the seen rows of a block under one way of scoring."""
+    found = view_evidence(seen.block, seen.background, settings.alpha, settings.threshold)
+    if fixed_views:
+        found = with_outside(found, seen.block, select_rows(block, seen.rows), fixed_views)
+    return Sample(found, seen.block.labels.astype(np.int64))
+
+
+def joined(samples: list[Sample]) -> Sample:
+    """All rows of several samples."""
+    evidence = Evidence(
+        np.concatenate([sample.evidence.evidence for sample in samples]),
+        np.concatenate([sample.evidence.unknown for sample in samples]),
     )
+    return Sample(evidence, np.concatenate([sample.labels for sample in samples]))

@@ -25,7 +25,7 @@ from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.numeric import NAMES
-from nbspam.workflow.calibrating import aligned_documents, fresh_sample, out_of_sample
+from nbspam.workflow.calibrating import Fitted, aligned_documents, fresh_sample, ways_to_see
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
@@ -67,6 +67,17 @@ class PriorModel:
             )
         return [edges for _, edges in features]
 
+    def check_classes(self, path: str, messages: Ints) -> None:
+        """Raises unless each class has mail of its own or in the prior model."""
+        for name, own, before in zip(self.classes, messages, self.messages, strict=True):
+            if not own and not before:
+                raise UsageError(
+                    path,
+                    f"class {name} has no message, neither here nor in the prior model",
+                    "a filter needs mail of each class",
+                    "class-empty",
+                )
+
     def write(self, file: NewModel, with_features: bool) -> None:
         """Adds the prior's counts to a file under construction."""
         file.settings({"prior_weight": repr(self.weight)})
@@ -74,16 +85,16 @@ class PriorModel:
         if with_features:
             file.numeric_counts(self._tables.numeric_rows())
 
-    def calibrate(self, block: Block, table: Table, settings: Settings) -> tuple[Floats, Floats, int]:
+    def calibrate(self, block: Block, table: Table, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block, all among the counted."""
         weights, covariance = self._start()
         if not settings.averaged:
-            return np.zeros(0), np.zeros((0, 0)), 0
+            return Fitted(np.zeros(0), np.zeros((0, 0)), 0)
         if not len(block) or len(weights) > MAX_COVARIANCE:
-            return np.array(weights), np.array(covariance), 0
+            return Fitted(np.array(weights), np.array(covariance), 0)
         own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
-        seen = list(out_of_sample(block, own + self.factor * prior))[-1:]
-        background = seen[0].background
+        seen = ways_to_see(block)[-1](block, own + self.factor * prior, "")
+        background = seen.background
         totals, words = self._outside(block, table)
         background.totals[...] += totals[:, :, None]
         background.words[...] += words[:, None]
@@ -91,7 +102,7 @@ class PriorModel:
         for row, label in enumerate(sample.labels.tolist()):
             evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
             calibration.learn(weights, covariance, evidence, unknown, label)
-        return np.array(weights), np.array(covariance), len(sample.labels)
+        return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
 
     def _start(self) -> tuple[list[float], list[list[float]]]:
         weights, cells = self._tables.calibration()
@@ -125,15 +136,3 @@ class PriorModel:
                 totals[k] += np.bincount(part.views[some], weights, len(VIEWS))
         words += np.bincount(views[outside & (views < len(VIEWS))], minlength=len(VIEWS))
         return totals, words
-
-
-def check_classes(path: str, prior: PriorModel, messages: Ints) -> None:
-    """Raises unless each class has mail of its own or in the prior model."""
-    for name, own, before in zip(prior.classes, messages, prior.messages, strict=True):
-        if not own and not before:
-            raise UsageError(
-                path,
-                f"class {name} has no message, neither here nor in the prior model",
-                "a filter needs mail of each class",
-                "class-empty",
-            )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +17,6 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.scoring.calibration import feature_names
@@ -25,17 +26,17 @@ from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.calibrating import Sample, calibrate, calibrate_on
+from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
     sorted_keys,
     view_numbers,
     vocabulary_settings,
     with_all_words,
 )
-from nbspam.workflow.prior_model import PriorModel, check_classes
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges, FeatureCounts
+    from nbspam.workflow.prior_model import PriorModel
 
 Progress = Callable[[int, int], None]  # messages, bytes
 Part = tuple[list[Block], Skipped]  # of what is read
@@ -91,7 +92,7 @@ def train(
         choices = choices._replace(vocabulary=vocabulary)
     classes = choices.prior.classes if choices.prior else classes
     parts = read_blocks(items, classes, jobs, settings.features != "words")
-    return train_blocks(parts, classes, path, settings, choices, progress)
+    return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
 
 def train_blocks(
@@ -101,6 +102,7 @@ def train_blocks(
     settings: Settings,
     choices: Choices,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Trained:
     """Counts messages that were read and writes the model at `path`, whole or not at all.
 
@@ -112,14 +114,14 @@ def train_blocks(
     views = view_numbers(vocabulary.views if vocabulary else ALL)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
     skipped = _count(parts, counts, progress)
-    check_classes(path, prior, counts.messages) if prior else check_balance(path, classes, counts.messages)
+    prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
     features = _count_features(counts, len(classes), settings, edges)
     if choices.automatic:
         from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
 
         settings = settings.replaced(alpha=best_alpha(settings, classes, counts, table, features))
-    used = _write(path, classes, settings, choices, counts, table, features)
+    used = _write(path, classes, settings, choices, counts, table, features, jobs)
     messages = tuple(counts.messages.tolist())
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, len(table.keys), os.path.getsize(path), skipped, used, alpha)
@@ -133,23 +135,34 @@ def _write(
     counts: Accumulator,
     table: Table,
     features: FeatureCounts | None,
+    jobs: int,
 ) -> int:
     """Writes the model file; on how many messages it was calibrated."""
     vocabulary, prior = choices.vocabulary, choices.prior
-    if choices.sample and settings.averaged:
-        weights, covariance, used = calibrate_on(choices.sample)
-    elif prior:
-        weights, covariance, used = prior.calibrate(counts.recent(), table, settings)
-    else:
-        weights, covariance, used = calibrate(counts.recent(), table, settings, vocabulary)
-    with new_model(path, classes, counts.messages.tolist()) as file:
+    with (
+        _calibration(settings, choices, counts, table, jobs) as calibration,
+        new_model(path, classes, counts.messages.tolist()) as file,
+    ):
         file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
         _write_counts(file, table, counts, features)
         if prior:
             prior.write(file, settings.features != "words")
-        if len(weights):
-            file.calibration(feature_names(len(classes)), weights.tolist(), covariance.tolist())
-    return used
+        fitted = calibration()
+        if len(fitted.weights):
+            names = feature_names(len(classes))
+            file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
+    return fitted.messages
+
+
+def _calibration(
+    settings: Settings, choices: Choices, counts: Accumulator, table: Table, jobs: int
+) -> AbstractContextManager[Callable[[], Fitted]]:
+    """What gives the calibration; other processes may work it out while the counts are written."""
+    if choices.sample and settings.averaged:
+        return nullcontext(partial(calibrate_on, choices.sample))
+    if choices.prior:
+        return nullcontext(partial(choices.prior.calibrate, counts.recent(), table, settings))
+    return calibration_begun(counts.recent(), table, settings, choices.vocabulary, jobs)
 
 
 def _count(parts: Iterable[Part], counts: Accumulator, progress: Progress | None) -> Skipped:
@@ -217,7 +230,7 @@ def write_table(file: NewModel, table: Table) -> None:
 
 def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    texts = [text.decode("utf-8", "replace") for text in split_texts(table.texts, len(table.keys))]
+    texts = table.texts.decode("utf-8", "replace").split("\n") if len(table.keys) else []
     columns = [
         column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair
     ]

@@ -28,7 +28,7 @@ from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.file import ALL_VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-from nbspam.workflow.calibrating import fresh_sample, out_of_sample
+from nbspam.workflow.calibrating import fresh_sample, ways_to_see
 from nbspam.workflow.fixed_words import view_numbers
 from nbspam.workflow.training import Progress, Trained, learned_rows, token_rows
 
@@ -133,10 +133,8 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
         return 0
     fixed = model.settings.get("vocabulary") == "fixed"
     views = model.settings.get("views", ALL_VIEWS) if fixed else ""
-    latest = list(out_of_sample(block, _documents(updater, block), views))[
-        -1:
-    ]  # prequential, where dates are known
-    sample = fresh_sample(latest, settings, block, views)
+    seen = ways_to_see(block)[-1](block, _documents(updater, block), views)
+    sample = fresh_sample(seen, settings, block, views)
     steps = STEP_BUDGET // len(weights) ** 2
     rows = range(max(0, len(sample.labels) - max(1, steps)), len(sample.labels))
     for row in rows:
