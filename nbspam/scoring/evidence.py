@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Thing = TypeVar("Thing")
 
 
+MAX_WEIGHED = 10_000  # counts whose weights are remembered: most are few and small
+
+
 class ViewEvidence:
     """Turns the stored counts of one view's distinct tokens into evidence.
 
@@ -29,7 +32,7 @@ class ViewEvidence:
     spreads over `threshold * WEAK` (and those tied with the last of them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_log_totals", "_logs", "floor", "threshold")
+    __slots__ = ("_alpha", "_at_least", "_log_totals", "_weighed", "floor", "threshold")
 
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
@@ -39,23 +42,26 @@ class ViewEvidence:
         self.floor = threshold * WEAK[view]
         self.threshold = threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
-        self._logs: dict[float, float] = {}
+        self._weighed: dict[
+            tuple[float, ...], tuple[float, list[float]]
+        ] = {}
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
 
-    def weigh(self, counts: Sequence[float]) -> tuple[float, list[float]]:
-        """(spread, weights by class) of a token; class 0 has weight 0.
+    def weigh(self, counts: tuple[float, ...]) -> tuple[float, list[float]]:
+        """(spread, weights by class) of a token, not to be changed; class 0 has weight 0.
 
         counts : documents_0, occurrences_0, documents_1, ... as the model file keeps them
         """
-        logs = self._logs
-        ratios: list[float] = []
-        for n, total in zip(counts[::2], self._log_totals, strict=True):
-            value = logs.get(n)
-            if value is None:
-                value = logs[n] = log(n + self._alpha)
-            ratios.append(value - total)
-        first = ratios[0]
-        return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
+        documents = counts[::2]
+        known = self._weighed.get(documents)
+        if known is None:
+            alpha = self._alpha
+            ratios = [log(n + alpha) - total for n, total in zip(documents, self._log_totals, strict=True)]
+            first = ratios[0]
+            known = max(ratios) - min(ratios), [ratio - first for ratio in ratios]
+            if len(self._weighed) < MAX_WEIGHED:
+                self._weighed[documents] = known
+        return known
 
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""

@@ -15,7 +15,7 @@ from nbspam.scoring.evidence import ViewEvidence, mean_evidence
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, message_digest, token_key
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,22 +88,27 @@ class Counted:
     """The distinct tokens of a message under their keys.
 
     tokens   : by view, key -> (text, how often)
-    digest   : what tells that two messages are the same
     features : values of tokens.numeric.FEATURES; empty where they were not measured
     """
 
-    __slots__ = ("digest", "features", "tokens")
+    __slots__ = ("_digest", "features", "tokens")
 
     def __init__(self, bag: Bag, features: Sequence[float | None] = ()) -> None:
         self.features = features
         self.tokens: list[dict[int, tuple[str, int]]] = []
-        self.digest = 0
+        self._digest: int | None = None
         for found in bag.views():
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
-            self.tokens.append({token_key(token): (token, count) for token, count in times.items()})
-        self.digest = message_digest({key: n for view in self.tokens for key, (_, n) in view.items()})
+            self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
+
+    @property
+    def digest(self) -> int:
+        """What tells that two messages are the same."""
+        if self._digest is None:
+            self._digest = message_digest({key: n for view in self.tokens for key, (_, n) in view.items()})
+        return self._digest
 
     def keys(self) -> list[int]:
         """All keys."""
@@ -112,6 +117,7 @@ class Counted:
     def keep(self, views: str) -> None:
         """Forgets the tokens of all views but one (a name, or `all`); the digest stays."""
         if views != ALL_VIEWS:
+            self._digest = self.digest
             for number, name in enumerate(VIEWS):
                 if name != views:
                     self.tokens[number] = {}

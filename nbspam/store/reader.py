@@ -54,9 +54,9 @@ class Model:
         found: dict[int, tuple[int, ...]] = {}
         columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self.classes)))
         for start in range(0, len(keys), _ASK_AT_ONCE):
-            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))
-            for row in self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})"):
-                found[row[0]] = row[1:]
+            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))  # pages in order
+            rows = self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
+            found.update([(row[0], row[1:]) for row in rows.fetchall()])
         return found
 
     def histogram(self, kind: str) -> list[dict[int, int]]:

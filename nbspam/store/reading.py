@@ -41,7 +41,8 @@ class ReadingCursor(sqlite3.Cursor):
 
     def fetchall(self) -> list[Any]:
         """As of sqlite3."""
-        return list(self)
+        rows: list[Any] = self._safely(super().fetchall)
+        return rows
 
 
 class ReadingConnection(sqlite3.Connection):

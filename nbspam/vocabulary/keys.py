@@ -8,6 +8,8 @@ probability 3e-8.
 
 from __future__ import annotations
 
+from sys import byteorder
+
 try:
     from _md5 import md5  # type: ignore[import-not-found]  # loading OpenSSL's costs 3 ms
 except ImportError:  # another build of Python
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 NOTAWORD = "NOTAWORD"
 NOTAWORD_KEY = 0
+LITTLE = byteorder == "little"
 
 
 def token_key(text: str) -> int:
@@ -26,8 +29,14 @@ def token_key(text: str) -> int:
     return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
 
 
+def key_list(texts: Iterable[str]) -> list[int]:
+    """The keys of many tokens: token_key of each, for the tokens of one message."""
+    keys = memoryview(token_keys(texts)).cast("q").tolist() if LITTLE else [token_key(text) for text in texts]
+    return [key or 1 for key in keys] if NOTAWORD_KEY in keys else keys
+
+
 def token_keys(texts: Iterable[str]) -> bytes:
-    """The keys of many tokens, eight bytes each, little-endian: for bulk counting."""
+    """The keys of many tokens, eight bytes each, little-endian, where 0 stands for 1: for bulk counting."""
     return b"".join([md5(text.encode("utf-8", "replace")).digest()[:8] for text in texts])
 
 

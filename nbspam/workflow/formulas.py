@@ -243,7 +243,7 @@ def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
     law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, model.words[word.view] + 1)
     if not any(word.documents):
         return [("in the average", "never met, so it counts as unknown")]
-    counts = [n for pair in zip(word.documents, word.occurrences, strict=True) for n in pair]
+    counts = tuple(n for pair in zip(word.documents, word.occurrences, strict=True) for n in pair)
     spread, weights = law.weigh(counts)
     verdict = (
         "informative"
