@@ -42,9 +42,7 @@ class ViewEvidence:
         self.floor = threshold * WEAK[view]
         self.threshold = threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
-        self._weighed: dict[
-            tuple[float, ...], tuple[float, list[float]]
-        ] = {}
+        self._weighed: dict[tuple[float, ...], tuple[float, list[float]]] = {}
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
 
     def weigh(self, counts: tuple[float, ...]) -> tuple[float, list[float]]:
