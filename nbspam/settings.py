@@ -16,6 +16,7 @@ BINNINGS = ("frequency", "width")
 
 ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
+LAPLACE = 1.0  # the second smoothing of averaged views: docs/experiments/smoothings.md
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
@@ -33,6 +34,7 @@ class Settings:
     alpha       : the smoothing constant, >= 0
     prior       : as `--prior` spells it
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
+    laplace     : averaged a second time under lambda = LAPLACE, which trusts rare words less
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
@@ -47,6 +49,7 @@ class Settings:
         "bins",
         "event_model",
         "features",
+        "laplace",
         "normalise",
         "numeric_model",
         "prior",
@@ -65,6 +68,7 @@ class Settings:
         numeric_model: str = "",
         bins: int = BINS,
         binning: str = "frequency",
+        laplace: bool = True,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -83,6 +87,12 @@ class Settings:
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins = bins
         self.binning = binning
+        self.laplace = laplace and self.averaged
+
+    @property
+    def alphas(self) -> tuple[float, ...]:
+        """The smoothing constants of averaged views, each with evidence of its own."""
+        return (self.alpha, LAPLACE) if self.laplace else (self.alpha,)
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed."""
@@ -104,6 +114,7 @@ class Settings:
             "numeric_model": self.numeric_model,
             "bins": str(self.bins),
             "binning": self.binning,
+            "laplace": str(int(self.laplace)),
         }
 
 
@@ -131,9 +142,15 @@ def from_text(values: dict[str, str]) -> Settings:
         values.get("numeric_model", ""),
         int(values.get("bins", BINS)),
         values.get("binning", "frequency"),
+        values.get("laplace") == "1",
     )
+
+
+def smoothings(values: dict[str, str]) -> int:
+    """How many smoothing constants have evidence of their own, from the settings kept in a model file."""
+    return 2 if values.get("laplace") == "1" else 1
 
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False)
+    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, laplace=False)

@@ -141,7 +141,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 7
+    assert len(one) == 10
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])

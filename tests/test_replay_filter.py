@@ -83,7 +83,7 @@ def test_the_evidence_is_that_of_the_counts_of_the_prefix(n: int, corpus: Corpus
     rows = np.arange(n, len(corpus.block))[:30]
     judged = select_rows(corpus.block, rows)
     background = fixed_background(judged, counts.documents)
-    expected = view_evidence(judged, background, settings.alpha, settings.threshold)
+    expected = view_evidence(judged, background, settings.alphas, settings.threshold)
     for place, row in enumerate(rows.tolist()):
         evidence, unknown = subject.evidence(row)
         assert np.array(evidence) == pytest.approx(expected.evidence[place], abs=1e-9)
@@ -103,7 +103,7 @@ def test_the_score_is_that_of_one_message_at_a_time(corpus: Corpus) -> None:
 def test_the_calibration_learns_from_messages_that_do_not_count_yet(corpus: Corpus) -> None:
     subject = fed(corpus, Settings(), 0)
     assert isinstance(subject, AveragedReplay)
-    weights, covariance = first_weights(2)
+    weights, covariance = first_weights(2, 2)
     for row in range(80):
         evidence, unknown = subject.evidence(row)
         calibration.learn(weights, covariance, evidence, unknown, int(corpus.block.labels[row]))

@@ -17,12 +17,12 @@ MAX_STEPS = 60
 
 def design_matrix(sample: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
-    n_rows, n_views, n_classes = sample.evidence.shape
-    own = 1 + n_views
-    matrix = np.zeros((n_rows, n_classes, n_views + (n_classes - 1) * own))
-    matrix[:, :, :n_views] = sample.evidence.transpose(0, 2, 1)
+    n_rows, n_evidence, n_classes = sample.evidence.shape
+    own = 1 + sample.unknown.shape[1]
+    matrix = np.zeros((n_rows, n_classes, n_evidence + (n_classes - 1) * own))
+    matrix[:, :, :n_evidence] = sample.evidence.transpose(0, 2, 1)
     for k in range(1, n_classes):
-        start = n_views + (k - 1) * own
+        start = n_evidence + (k - 1) * own
         matrix[:, k, start] = 1.0
         matrix[:, k, start + 1 : start + own] = sample.unknown
     return matrix
@@ -40,8 +40,8 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
     labels : int64 (n_rows,), class numbers
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
-    n_classes = sample.evidence.shape[2]
-    first, spread = first_weights(n_classes)
+    _, n_evidence, n_classes = sample.evidence.shape
+    first, spread = first_weights(n_classes, n_evidence // sample.unknown.shape[1])
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     matrix = design_matrix(sample)

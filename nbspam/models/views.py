@@ -7,6 +7,7 @@ of nbspam.scoring.evidence, which scores one message; a test holds them together
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -42,7 +43,8 @@ class Background(NamedTuple):
 class Evidence(NamedTuple):
     """What the calibration sees.
 
-    evidence : float64 (n_rows, n_views, n_classes), nats, class 0 is 0
+    evidence : float64 (n_rows, n_smoothings * n_views, n_classes), nats, class 0 is 0; the views under the
+               first smoothing, then under the second
     unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met
     """
 
@@ -147,12 +149,12 @@ def _view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = No
     return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
 
 
-def view_evidence(block: Block, background: Background, alpha: float, threshold: float) -> Evidence:
-    """Evidence and unknown shares of every row; see nbspam.scoring.evidence for the law."""
+def view_evidence(
+    block: Block, background: Background, alphas: Sequence[float], threshold: float
+) -> Evidence:
+    """Evidence under each smoothing and unknown shares of every row; the law is nbspam.scoring.evidence."""
     parts = [
-        _slice_evidence(
-            block, background, first, min(first + SLICE_ROWS, len(block)), alpha or 1e-12, threshold
-        )
+        _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), alphas, threshold)
         for first in range(0, max(1, len(block)), SLICE_ROWS)
     ]
     return Evidence(
@@ -161,7 +163,7 @@ def view_evidence(block: Block, background: Background, alpha: float, threshold:
 
 
 def _slice_evidence(
-    block: Block, background: Background, first: int, last: int, alpha: float, threshold: float
+    block: Block, background: Background, first: int, last: int, alphas: Sequence[float], threshold: float
 ) -> Evidence:
     """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
     n_views, n_classes, n_rows = len(VIEWS), len(background.pairs), last - first
@@ -171,21 +173,35 @@ def _slice_evidence(
     cells = rows * n_views + views
     size = n_rows * n_views
     counts = background.pairs[:, pairs]
-    ratios = _logs(counts, alpha)
-    log_totals = np.log(background.totals[:, :, first:last] + alpha * background.words[:, first:last])
-    ratios -= log_totals[:, views, rows]
     missing = _over_classes(np.add, counts) <= 0
-    spreads = _over_classes(np.maximum, ratios) - _over_classes(np.minimum, ratios)
-    spreads[missing] = 0.0
-    informative = _informative(spreads, views, cells, threshold)
-    some = cells[informative]
-    divisors = np.bincount(some, minlength=size) + SHRINKAGE
-    evidence = np.zeros((size, n_classes))
-    for k in range(1, n_classes):
-        weights = (ratios[k] - ratios[0])[informative]
-        evidence[:, k] = np.bincount(some, weights=weights, minlength=size) / divisors
+    evidence = np.zeros((n_rows, len(alphas), n_views, n_classes))
+    for number, alpha in enumerate(alphas):
+        ratios = _log_rates(background, counts, first, last, alpha or 1e-12, views, rows)
+        spreads = _over_classes(np.maximum, ratios) - _over_classes(np.minimum, ratios)
+        spreads[missing] = 0.0
+        informative = _informative(spreads, views, cells, threshold)
+        some = cells[informative]
+        divisors = np.bincount(some, minlength=size) + SHRINKAGE
+        for k in range(1, n_classes):
+            weights = (ratios[k] - ratios[0])[informative]
+            means = np.bincount(some, weights=weights, minlength=size) / divisors
+            evidence[:, number, :, k] = means.reshape(n_rows, n_views)
     unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
-    return Evidence(evidence.reshape(n_rows, n_views, n_classes), unknown.reshape(n_rows, n_views))
+    return Evidence(evidence.reshape(n_rows, -1, n_classes), unknown.reshape(n_rows, n_views))
+
+
+def _log_rates(
+    background: Background,
+    counts: NDArray[Any],
+    first: int,
+    last: int,
+    alpha: float,
+    views: Ints,
+    rows: Ints,
+) -> Floats:
+    """log((n_jk + alpha) / (N_k + alpha |V|)), nats: float64 (n_classes, n_pairs) of a slice of rows."""
+    totals = background.totals[:, :, first:last] + alpha * background.words[:, first:last]
+    return _logs(counts, alpha) - np.log(totals)[:, views, rows]
 
 
 def _logs(counts: NDArray[Any], alpha: float) -> Floats:

@@ -5,10 +5,11 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v a_v E_vk + b_k + sum_v c_vk u_v
-E_vk the evidence of view v for class k against class 0, u_v the share of the view's distinct
-tokens that the model never met (NOTAWORD).  a_v is shared by the classes, b_k and c_vk belong
-to class k >= 1.  For two classes that is plain logistic regression on seven numbers.
+    z_k = sum_v (a_v E_vk + d_v L_vk) + b_k + sum_v c_vk u_v
+E_vk the evidence of view v for class k against class 0 under a small lambda, L_vk the same under
+Laplace's, which trusts rare words less; u_v the share of the view's distinct tokens that the model
+never met (NOTAWORD).  a_v and d_v are shared by the classes, b_k and c_vk belong to class k >= 1.
+For two classes that is plain logistic regression on ten numbers.
 """
 
 from __future__ import annotations
@@ -25,22 +26,28 @@ MAX_COVARIANCE = 120  # weights up to which `learn` keeps a covariance; beyond (
 # Where learning starts: the weighing of views that was best without calibration (accuracy-findings,
 # section 2), and how far from it mail may lead.
 _FIRST_EVIDENCE = {"header": 1.0, "body": 0.6, "structure": 0.4}
-_FIRST_VARIANCE = {"evidence": 0.25, "constant": 4.0, "unknown": 9.0}
+_FIRST_VARIANCE = {"evidence": 0.25, "laplace": 0.25, "constant": 4.0, "unknown": 9.0}
+SMOOTHINGS = ("evidence", "laplace")  # evidence comes view by view under the first, then under the second
 
 
-def feature_names(n_classes: int) -> list[tuple[str, int | None]]:
+def feature_names(n_classes: int, smoothings: int) -> list[tuple[str, int | None]]:
     """The features in the order of the weights, with their class (None: shared)."""
-    names: list[tuple[str, int | None]] = [("evidence:" + view, None) for view in VIEWS]
+    names: list[tuple[str, int | None]] = [
+        (f"{kind}:{view}", None) for kind in SMOOTHINGS[:smoothings] for view in VIEWS
+    ]
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
     return names
 
 
-def first_weights(n_classes: int) -> tuple[list[float], list[list[float]]]:
+def first_weights(n_classes: int, smoothings: int) -> tuple[list[float], list[list[float]]]:
     """Weights and covariance before any message was seen: the prior of the regression."""
-    names = feature_names(n_classes)
-    weights = [_FIRST_EVIDENCE.get(name.partition(":")[2], 0.0) if k is None else 0.0 for name, k in names]
+    names = feature_names(n_classes, smoothings)
+    weights = [
+        _FIRST_EVIDENCE.get(view, 0.0) if kind == SMOOTHINGS[0] else 0.0
+        for kind, _, view in (name.partition(":") for name, _ in names)
+    ]
     covariance = [[0.0] * len(names) for _ in names]
     for i, (name, _) in enumerate(names):
         covariance[i][i] = _FIRST_VARIANCE[name.partition(":")[0]]
@@ -52,7 +59,7 @@ def design(
 ) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
-    evidence : by view, by class;  unknown : by view
+    evidence : by smoothing and view, by class;  unknown : by view
     """
     row = [by_class[k] for by_class in evidence]
     for other in range(1, n_classes):
@@ -64,12 +71,12 @@ def scores(
     weights: Sequence[float], evidence: Sequence[Sequence[float]], unknown: Sequence[float]
 ) -> list[float]:
     """z_k by class, nats; z_0 = 0."""
-    n_views = len(unknown)
+    n_views, n_evidence = len(unknown), len(evidence)
     by_class: list[float] = []
     for k in range(len(evidence[0])):
-        total = sum(weights[v] * evidence[v][k] for v in range(n_views))
+        total = sum(weights[i] * evidence[i][k] for i in range(n_evidence))
         if k:
-            start = n_views + (k - 1) * (1 + n_views)
+            start = n_evidence + (k - 1) * (1 + n_views)
             total += weights[start] + sum(weights[start + 1 + v] * unknown[v] for v in range(n_views))
         by_class.append(total)
     return by_class

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from nbspam.store.reader import Model
     from nbspam.tokens.bag import Bag
 
+    Word = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
+
 NOTAWORD_VIEW = len(VIEWS)
 ALL_VIEWS = "all"
 
@@ -126,7 +128,7 @@ class Counted:
 class Scorer:
     """Scores messages by one model under one way of scoring."""
 
-    __slots__ = ("_features", "_log_prior", "_model", "_settings", "_views", "_weights", "_words")
+    __slots__ = ("_features", "_laws", "_log_prior", "_model", "_settings", "_weights", "_words")
 
     def __init__(self, model: Model, settings: Settings) -> None:
         self._model = model = on_prior(model)
@@ -135,7 +137,7 @@ class Scorer:
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
         )
         self._weights: list[float] = []
-        self._views: list[ViewEvidence] = []
+        self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
         self._features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
@@ -149,12 +151,17 @@ class Scorer:
                 self._words = self._make_word_scorer()
 
     def _prepare_views(self) -> None:
-        model = self._model
-        self._weights = model.calibration() or calibration.first_weights(len(model.classes))[0]
-        for view in range(len(VIEWS)):
-            documents, words = model.documents[view], model.words[view] + 1
-            settings = self._settings
-            self._views.append(ViewEvidence(view, settings.alpha, settings.threshold, documents, words))
+        model, settings = self._model, self._settings
+        alphas, threshold = settings.alphas, settings.threshold
+        first = calibration.first_weights
+        self._weights = model.calibration() or first(len(model.classes), len(alphas))[0]
+        self._laws = [
+            [
+                ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
+                for view in range(len(VIEWS))
+            ]
+            for alpha in alphas
+        ]
 
     def _make_word_scorer(self) -> WordScorer:
         from nbspam.scoring.events import WordTotals, make_word_scorer  # averaged views do without them
@@ -199,47 +206,57 @@ class Scorer:
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
         parts: list[Part] = []
-        evidence: list[list[float]] = []
+        evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens):
-            law = self._views[view]
-            candidates: list[tuple[float, Part]] = []
-            missing = 0
+            known: list[Word] = []
             for key, (text, times) in tokens.items():
                 counts = rows.get(key)
-                if counts is None or not any(counts):
-                    missing += 1
-                    continue
-                spread, weights = law.weigh(counts)
-                if spread > law.floor:
-                    candidates.append((spread, Part("token", text, view, weights, counts, times)))
-            found = law.informative(candidates)
-            sums = [sum(part.values[k] for part in found) for k in range(n_classes)]
-            evidence.append(mean_evidence(sums, len(found)))
-            unknown.append(missing / len(tokens) if tokens else 0.0)
-            scale = mean_evidence([self._weights[view]], len(found))[0]
-            for part in found:
-                part.values = [scale * value for value in part.values]
-            parts.extend(found)
+                if counts is not None and any(counts):
+                    known.append((text, times, counts))
+            unknown.append(1.0 - len(known) / len(tokens) if tokens else 0.0)
+            met: dict[str, Part] = {}
+            for number, laws in enumerate(self._laws):
+                place = number * len(VIEWS) + view
+                evidence[place] = self._weigh_view(laws[view], known, view, self._weights[place], met)
+            parts.extend(met.values())
         parts.extend(self._fixed_parts(unknown))
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
         scored.evidence, scored.unknown = evidence, unknown
         return scored
 
+    def _weigh_view(
+        self, law: ViewEvidence, known: list[Word], view: int, weight: float, met: dict[str, Part]
+    ) -> list[float]:
+        """The evidence of a view by class; what each informative word adds goes to its part in `met`."""
+        candidates: list[tuple[float, tuple[Word, list[float]]]] = []
+        for word in known:
+            spread, weights = law.weigh(word[2])
+            if spread > law.floor:
+                candidates.append((spread, (word, weights)))
+        found = law.informative(candidates)
+        classes = range(len(self._model.classes))
+        scale = mean_evidence([weight], len(found))[0]
+        for (text, times, counts), weights in found:
+            added = [scale * value for value in weights]
+            part = met.get(text)
+            if part is None:
+                met[text] = Part("token", text, view, added, counts, times)
+            else:
+                part.values = [a + b for a, b in zip(part.values, added, strict=True)]
+        return mean_evidence([sum([weights[k] for _, weights in found]) for k in classes], len(found))
+
     def _fixed_parts(self, unknown: list[float]) -> list[Part]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self._model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
+        n_evidence = len(self._laws) * n_views
+        own = [n_evidence + k * (1 + n_views) for k in range(len(model.classes) - 1)]  # where a class begins
         parts = []
         for view in range(n_views):
-            shares = [0.0]
-            shares.extend(
-                weights[n_views + (k - 1) * (1 + n_views) + 1 + view] * unknown[view]
-                for k in range(1, len(model.classes))
-            )
+            shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]
             parts.append(Part("unknown", VIEWS[view], view, shares))
-        constants = [0.0, *(weights[n_views + (k - 1) * (1 + n_views)] for k in range(1, len(model.classes)))]
-        parts.append(Part("base", "constant", -1, constants))
+        parts.append(Part("base", "constant", -1, [0.0, *(weights[begin] for begin in own)]))
         moved = [
             0.0 if prior == empirical else prior - empirical if empirical > -inf else 0.0
             for prior, empirical in zip(self._log_prior, trained, strict=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nbspam.errors import NbspamError
 from nbspam.scoring.calibration import feature_names
-from nbspam.settings import from_text
+from nbspam.settings import from_text, smoothings
 from nbspam.store.derived import VIEW_NAMES, histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, open_model, store_error
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
@@ -107,7 +107,7 @@ def _sum_complaints(model: Model) -> Iterator[str]:
 
 def _calibration_complaints(model: Model) -> Iterator[str]:
     weights, covariance = model.calibration(), covariance_of(model)
-    if weights and len(weights) != len(feature_names(len(model.classes))):
+    if weights and len(weights) != len(feature_names(len(model.classes), smoothings(model.settings))):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
     if not all(map(isfinite, weights)):
         yield "calibration: a weight is not a finite number"

@@ -15,7 +15,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import AT_LEAST, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, LAPLACE, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS
@@ -161,25 +161,34 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     floors = ", ".join(
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
+    sums = "Σ_v (a_v E_vk + d_v L_vk)" if settings.laplace else "Σ_v a_v E_vk"
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
         ("evidence of view v", f"E_vk = Σ w_jk over its informative words / (their number + {SHRINKAGE:g})"),
+        *_second_smoothing(settings),
         ("unknown share of view v", "u_v = share of its words that the model never met"),
-        (f"score against {first}", "z_k = Σ_v a_v E_vk + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
+        (f"score against {first}", f"z_k = {sums} + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]
-    return lines + _calibration(model)
+    return lines + _calibration(model, settings)
 
 
-def _calibration(model: Model) -> list[Line]:
+def _second_smoothing(settings: Settings) -> list[Line]:
+    if not settings.laplace:
+        return []
+    return [("the same with Laplace's λ", f"L_vk, from φ with λ = {LAPLACE:g}: rare words weigh less")]
+
+
+def _calibration(model: Model, settings: Settings) -> list[Line]:
     from nbspam.scoring.calibration import feature_names, first_weights
 
     learned = model.calibration()
-    weights = learned or first_weights(len(model.classes))[0]
-    symbols = {"evidence": "a", "constant": "b", "unknown": "c"}
+    shape = (len(model.classes), len(settings.alphas))
+    weights = learned or first_weights(*shape)[0]
+    symbols = {"evidence": "a", "laplace": "d", "constant": "b", "unknown": "c"}
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
-    for (name, k), weight in zip(feature_names(len(model.classes)), weights, strict=True):
+    for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = name.partition(":")
         of = ", ".join(part for part in (view, model.classes[k] if k is not None else "") if part)
         lines.append((f"{symbols[kind]}({of})", f"{weight:+.4f}"))

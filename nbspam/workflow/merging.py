@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
 from nbspam.scoring.calibration import feature_names, first_weights
+from nbspam.settings import smoothings
 from nbspam.store.inspect import covariance_of
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
@@ -76,10 +77,16 @@ def _settings(first: Model, classes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
-    fitting = [model for model in models if model.classes == classes and covariance_of(model)]
+    shape = (len(classes), smoothings(models[0].settings))
+    names = feature_names(*shape)
+    fitting = [
+        model
+        for model in models
+        if model.classes == classes and len(model.calibration()) == len(names) and covariance_of(model)
+    ]
     if not fitting:
         return ([], [], []), 0
-    first, spread = first_weights(len(classes))
+    first, spread = first_weights(*shape)
     prior_mean = np.array(first)
     prior = np.linalg.inv(np.array(spread))
     precision, pull = prior.copy(), prior @ prior_mean
@@ -90,9 +97,9 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     covariance = np.linalg.inv(precision)
     if not _is_sound(covariance):  # rounding left no posterior: the one of most messages stands
         largest = max(fitting, key=lambda model: sum(model.messages))
-        return (feature_names(len(classes)), largest.calibration(), covariance_of(largest)), 1
+        return (names, largest.calibration(), covariance_of(largest)), 1
     weights: Floats = covariance @ pull
-    return (feature_names(len(classes)), weights.tolist(), covariance.tolist()), len(fitting)
+    return (names, weights.tolist(), covariance.tolist()), len(fitting)
 
 
 def _is_sound(covariance: Floats) -> bool:

@@ -87,7 +87,7 @@ class PriorModel:
 
     def calibrate(self, block: Block, table: Table, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block, all among the counted."""
-        weights, covariance = self._start()
+        weights, covariance = self._start(len(settings.alphas))
         if not settings.averaged:
             return Fitted(np.zeros(0), np.zeros((0, 0)), 0)
         if not len(block) or len(weights) > MAX_COVARIANCE:
@@ -104,10 +104,11 @@ class PriorModel:
             calibration.learn(weights, covariance, evidence, unknown, label)
         return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
 
-    def _start(self) -> tuple[list[float], list[list[float]]]:
+    def _start(self, smoothings: int) -> tuple[list[float], list[list[float]]]:
         weights, cells = self._tables.calibration()
-        if not weights or not cells:
-            return calibration.first_weights(len(self.classes))
+        first = calibration.first_weights(len(self.classes), smoothings)
+        if not cells or len(weights) != len(first[0]):
+            return first
         covariance = [[0.0] * len(weights) for _ in weights]
         for line, place, value in cells:
             covariance[line][place] = covariance[place][line] = value

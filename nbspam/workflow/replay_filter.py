@@ -138,7 +138,7 @@ class AveragedReplay(ReplayFilter):
         self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
     ) -> None:
         super().__init__(block, order, classes, settings, loss)
-        self._weights, self._covariance = first_weights(len(classes))
+        self._weights, self._covariance = first_weights(len(classes), len(settings.alphas))
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
 
     def weights(self) -> Sequence[float]:
@@ -162,7 +162,7 @@ class AveragedReplay(ReplayFilter):
             sums.documents[:n_views].T[:, :, None].astype(np.float64),
             sums.words[:n_views, None].astype(np.float64) + 1.0,
         )
-        found = view_evidence(one, background, self._settings.alpha, self._settings.threshold)
+        found = view_evidence(one, background, self._settings.alphas, self._settings.threshold)
         return found.evidence[0].tolist(), found.unknown[0].tolist()
 
     def seen(self, message: int) -> tuple[list[list[float]], list[float]]:

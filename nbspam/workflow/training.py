@@ -149,7 +149,7 @@ def _write(
             prior.write(file, settings.features != "words")
         fitted = calibration()
         if len(fitted.weights):
-            names = feature_names(len(classes))
+            names = feature_names(len(classes), len(settings.alphas))
             file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
     return fitted.messages
 
