@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nbspam.sources.notes import Notes
 
 INBOX = "INBOX"
-BESIDE = "file beside the folders"
+BESIDE = "beside the folders"
 _SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
 _NOT_RECEIVED = frozenset(
     ("trash", "drafts", "draft", "sent", "templates", "outbox", "deleted items", "deleted messages")

@@ -30,6 +30,7 @@ class Updater:
         row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
         self.fixed_vocabulary = row is not None and row[0] == "fixed"
         self._histogram: dict[tuple[str, int, int], int] = {}
+        self._totals: dict[tuple[int, int], list[int]] = {}  # (view, class): documents, occurrences, words
         prior = connection.execute("SELECT count(*) FROM prior_class").fetchone()[0]
         columns = [f"prior_documents_{k} + prior_occurrences_{k}" for k in range(self.n_classes)]
         self._prior_sum = " + ".join(columns) if prior else ""
@@ -49,6 +50,7 @@ class Updater:
             known.update({row[0]: row[1:] for row in self._rows([NOTAWORD_KEY])})
         for key, view, text, times in tokens:
             self._count_token(label, key, view, text, times, sign, known.get(key))
+        self._write_totals()
         self._write_histogram()
         self.connection.execute("UPDATE class SET messages = messages + ? WHERE number = ?", (sign, label))
         self._remember(label, digest, sign)
@@ -86,13 +88,11 @@ class Updater:
             execute(statement, (new[2 * label], new[2 * label + 1], key))
         else:
             execute("DELETE FROM token WHERE key = ?", (key,))
+        totals = self._totals.setdefault((view, label), [0, 0, 0])
+        totals[0] += sign
+        totals[1] += sign * times
         if before is None or not kept:
-            execute("UPDATE view SET words = words + ? WHERE number = ?", (1 if kept else -1, view))
-        execute(
-            "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
-            "WHERE view = ? AND class = ?",
-            (sign, sign * times, view, label),
-        )
+            totals[2] += 1 if kept else -1
         if before is not None:
             self._note(old, -1)
         if kept:
@@ -136,6 +136,17 @@ class Updater:
         for k in range(self.n_classes):
             for cell in (("documents", k, counts[2 * k]), ("complement", k, occurrences - counts[2 * k + 1])):
                 self._histogram[cell] = self._histogram.get(cell, 0) + sign
+
+    def _write_totals(self) -> None:
+        """Once a message: a statement a token would cost more than the tokens do."""
+        for (view, label), (documents, occurrences, words) in self._totals.items():
+            self.connection.execute(
+                "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
+                "WHERE view = ? AND class = ?",
+                (documents, occurrences, view, label),
+            )
+            self.connection.execute("UPDATE view SET words = words + ? WHERE number = ?", (words, view))
+        self._totals.clear()
 
     def _write_histogram(self) -> None:
         moves = [(*cell, words) for cell, words in self._histogram.items() if words]

@@ -16,15 +16,16 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from nbspam.engine.accumulator import select_rows
+from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
 from nbspam.models import views as kept
-from nbspam.settings import ALPHA, AT_LEAST, SHRINKAGE, STRONG, THRESHOLD, WEAK
+from nbspam.settings import ALPHA, AT_LEAST, LAPLACE, SHRINKAGE, STRONG, THRESHOLD, WEAK, Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens import Bag, Tokenizer
+from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
 
@@ -75,6 +76,7 @@ class Way(NamedTuple):
     """A way of scoring.  Thresholds are shares of `threshold`, by view; see nbspam.settings."""
 
     alpha: float = ALPHA
+    second: float | None = LAPLACE  # the other smoothing constant; None: one
     threshold: float = THRESHOLD
     strong: tuple[float, ...] = STRONG
     weak: tuple[float, ...] = WEAK
@@ -86,28 +88,37 @@ class Way(NamedTuple):
 
 
 def evidence(block: Block, pairs: Any, documents: Any, way: Way) -> Any:
-    """float64 (n_rows, n_views or twice as many): averages of the views, then shares of unknown tokens.
+    """float64 (n_rows, some times n_views): views by smoothing, then shares of unknown tokens.
 
     pairs : (2, n_pairs), the counts each token of each row is scored with
     """
+    alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
+    columns = [_averages(block, pairs, documents, way, alpha) for alpha in alphas]
+    if way.unknown:
+        n_views = columns[0].shape[1]
+        cells = block.rows() * n_views + block.views[block.columns]
+        all_tokens, size = np.bincount(cells, minlength=len(block) * n_views), len(block) * n_views
+        unknown = np.bincount(cells[pairs.sum(axis=0) <= 0], minlength=size)
+        columns.append((unknown / np.maximum(all_tokens, 1)).reshape(-1, n_views))
+    return np.hstack(columns)
+
+
+def _averages(block: Block, pairs: Any, documents: Any, way: Way, alpha: float) -> Any:
+    """float64 (n_rows, n_views), nats: the averages under one smoothing constant."""
     n_views = max(3, int(block.views.max()) + 1)
     views = block.views[block.columns].astype(np.int64)
     cells, size = block.rows() * n_views + views, len(block) * n_views
     totals = np.array([np.bincount(block.views, weights=row, minlength=n_views) for row in documents])
     words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
-    logs = np.log(totals + way.alpha * words)
-    weights = np.log(pairs[1] + way.alpha) - np.log(pairs[0] + way.alpha) - (logs[1] - logs[0])[views]
+    logs = np.log(totals + alpha * words)
+    weights = np.log(pairs[1] + alpha) - np.log(pairs[0] + alpha) - (logs[1] - logs[0])[views]
     met = pairs.sum(axis=0)
     weights *= np.where(met > 0, met / np.maximum(met + way.confidence, 1e-9), 0.0)
     chosen = _chosen(np.abs(weights), views, cells, way, n_views)
     n = np.bincount(cells[chosen], minlength=size)
     sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
     divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
-    columns = [(sums / divisors[way.length]).reshape(-1, n_views)]
-    if way.unknown:
-        all_tokens = np.maximum(np.bincount(cells, minlength=size), 1)
-        columns.append((np.bincount(cells[met <= 0], minlength=size) / all_tokens).reshape(-1, n_views))
-    return np.hstack(columns)
+    return (sums / divisors[way.length]).reshape(-1, n_views)
 
 
 def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
@@ -133,10 +144,18 @@ def without_itself(block: Block, documents: Any) -> Any:
 
 
 def learn(train: Block, test: Block, way: Way) -> Any:
-    """float64 (n_rows of test,), log-odds after a calibration on leave-one-out evidence."""
+    """float64 (n_rows of test,), log-odds after a calibration on the evidence that nbspam learns from."""
     documents, _ = train.totals(2)
-    sample = evidence(train, without_itself(train, documents), documents, way)
-    regression = LogisticRegression(C=10.0, max_iter=2000).fit(sample, train.labels)
+    samples = [evidence(train, without_itself(train, documents), documents, way)]
+    labels = [train.labels]
+    if len(ways_to_see(train)) > 1:  # dated: prequential evidence too, under the totals of the end
+        order = time_order(train)
+        later = order[int(len(order) * WARM_UP_SHARE) :]
+        before = kept.prequential(train, documents, order).pairs.astype(float)
+        samples.append(evidence(train, before, documents, way)[later])
+        labels.append(train.labels[later])
+    regression = LogisticRegression(C=10.0, max_iter=2000)
+    regression.fit(np.concatenate(samples), np.concatenate(labels))
     return regression.decision_function(evidence(test, documents[:, test.columns], documents, way))
 
 
@@ -189,6 +208,6 @@ def check_law(block: Block) -> None:
     """Raises if `evidence` with the settings of nbspam is not what nbspam does (but for ties)."""
     documents, _ = block.totals(2)
     ours = evidence(block, documents[:, block.columns], documents, Way())
-    theirs = kept.view_evidence(block, kept.fixed_background(block, documents), ALPHA, THRESHOLD)
+    theirs = kept.view_evidence(block, kept.fixed_background(block, documents), Settings().alphas, THRESHOLD)
     same = np.isclose(ours, np.hstack([theirs.evidence[:, :, 1], theirs.unknown]), atol=1e-9)
     assert same.mean() > 0.999, same.mean()
