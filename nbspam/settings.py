@@ -16,7 +16,7 @@ BINNINGS = ("frequency", "width")
 
 ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-LAPLACE = 1.0  # the second smoothing of averaged views: docs/experiments/smoothings.md
+SECOND_ALPHA = 3.0  # of averaged views, beside the first: docs/experiments/smoothings.md
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
@@ -34,7 +34,7 @@ class Settings:
     alpha       : the smoothing constant, >= 0
     prior       : as `--prior` spells it
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
-    laplace     : averaged a second time under lambda = LAPLACE, which trusts rare words less
+    second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
@@ -49,10 +49,10 @@ class Settings:
         "bins",
         "event_model",
         "features",
-        "laplace",
         "normalise",
         "numeric_model",
         "prior",
+        "second_alpha",
         "threshold",
     )
 
@@ -68,7 +68,7 @@ class Settings:
         numeric_model: str = "",
         bins: int = BINS,
         binning: str = "frequency",
-        laplace: bool = True,
+        second_alpha: float = SECOND_ALPHA,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -87,12 +87,12 @@ class Settings:
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins = bins
         self.binning = binning
-        self.laplace = laplace and self.averaged
+        self.second_alpha = second_alpha if self.averaged else 0.0
 
     @property
     def alphas(self) -> tuple[float, ...]:
         """The smoothing constants of averaged views, each with evidence of its own."""
-        return (self.alpha, LAPLACE) if self.laplace else (self.alpha,)
+        return (self.alpha, self.second_alpha) if self.second_alpha else (self.alpha,)
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed."""
@@ -114,7 +114,7 @@ class Settings:
             "numeric_model": self.numeric_model,
             "bins": str(self.bins),
             "binning": self.binning,
-            "laplace": str(int(self.laplace)),
+            "second_alpha": repr(self.second_alpha),
         }
 
 
@@ -142,15 +142,15 @@ def from_text(values: dict[str, str]) -> Settings:
         values.get("numeric_model", ""),
         int(values.get("bins", BINS)),
         values.get("binning", "frequency"),
-        values.get("laplace") == "1",
+        float(values.get("second_alpha", 0)),
     )
 
 
 def smoothings(values: dict[str, str]) -> int:
     """How many smoothing constants have evidence of their own, from the settings kept in a model file."""
-    return 2 if values.get("laplace") == "1" else 1
+    return 1 if values.get("second_alpha") in (None, "0.0") else 2
 
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, laplace=False)
+    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0)

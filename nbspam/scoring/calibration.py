@@ -5,9 +5,9 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v L_vk) + b_k + sum_v c_vk u_v
-E_vk the evidence of view v for class k against class 0 under a small lambda, L_vk the same under
-Laplace's, which trusts rare words less; u_v the share of the view's distinct tokens that the model
+    z_k = sum_v (a_v E_vk + d_v C_vk) + b_k + sum_v c_vk u_v
+E_vk the evidence of view v for class k against class 0 under a small lambda, C_vk the same under
+a large one, which trusts rare words less; u_v the share of the view's distinct tokens that the model
 never met (NOTAWORD).  a_v and d_v are shared by the classes, b_k and c_vk belong to class k >= 1.
 For two classes that is plain logistic regression on ten numbers.
 """
@@ -26,8 +26,8 @@ MAX_COVARIANCE = 120  # weights up to which `learn` keeps a covariance; beyond (
 # Where learning starts: the weighing of views that was best without calibration (accuracy-findings,
 # section 2), and how far from it mail may lead.
 _FIRST_EVIDENCE = {"header": 1.0, "body": 0.6, "structure": 0.4}
-_FIRST_VARIANCE = {"evidence": 0.25, "laplace": 0.25, "constant": 4.0, "unknown": 9.0}
-SMOOTHINGS = ("evidence", "laplace")  # evidence comes view by view under the first, then under the second
+_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 0.25, "constant": 4.0, "unknown": 9.0}
+SMOOTHINGS = ("evidence", "cautious")  # evidence comes view by view under the first, then under the second
 
 
 def feature_names(n_classes: int, smoothings: int) -> list[tuple[str, int | None]]:

@@ -15,7 +15,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import AT_LEAST, LAPLACE, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS
@@ -161,7 +161,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     floors = ", ".join(
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
-    sums = "Σ_v (a_v E_vk + d_v L_vk)" if settings.laplace else "Σ_v a_v E_vk"
+    sums = "Σ_v (a_v E_vk + d_v C_vk)" if settings.second_alpha else "Σ_v a_v E_vk"
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
@@ -175,9 +175,14 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
 
 
 def _second_smoothing(settings: Settings) -> list[Line]:
-    if not settings.laplace:
+    if not settings.second_alpha:
         return []
-    return [("the same with Laplace's λ", f"L_vk, from φ with λ = {LAPLACE:g}: rare words weigh less")]
+    return [
+        (
+            "cautious evidence",
+            f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less",
+        )
+    ]
 
 
 def _calibration(model: Model, settings: Settings) -> list[Line]:
@@ -186,7 +191,7 @@ def _calibration(model: Model, settings: Settings) -> list[Line]:
     learned = model.calibration()
     shape = (len(model.classes), len(settings.alphas))
     weights = learned or first_weights(*shape)[0]
-    symbols = {"evidence": "a", "laplace": "d", "constant": "b", "unknown": "c"}
+    symbols = {"evidence": "a", "cautious": "d", "constant": "b", "unknown": "c"}
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = name.partition(":")

@@ -22,7 +22,7 @@ from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
 from nbspam.models import views as kept
-from nbspam.settings import ALPHA, AT_LEAST, LAPLACE, SHRINKAGE, STRONG, THRESHOLD, WEAK, Settings
+from nbspam.settings import ALPHA, AT_LEAST, SAME, SECOND_ALPHA, SHRINKAGE, STRONG, THRESHOLD, WEAK, Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens import Bag, Tokenizer
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
@@ -76,7 +76,7 @@ class Way(NamedTuple):
     """A way of scoring.  Thresholds are shares of `threshold`, by view; see nbspam.settings."""
 
     alpha: float = ALPHA
-    second: float | None = LAPLACE  # the other smoothing constant; None: one
+    second: float | None = SECOND_ALPHA  # the other smoothing constant; None: one
     threshold: float = THRESHOLD
     strong: tuple[float, ...] = STRONG
     weak: tuple[float, ...] = WEAK
@@ -122,7 +122,7 @@ def _averages(block: Block, pairs: Any, documents: Any, way: Way, alpha: float) 
 
 
 def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
-    """bool (n_pairs,): the strong tokens, and the largest weak ones where a row has few."""
+    """bool (n_pairs,): the strong tokens, and the largest weak ones (and ties) where a row has few."""
     strong, weak, least = (
         np.array((*by_view, *[by_view[-1]] * (n_views - len(by_view))))[views]
         for by_view in (way.strong, way.weak, way.at_least)
@@ -133,7 +133,11 @@ def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
     begins = np.flatnonzero(np.diff(sorted_cells, prepend=-1))
     rank = np.empty(len(cells), np.int64)
     rank[order] = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
-    return chosen | ((rank < least) & (sizes > way.threshold * weak))
+    enough = np.bincount(cells[chosen], minlength=cells.max(initial=0) + 1)[cells] >= least
+    wanting = ~enough & (sizes > way.threshold * weak)
+    last = np.full(cells.max(initial=0) + 1, np.inf)
+    np.minimum.at(last, cells[wanting & (rank < least)], sizes[wanting & (rank < least)])
+    return chosen | (wanting & (sizes >= last[cells] - SAME))
 
 
 def without_itself(block: Block, documents: Any) -> Any:
@@ -180,7 +184,7 @@ def row(name: str, scores: Any, labels: Any) -> str:
 
 def heading(corpus: str, messages: int) -> None:
     """Prints the head of a table."""
-    folds = "" if "judged" in corpus else f", {FOLDS} folds"
+    folds = "" if "judged" in corpus or "replay" in corpus else f", {FOLDS} folds"
     print(f"\n{corpus}, {messages:,} messages{folds}\n", flush=True)
     print("| | (1-ROCA)% | log loss, 1/1000 | ham lost | spam missed |\n|---|---|---|---|---|", flush=True)
 

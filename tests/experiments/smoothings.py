@@ -2,24 +2,27 @@
 
 import numpy as np
 
-from nbspam.engine.accumulator import time_order
+from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import prequential, view_evidence
 from nbspam.scoring import calibration
-from nbspam.settings import ALPHA, LAPLACE, THRESHOLD
+from nbspam.settings import ALPHA, SECOND_ALPHA, THRESHOLD
+from nbspam.workflow.calibrating import WARM_UP_SHARE
+from tests.experiments.calibration import learned
 from tests.experiments.lab import Way, counted, heading, mail, row, ways
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
 PAIRS = (
-    (ALPHA, LAPLACE),
+    (ALPHA, SECOND_ALPHA),
     (ALPHA, None),
     (0.1, None),
     (1.0, None),
     (ALPHA, 0.3),
-    (ALPHA, 3.0),
-    (0.01, 1.0),
-    (0.1, 1.0),
+    (ALPHA, 1.0),
+    (ALPHA, 10.0),
+    (0.05, 3.0),
+    (0.1, 3.0),
 )
 
 
@@ -49,7 +52,7 @@ def in_time_order() -> None:
         dated = corpus in ("spamassassin", "ccert_zh")
         order = time_order(block) if dated else np.random.default_rng(0).permutation(len(block))
         heading(f"{corpus}, replay " + ("by date" if dated else "in random order"), len(block))
-        for alphas in ((ALPHA, LAPLACE), (ALPHA,)):
+        for alphas in ((ALPHA, SECOND_ALPHA), (ALPHA,), (ALPHA, 1.0)):
             scores = replayed(block, order, alphas)
             late = order[FIRST:]
             name = name_of((alphas[0], alphas[1] if len(alphas) > 1 else None))
@@ -57,6 +60,25 @@ def in_time_order() -> None:
             print(row(f"{name}, after the first {FIRST}", scores[late], block.labels[late]), flush=True)
 
 
+def later_mail() -> None:
+    """The older part of the mail trains, the next three tenths are judged: means over six cuts."""
+    for corpus in ("spamassassin", "ccert_zh"):
+        block = counted(mail(corpus))
+        order = time_order(block)
+        heading(f"{corpus}, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+        for pair in PAIRS:
+            alphas = pair[:1] if pair[1] is None else pair
+            rows = []
+            for percent in range(30, 90, 10):
+                cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
+                past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
+                scores = learned(past, future, True, WARM_UP_SHARE, True, alphas)
+                rows.append([float(cell) for cell in row("", scores, future.labels).split("|")[2:6]])
+            area, loss, lost, missed = np.mean(rows, axis=0)
+            print(f"| {name_of(pair)} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |", flush=True)
+
+
 if __name__ == "__main__":
     ways(CORPORA, {name_of(pair): Way(alpha=pair[0], second=pair[1]) for pair in PAIRS})
     in_time_order()
+    later_mail()
