@@ -46,7 +46,9 @@ def begun(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -
         yield map(work, itertools.chain(first, stream))
         return
     with _processes(jobs) as pool:
-        yield _collect(pool, work, [pool.submit(work, shard) for shard in first], stream, jobs)
+        with _interrupt_waits():  # the first submission makes the workers
+            submitted = [pool.submit(work, shard) for shard in first]
+        yield _collect(pool, work, submitted, stream, jobs)
 
 
 @contextlib.contextmanager
@@ -64,6 +66,16 @@ def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
         os.close(lifeline[0])
         os.close(lifeline[1])
+
+
+@contextlib.contextmanager
+def _interrupt_waits() -> Iterator[None]:
+    """Holds Ctrl-C back: a worker that has begun and does not yet ignore it would say so with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _collect(
