@@ -3,6 +3,8 @@
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows, time_order
+from nbspam.models.views import Background
+from nbspam.tokens.bag import VIEWS
 from tests.experiments.lab import Way, counted, evidence, heading, mail, row
 
 PARTS = 6  # the mail in time order; each part is judged by what came before it, the first is not
@@ -27,9 +29,21 @@ def aged(train, test, half_life: float):  # type: ignore[no-untyped-def]
     pairs = documents[:, train.columns].copy()
     pairs[train.labels[rows].astype(int), np.arange(len(rows))] -= weight[rows]
     pairs[np.abs(pairs) < 1e-9] = 0.0
-    sample = evidence(train, pairs, documents, Way())
+    sample = evidence(train, seen_with(train, pairs, documents), Way())
     regression = LogisticRegression(C=10.0, max_iter=2000).fit(sample, train.labels)
-    return regression.decision_function(evidence(test, documents[:, test.columns], documents, Way()))
+    judged = seen_with(test, documents[:, test.columns], documents)
+    return regression.decision_function(evidence(test, judged, Way()))
+
+
+def seen_with(block, pairs, documents):  # type: ignore[no-untyped-def]
+    """The same totals for all rows, of counts that need not be whole."""
+    totals = np.array([np.bincount(block.views, weights=row, minlength=len(VIEWS)) for row in documents])
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=len(VIEWS)) + 1.0
+    return Background(
+        pairs,
+        np.repeat(totals[:, :, None], len(block), axis=2),
+        np.repeat(words[:, None], len(block), axis=1),
+    )
 
 
 def main() -> None:

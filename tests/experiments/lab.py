@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from scipy.stats import rankdata
@@ -24,7 +25,7 @@ from nbspam.mail.dates import received_date
 from nbspam.models import views as kept
 from nbspam.settings import ALPHA, AT_LEAST, SAME, SECOND_ALPHA, SHRINKAGE, STRONG, THRESHOLD, WEAK, Settings
 from nbspam.sources import open_labelled
-from nbspam.tokens import Bag, Tokenizer
+from nbspam.tokens import VIEWS, Bag, Tokenizer
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
@@ -87,31 +88,29 @@ class Way(NamedTuple):
     length: str = "mean"  # mean, sum or root: what evidence is divided by
 
 
-def evidence(block: Block, pairs: Any, documents: Any, way: Way) -> Any:
+def evidence(block: Block, seen: kept.Background, way: Way) -> Any:
     """float64 (n_rows, some times n_views): views by smoothing, then shares of unknown tokens.
 
-    pairs : (2, n_pairs), the counts each token of each row is scored with
+    seen : the counts that each row is scored with
     """
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
-    columns = [_averages(block, pairs, documents, way, alpha) for alpha in alphas]
+    columns = [_averages(block, seen, way, alpha) for alpha in alphas]
     if way.unknown:
-        n_views = columns[0].shape[1]
+        n_views = len(seen.words)
         cells = block.rows() * n_views + block.views[block.columns]
         all_tokens, size = np.bincount(cells, minlength=len(block) * n_views), len(block) * n_views
-        unknown = np.bincount(cells[pairs.sum(axis=0) <= 0], minlength=size)
+        unknown = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
         columns.append((unknown / np.maximum(all_tokens, 1)).reshape(-1, n_views))
     return np.hstack(columns)
 
 
-def _averages(block: Block, pairs: Any, documents: Any, way: Way, alpha: float) -> Any:
+def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> Any:
     """float64 (n_rows, n_views), nats: the averages under one smoothing constant."""
-    n_views = max(3, int(block.views.max()) + 1)
+    n_views, pairs, rows = len(seen.words), seen.pairs, block.rows()
     views = block.views[block.columns].astype(np.int64)
-    cells, size = block.rows() * n_views + views, len(block) * n_views
-    totals = np.array([np.bincount(block.views, weights=row, minlength=n_views) for row in documents])
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
-    logs = np.log(totals + alpha * words)
-    weights = np.log(pairs[1] + alpha) - np.log(pairs[0] + alpha) - (logs[1] - logs[0])[views]
+    cells, size = rows * n_views + views, len(block) * n_views
+    logs = np.log(seen.totals + alpha * seen.words)
+    weights = np.log(pairs[1] + alpha) - np.log(pairs[0] + alpha) - (logs[1] - logs[0])[views, rows]
     met = pairs.sum(axis=0)
     weights *= np.where(met > 0, met / np.maximum(met + way.confidence, 1e-9), 0.0)
     chosen = _chosen(np.abs(weights), views, cells, way, n_views)
@@ -140,27 +139,21 @@ def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
     return chosen | (wanting & (sizes >= last[cells] - SAME))
 
 
-def without_itself(block: Block, documents: Any) -> Any:
-    """The counts of each pair less its own message: leave-one-out."""
-    pairs = documents[:, block.columns].astype(float)
-    pairs[block.labels[block.rows()].astype(int), np.arange(len(block.columns))] -= 1
-    return pairs
-
-
 def learn(train: Block, test: Block, way: Way) -> Any:
     """float64 (n_rows of test,), log-odds after a calibration on the evidence that nbspam learns from."""
     documents, _ = train.totals(2)
-    samples = [evidence(train, without_itself(train, documents), documents, way)]
-    labels = [train.labels]
-    if len(ways_to_see(train)) > 1:  # dated: prequential evidence too, under the totals of the end
-        order = time_order(train)
-        later = order[int(len(order) * WARM_UP_SHARE) :]
-        before = kept.prequential(train, documents, order).pairs.astype(float)
-        samples.append(evidence(train, before, documents, way)[later])
-        labels.append(train.labels[later])
-    regression = LogisticRegression(C=10.0, max_iter=2000)
-    regression.fit(np.concatenate(samples), np.concatenate(labels))
-    return regression.decision_function(evidence(test, documents[:, test.columns], documents, way))
+    n_views = max(len(VIEWS), int(train.views.max()) + 1)
+    with mock.patch.object(kept, "VIEWS", range(n_views)):  # an experiment may have more of them
+        alone = kept.leave_one_out(train, documents, kept.exact_copies(train, 2))
+        samples, labels = [evidence(train, alone, way)], [train.labels]
+        if len(ways_to_see(train)) > 1:  # dated: prequential evidence too
+            order = time_order(train)
+            later = order[int(len(order) * WARM_UP_SHARE) :]
+            samples.append(evidence(train, kept.prequential(train, documents, order), way)[later])
+            labels.append(train.labels[later])
+        regression = LogisticRegression(C=10.0, max_iter=2000)
+        regression.fit(np.concatenate(samples), np.concatenate(labels))
+        return regression.decision_function(evidence(test, kept.fixed_background(test, documents), way))
 
 
 def judged(block: Block, way: Way | None = None, seed: int = 0) -> Any:
@@ -211,7 +204,7 @@ def variants(corpora: Iterable[str], named: dict[str, Variant | None]) -> None:
 def check_law(block: Block) -> None:
     """Raises if `evidence` with the settings of nbspam is not what nbspam does (but for ties)."""
     documents, _ = block.totals(2)
-    ours = evidence(block, documents[:, block.columns], documents, Way())
+    ours = evidence(block, kept.fixed_background(block, documents), Way())
     theirs = kept.view_evidence(block, kept.fixed_background(block, documents), Settings().alphas, THRESHOLD)
     same = np.isclose(ours, np.hstack([theirs.evidence[:, :, 1], theirs.unknown]), atol=1e-9)
     assert same.mean() > 0.999, same.mean()
