@@ -385,7 +385,7 @@ def long_work(wordy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some seconds of training."""
     index = tmp_path_factory.mktemp("long") / "index"
     lines = [f"{path.parent.name} {path}\n" for path in sorted(wordy.glob("*/*"))]
-    index.write_text("".join(lines * 40))
+    index.write_text("".join(lines * 60))
     return index
 
 
@@ -508,7 +508,7 @@ def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
     interrupted = 0
     for _ in range(6):
         child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
-        time.sleep(0.4 + drawn.random())
+        time.sleep(0.3 + 0.7 * drawn.random())
         os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
         _, errors = child.communicate(timeout=60)
         assert child.returncode in (0, 130), errors

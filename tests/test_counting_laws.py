@@ -15,12 +15,18 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from nbspam.engine import accumulator
+from nbspam.engine.accumulator import representative_rows, select_rows
+from nbspam.engine.block import BlockBuilder
+from nbspam.scoring.calibration import first_weights
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.tokens.bag import Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
@@ -268,3 +274,48 @@ def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: I
     assert (tmp_path / "m-journal").exists()
     run("classify", "-m", model, stdin=mail("hello"))
     assert counts(model) == before
+
+
+@pytest.mark.parametrize(("second_alpha", "weights"), [(0.0, 7), (3.0, 10)])
+def test_a_model_keeps_the_smoothings_that_it_was_trained_with(
+    items: Items, tmp_path: Path, second_alpha: float, weights: int
+) -> None:
+    path = str(trained(items[::2], tmp_path / "model", Settings(second_alpha=second_alpha)))
+    learn(path, items[1].label, items[1].read())
+    update(items[3::2], ("ham", "spam"), path)
+    merge([path, path], str(tmp_path / "merged"))
+    for name in (path, str(tmp_path / "merged")):
+        model = open_model(name)
+        assert len(model.calibration()) == weights
+        assert model.settings["second_alpha"] == repr(second_alpha)
+        assert check_model(name) == []
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(dated: bool) -> None:
+    """Ham comes first and is older, as in a folder of each class: the last read are all spam."""
+    builder = BlockBuilder()
+    for number in range(400):
+        label = int(number >= 300)
+        bag = Bag([f"field:{number}"], ["word"], [])
+        builder.add(str(number), label, bag, float(number) if dated else None, 1)
+    block = builder.build()
+    rows = representative_rows(block, np.arange(400), 100, np.array([300, 100]))
+    assert np.bincount(block.labels[rows]).tolist() == [75, 25]
+    assert (np.diff(rows) > 0).all()
+    if dated:
+        assert rows.tolist() == [*range(225, 300), *range(375, 400)]
+    else:  # any of them, whatever order they were read in
+        backwards = select_rows(block, np.arange(400)[::-1])
+        again = representative_rows(backwards, np.arange(400), 100, np.array([300, 100]))
+        assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
+
+
+def test_much_mail_of_one_class_read_last_is_calibrated(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", len(items) // 2)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
+    by_class = sorted(items, key=lambda item: item.label)
+    weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
+    assert weights != first_weights(2, 2)[0]

@@ -1,8 +1,8 @@
 """Counts of any amount of mail in bounded memory.
 
 Hides when blocks are folded together.  The table of counts grows with the vocabulary; the rows
-(which message held which token) are kept for the latest messages only, because the calibration
-needs no more.
+(which message held which token) are kept for the latest messages of each class only, because the
+calibration needs no more.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 if TYPE_CHECKING:
     from nbspam.engine.feature_rows import FeatureRows
 
+DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; seven weights need no more
 ALL_VIEWS = tuple(range(len(VIEWS)))
 MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
@@ -162,7 +163,8 @@ class Accumulator:
         counted = count_block(merged, self._n_classes, self._vocabulary, self._views)
         self._table = merge_tables([self._table, counted]) if len(self._table.keys) else sorted_table(counted)
         both = merge_blocks([*self._recent, merged]) if self._recent else merged
-        self._recent = [latest(both, KEPT_MESSAGES)]
+        rows = representative_rows(both, np.arange(len(both)), KEPT_MESSAGES, self.messages)
+        self._recent = [both if len(rows) == len(both) else select_rows(both, rows)]
 
     def table(self) -> Table:
         """All counts."""
@@ -170,7 +172,7 @@ class Accumulator:
         return self._table
 
     def recent(self) -> Block:
-        """The latest messages, at most KEPT_MESSAGES, over the columns of `table` where they are in it."""
+        """About KEPT_MESSAGES of all classes, the latest, over the columns of `table` where it has them."""
         self._fold()
         return self._recent[0] if self._recent else merge_blocks([])
 
@@ -198,16 +200,29 @@ def order_of_dates(dates: NDArray[np.float64]) -> Ints:
     return np.argsort(dates, kind="stable")
 
 
-def latest(block: Block, n: int) -> Block:
-    """The n latest rows, in the order they stood in."""
-    if len(block) <= n:
-        return block
-    return select_rows(block, latest_rows(block, np.arange(len(block)), n))
+def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Ints:
+    """About n of some labelled rows, in the order these stand in: of each class its share, the latest.
+
+    messages : int64 (n_classes,), of which the shares are taken
+    The latest of all would be of one class where a folder of ham is older than that of spam.  Of mail without
+    dates the last read is not the latest: a few by their digests, which is to say any.
+    """
+    if len(rows) <= n:
+        return rows
+    order = (
+        order_of_dates(block.dates[rows])
+        if is_dated(block.dates[rows])
+        else np.argsort(block.digests()[rows])
+    )
+    labels = block.labels[rows][order]
+    quotas = np.ceil(n * messages / max(int(messages.sum()), 1)).astype(np.int64)
+    parts = [order[labels == k][-quota:] for k, quota in enumerate(quotas.tolist()) if quota]
+    return rows[np.sort(np.concatenate(parts))]
 
 
-def latest_rows(block: Block, rows: Ints, n: int) -> Ints:
-    """The n latest of some rows, in the order these stand in."""
-    return rows if len(rows) <= n else rows[np.sort(order_of_dates(block.dates[rows])[-n:])]
+def is_dated(dates: NDArray[np.float64]) -> bool:
+    """Whether so many dates are known that time order means something."""
+    return len(dates) > 0 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
 def select_rows(block: Block, rows: Ints) -> Block:

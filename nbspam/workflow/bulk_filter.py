@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.engine.accumulator import KEPT_MESSAGES, Table, latest_rows, select_rows
+from nbspam.engine.accumulator import KEPT_MESSAGES, Table, representative_rows, select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.scoring_rules import Rule, count_rule
@@ -67,7 +67,7 @@ class BulkFilter:
         self.settings = settings
         self._weights: Floats = np.zeros(0)
         self._rule: Rule | None = None
-        sample = select_rows(block, latest_rows(block, train, KEPT_MESSAGES))
+        sample = select_rows(block, representative_rows(block, train, KEPT_MESSAGES, counts.messages))
         if settings.averaged:
             self._calibrate(sample, automatic)
             return

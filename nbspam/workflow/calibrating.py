@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.engine.accumulator import Table, select_rows, time_order
+from nbspam.engine.accumulator import Table, is_dated, select_rows, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.executor import begun
 from nbspam.engine.held import Held
@@ -36,7 +36,6 @@ from nbspam.workflow.fixed_words import with_outside, without_columns
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
 MAX_LEFT_OUT = 3_000  # messages scored leave-one-out, evenly taken; more change no weight
 MIN_CALIBRATION = 20  # messages of each class; below, the calibration keeps its prior
-DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
 class Sample(NamedTuple):
@@ -125,8 +124,7 @@ def aligned_documents(block: Block, table: Table) -> Ints:
 
 def ways_to_see(block: Block) -> list[Way]:
     """How the rows of a block can be seen as new; prequential, where dates are known, comes last."""
-    dated = len(block) and np.isnan(block.dates).mean() <= 1 - DATED_SHARE
-    return [see_left_out, see_as_they_came] if dated else [see_left_out]
+    return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
 
 def see_left_out(block: Block, documents: Ints, fixed_views: str = "") -> Seen:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.engine.accumulator import time_order
+from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.executor import run_shards
@@ -23,7 +23,6 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
-from nbspam.workflow.calibrating import DATED_SHARE
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -151,7 +150,7 @@ def in_time(corpus: Corpus) -> tuple[Ints, str]:
     """
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX
-    if np.isnan(corpus.block.dates).mean() <= 1 - DATED_SHARE:
+    if is_dated(corpus.block.dates):
         return time_order(corpus.block), BY_DATE
     truth = corpus.truth()
     changes = int((truth[1:] != truth[:-1]).sum())
