@@ -209,15 +209,12 @@ def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Int
     """
     if len(rows) <= n:
         return rows
-    order = (
-        order_of_dates(block.dates[rows])
-        if is_dated(block.dates[rows])
-        else np.argsort(block.digests()[rows])
-    )
+    dates = block.dates[rows]
+    order = order_of_dates(dates) if is_dated(dates) else np.argsort(block.digests()[rows])
     labels = block.labels[rows][order]
     quotas = np.ceil(n * messages / max(int(messages.sum()), 1)).astype(np.int64)
     parts = [order[labels == k][-quota:] for k, quota in enumerate(quotas.tolist()) if quota]
-    return rows[np.sort(np.concatenate(parts))]
+    return np.asarray(rows[np.sort(np.concatenate(parts))])
 
 
 def is_dated(dates: NDArray[np.float64]) -> bool:
