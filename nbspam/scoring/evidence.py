@@ -53,13 +53,19 @@ class ViewEvidence:
         documents = counts[::2]
         known = self._weighed.get(documents)
         if known is None:
-            alpha = self._alpha
-            ratios = [log(n + alpha) - total for n, total in zip(documents, self._log_totals, strict=True)]
-            first = ratios[0]
-            known = max(ratios) - min(ratios), [ratio - first for ratio in ratios]
+            known = self._weigh(documents)
             if len(self._weighed) < MAX_WEIGHED:
                 self._weighed[documents] = known
         return known
+
+    def _weigh(self, documents: tuple[float, ...]) -> tuple[float, list[float]]:
+        alpha, log_totals = self._alpha, self._log_totals
+        if len(documents) == 2:  # the common case, with one logarithm: a fresh process weighs each count once
+            value = log((documents[1] + alpha) / (documents[0] + alpha)) - log_totals[1] + log_totals[0]
+            return abs(value), [0.0, value]
+        ratios = [log(n + alpha) - total for n, total in zip(documents, log_totals, strict=True)]
+        first = ratios[0]
+        return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
 
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""

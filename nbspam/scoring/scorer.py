@@ -230,21 +230,21 @@ class Scorer:
     ) -> list[float]:
         """The evidence of a view by class; what each informative word adds goes to its part in `met`."""
         candidates: list[tuple[float, tuple[Word, list[float]]]] = []
+        weigh, floor = law.weigh, law.floor
         for word in known:
-            spread, weights = law.weigh(word[2])
-            if spread > law.floor:
+            spread, weights = weigh(word[2])
+            if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
-        classes = range(len(self._model.classes))
         scale = mean_evidence([weight], len(found))[0]
         for (text, times, counts), weights in found:
-            added = [scale * value for value in weights]
             part = met.get(text)
             if part is None:
-                met[text] = Part("token", text, view, added, counts, times)
+                met[text] = Part("token", text, view, [scale * value for value in weights], counts, times)
             else:
-                part.values = [a + b for a, b in zip(part.values, added, strict=True)]
-        return mean_evidence([sum([weights[k] for _, weights in found]) for k in classes], len(found))
+                part.values = [a + scale * b for a, b in zip(part.values, weights, strict=True)]
+        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self._model.classes))]
+        return mean_evidence(sums, len(found))
 
     def _fixed_parts(self, unknown: list[float]) -> list[Part]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
