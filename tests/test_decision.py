@@ -16,13 +16,11 @@ from nbspam.decision import (
     cutoffs,
     decide,
     decide_by_cutoffs,
-    matrix_from_text,
-    parse_loss,
-    read_loss_matrix,
     risks,
     zero_one_loss,
 )
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
+from nbspam.losses import matrix_from_text, parse_loss, read_loss_matrix
 
 NAMES = ("ham", "spam")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import fsum, inf
 
 from nbspam.errors import UsageError
-from nbspam.scoring import calibration
 from nbspam.scoring.evidence import ViewEvidence, mean_evidence
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
@@ -153,8 +152,7 @@ class Scorer:
     def _prepare_views(self) -> None:
         model, settings = self._model, self._settings
         alphas, threshold = settings.alphas, settings.threshold
-        first = calibration.first_weights
-        self._weights = model.calibration() or first(len(model.classes), len(alphas))[0]
+        self._weights = model.calibration() or _first_weights(len(model.classes), len(alphas))
         self._laws = [
             [
                 ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
@@ -299,6 +297,12 @@ class Scorer:
         if outside:
             nothing = (0,) * (2 * len(self._model.classes))
             yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)
+
+
+def _first_weights(n_classes: int, smoothings: int) -> list[float]:
+    from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
+
+    return first_weights(n_classes, smoothings)[0]
 
 
 def on_prior(model: Model) -> Model:

@@ -144,7 +144,7 @@ def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
     """The losses of `--loss`: costs, or the path of a matrix file; None for an empty text."""
     if not text:
         return None
-    from nbspam.decision import parse_loss, read_loss_matrix
+    from nbspam.losses import parse_loss, read_loss_matrix
 
     return parse_loss(text, classes) if "=" in text else read_loss_matrix(text, classes)
 
@@ -154,7 +154,7 @@ def stored_loss(model: Model) -> Loss | None:
     if "loss" in model.settings:
         return read_loss(model.settings["loss"], model.classes)
     if "loss_matrix" in model.settings:
-        from nbspam.decision import matrix_from_text
+        from nbspam.losses import matrix_from_text
 
         return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
     return None
