@@ -83,9 +83,9 @@ def leave_one_out(block: Block, documents: Ints, copies: Ints | None = None) -> 
     if copies is None:
         copies = (block.labels == np.arange(len(documents))[:, None]).astype(np.int64)
     background.pairs[:] -= copies[:, rows].astype(np.int32)
-    background.totals[:] -= copies[:, None, :] * _view_lengths(block, rows).T
+    background.totals[:] -= copies[:, None, :] * view_lengths(block, rows).T
     alone = (_over_classes(np.add, background.pairs) == 0) & (copies.sum(axis=0) > 0)[rows]
-    background.words[:] -= _view_lengths(block, rows, alone).T
+    background.words[:] -= view_lengths(block, rows, alone).T
     return background
 
 
@@ -125,13 +125,13 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
         running = np.cumsum(labels[by_token] == k, dtype=np.int32)
         before_group = (running[begins] - (labels[by_token[begins]] == k))[group]
         background.pairs[k, by_token] -= running - before_group
-    lengths = _view_lengths(block, rows)[order]
+    lengths = view_lengths(block, rows)[order]
     own = block.labels[order]
     for k in range(n_classes):
         later = np.cumsum((lengths * (own == k)[:, None])[::-1], axis=0)[::-1]
         background.totals[k][:, order] -= later.T
     # The token's first message: unknown to it and to all earlier ones.
-    firsts = _view_lengths(block, rows, _over_classes(np.add, background.pairs) == 0)
+    firsts = view_lengths(block, rows, _over_classes(np.add, background.pairs) == 0)
     background.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
     return background
 
@@ -141,7 +141,7 @@ def _over_classes(operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
     return reduce(operation, values)
 
 
-def _view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = None) -> Floats:
+def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = None) -> Floats:
     """float64 (n_rows, n_views), distinct tokens of each row, or those of them where `pairs` is true."""
     n_views = len(VIEWS)
     cells = rows * n_views + block.views[block.columns]

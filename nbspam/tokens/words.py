@@ -67,8 +67,13 @@ _known = _Known()
 
 def from_chunks(chunks: list[str]) -> list[str]:
     """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
-    regular = bytes(map(str.isalnum, chunks))
-    found = chunks if 0 not in regular else _with_irregular(chunks, regular)
+    found: list[str] = []
+    append, extend, known = found.append, found.extend, _known
+    for chunk in chunks:
+        if chunk.isalnum():
+            append(chunk)
+        else:
+            extend(known[chunk])
     sizes = list(map(len, found))
     if max(sizes, default=0) > MAX_WORD:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
@@ -77,20 +82,6 @@ def from_chunks(chunks: list[str]) -> list[str]:
     if _SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
-
-
-def _with_irregular(chunks: list[str], regular: bytes) -> list[str]:
-    """The words of chunks: a regular one is its own word, and runs of those are copied whole."""
-    found: list[str] = []
-    known = _known
-    begin, at = 0, regular.find(0)
-    while at >= 0:
-        found += chunks[begin:at]
-        found += known[chunks[at]]
-        begin = at + 1
-        at = regular.find(0, begin)
-    found += chunks[begin:]
-    return found
 
 
 def _spelled_out(found: list[str]) -> list[str]:

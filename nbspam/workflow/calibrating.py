@@ -67,6 +67,9 @@ class Fitted(NamedTuple):
     messages: int
 
 
+NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)), 0)  # where nothing is averaged
+
+
 def calibrate(block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None) -> Fitted:
     """The calibration learned on the rows of a block; empty where nothing is averaged."""
     with calibration_begun(block, table, settings, vocabulary) as finish:
@@ -79,7 +82,7 @@ def calibration_begun(
 ) -> Iterator[Callable[[], Fitted]]:
     """What `calibrate` gives, worked out by other processes until it is asked for if `jobs` allows it."""
     if not settings.averaged:
-        yield lambda: Fitted(np.zeros(0), np.zeros((0, 0)), 0)
+        yield lambda: NOT_FITTED
         return
     fixed_views = vocabulary.views if vocabulary else ""
     documents = aligned_documents(block, table)

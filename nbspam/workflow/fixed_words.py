@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
-from nbspam.models.views import Evidence, Floats
+from nbspam.models.views import Evidence, view_lengths
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
@@ -64,15 +64,8 @@ def with_outside(sample: Evidence, inner: Block, block: Block, views: str) -> Ev
 
     As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
     """
-    met = _view_lengths(inner)
+    met = view_lengths(inner, inner.rows())
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    all_tokens = _view_lengths(block) * read
+    all_tokens = view_lengths(block, block.rows()) * read
     unknown = sample.unknown * met + (all_tokens - met)
     return Evidence(sample.evidence, unknown / np.maximum(all_tokens, 1.0))
-
-
-def _view_lengths(block: Block) -> Floats:
-    """float64 (n_rows, n_views), distinct tokens of each row."""
-    cells = block.rows() * len(VIEWS) + block.views[block.columns]
-    lengths: Floats = np.bincount(cells, minlength=len(block) * len(VIEWS)).astype(np.float64)
-    return lengths.reshape(-1, len(VIEWS))

@@ -25,7 +25,7 @@ from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.numeric import NAMES
-from nbspam.workflow.calibrating import Fitted, aligned_documents, fresh_sample, ways_to_see
+from nbspam.workflow.calibrating import NOT_FITTED, Fitted, aligned_documents, fresh_sample, ways_to_see
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
@@ -87,9 +87,9 @@ class PriorModel:
 
     def calibrate(self, block: Block, table: Table, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block, all among the counted."""
-        weights, covariance = self._start(len(settings.alphas))
         if not settings.averaged:
-            return Fitted(np.zeros(0), np.zeros((0, 0)), 0)
+            return NOT_FITTED
+        weights, covariance = self._start(len(settings.alphas))
         if not len(block) or len(weights) > MAX_COVARIANCE:
             return Fitted(np.array(weights), np.array(covariance), 0)
         own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
