@@ -45,6 +45,8 @@ def _run(arguments: list[str]) -> int:
                 from nbspam.cli.classify import classify
 
                 return classify(*understood)
+        # numpy's second thread would spin for 0.1 s of CPU, and no matrix here is large enough for two.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from nbspam.cli.commands import run
 
         return run(arguments)

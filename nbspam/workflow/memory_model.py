@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import split_texts
+from nbspam.engine.texts import split_texts
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS, Bag
 

@@ -16,8 +16,9 @@ import numpy as np
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, split_texts
+from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.texts import split_texts
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay

@@ -15,8 +15,8 @@ import numpy as np
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import split_texts
 from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.sources import Item
 from nbspam.tokens.bag import VIEWS
