@@ -37,4 +37,4 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
     lengths = np.diff(ends, prepend=0)
     lengths, begins = lengths[places], (ends - lengths)[places]
     goes_to = np.cumsum(lengths) - lengths
-    return characters[np.repeat(begins - goes_to, lengths) + np.arange(lengths.sum())].tobytes()[:-1]
+    return bytes(characters[np.repeat(begins - goes_to, lengths) + np.arange(lengths.sum())])[:-1]
