@@ -16,12 +16,13 @@ BINNINGS = ("frequency", "width")
 
 ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-SECOND_ALPHA = 3.0  # of averaged views, beside the first: docs/experiments/smoothings.md
+SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
 WEAK = (1.0, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0)  # so many of the largest spreads count, by view: short texts have few strong words
+NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 BINS = 10
@@ -35,6 +36,7 @@ class Settings:
     prior       : as `--prior` spells it
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
+    novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
@@ -50,6 +52,7 @@ class Settings:
         "event_model",
         "features",
         "normalise",
+        "novelty",
         "numeric_model",
         "prior",
         "second_alpha",
@@ -69,6 +72,7 @@ class Settings:
         bins: int = BINS,
         binning: str = "frequency",
         second_alpha: float = SECOND_ALPHA,
+        novelty: float = NOVELTY,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -88,6 +92,7 @@ class Settings:
         self.bins = bins
         self.binning = binning
         self.second_alpha = second_alpha if self.averaged else 0.0
+        self.novelty = novelty if self.averaged else 0.0
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -115,6 +120,7 @@ class Settings:
             "bins": str(self.bins),
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
+            "novelty": repr(self.novelty),
         }
 
 
@@ -143,6 +149,7 @@ def from_text(values: dict[str, str]) -> Settings:
         int(values.get("bins", BINS)),
         values.get("binning", "frequency"),
         float(values.get("second_alpha", 0)),
+        float(values.get("novelty", 0)),
     )
 
 
@@ -153,4 +160,4 @@ def smoothings(values: dict[str, str]) -> int:
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0)
+    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0, novelty=0.0)

@@ -83,7 +83,7 @@ def test_the_evidence_is_that_of_the_counts_of_the_prefix(n: int, corpus: Corpus
     rows = np.arange(n, len(corpus.block))[:30]
     judged = select_rows(corpus.block, rows)
     background = fixed_background(judged, counts.documents)
-    expected = view_evidence(judged, background, settings.alphas, settings.threshold)
+    expected = view_evidence(judged, background, settings)
     for place, row in enumerate(rows.tolist()):
         evidence, unknown = subject.evidence(row)
         assert np.array(evidence) == pytest.approx(expected.evidence[place], abs=1e-9)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK
+from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import VIEWS
 
 Floats = NDArray[np.float64]
@@ -138,23 +138,27 @@ def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = Non
     return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
 
 
-def view_evidence(
-    block: Block, background: Background, alphas: Sequence[float], threshold: float
-) -> Evidence:
+def view_evidence(block: Block, background: Background, settings: Settings) -> Evidence:
     """Evidence under each smoothing and unknown shares of every row; the law is nbspam.scoring.evidence."""
+    alphas, threshold = settings.alphas, settings.threshold
     parts = [
         _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), alphas, threshold)
         for first in range(0, max(1, len(block)), SLICE_ROWS)
     ]
-    return Evidence(
-        np.concatenate([part.evidence for part in parts]), np.concatenate([part.unknown for part in parts])
-    )
+    unknown = np.concatenate([part.unknown for part in parts])
+    evidence = np.concatenate([part.evidence for part in parts])
+    return Evidence(evidence * familiarity(unknown, settings), unknown)
+
+
+def familiarity(unknown: Floats, settings: Settings) -> Floats:
+    """float64 (n_rows, n_smoothings * n_views, 1): what the evidence is multiplied by."""
+    return np.tile(1.0 - settings.novelty * unknown**2, len(settings.alphas))[:, :, None]
 
 
 def _slice_evidence(
     block: Block, background: Background, first: int, last: int, alphas: Sequence[float], threshold: float
 ) -> Evidence:
-    """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
+    """The plain means of rows first .. last - 1; slices bound the memory of the temporary arrays."""
     n_views, n_classes, n_rows = len(VIEWS), len(background.pairs), last - first
     pairs = slice(int(block.starts[first]), int(block.starts[last]))
     rows = np.repeat(np.arange(n_rows), np.diff(block.starts[first : last + 1]))

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 MAX_COVARIANCE = 120  # weights up to which `learn` keeps a covariance; beyond (K > 30) the weights stand
 # Where learning starts: the weighing of views that was best without calibration (accuracy-findings,
-# section 2), and how far from it mail may lead.
+# section 2), and how far from it mail may lead.  The constant is held near 0: mail like none that was met
+# has no evidence, and should not be judged by what balanced the evidence of the mail that was
+# (docs/experiments/calibration.md).
 _FIRST_EVIDENCE = {"header": 1.0, "body": 0.6, "structure": 0.4}
-_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 0.25, "constant": 4.0, "unknown": 9.0}
+_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 1.0, "constant": 0.3, "unknown": 9.0}
 SMOOTHINGS = ("evidence", "cautious")  # evidence comes view by view under the first, then under the second
 
 

@@ -2,7 +2,8 @@
 
 Hides the averaging: which tokens are informative and what the mean divides by. Naive Bayes adds up
 evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
-geometric mean of likelihood ratios) does not. Pure Python; nbspam.models.views computes the same in
+geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
+met say little: its mean counts less. Pure Python; nbspam.models.views computes the same in
 bulk. Chosen in docs/experiments/evidence.md.
 """
 
@@ -77,6 +78,6 @@ class ViewEvidence:
         return [thing for spread, thing in found if spread >= last]
 
 
-def mean_evidence(sums: Sequence[float], informative: int) -> list[float]:
+def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:
     """Sums of weights by class -> evidence by class."""
-    return [total / (informative + SHRINKAGE) for total in sums]
+    return [familiarity * total / (informative + SHRINKAGE) for total in sums]

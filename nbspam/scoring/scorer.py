@@ -213,10 +213,12 @@ class Scorer:
                 if counts is not None and any(counts):
                     known.append((text, times, counts))
             unknown.append(1.0 - len(known) / len(tokens) if tokens else 0.0)
+            familiarity = 1.0 - self._settings.novelty * unknown[view] ** 2
             met: dict[str, Part] = {}
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
-                evidence[place] = self._weigh_view(laws[view], known, view, self._weights[place], met)
+                law, weight = laws[view], self._weights[place]
+                evidence[place] = self._weigh_view(law, known, view, familiarity, weight, met)
             parts.extend(met.values())
         parts.extend(self._fixed_parts(unknown))
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
@@ -224,7 +226,13 @@ class Scorer:
         return scored
 
     def _weigh_view(
-        self, law: ViewEvidence, known: list[Word], view: int, weight: float, met: dict[str, Part]
+        self,
+        law: ViewEvidence,
+        known: list[Word],
+        view: int,
+        familiarity: float,
+        weight: float,
+        met: dict[str, Part],
     ) -> list[float]:
         """The evidence of a view by class; what each informative word adds goes to its part in `met`."""
         candidates: list[tuple[float, tuple[Word, list[float]]]] = []
@@ -234,7 +242,7 @@ class Scorer:
             if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
-        scale = mean_evidence([weight], len(found))[0]
+        scale = mean_evidence([weight], len(found), familiarity)[0]
         for (text, times, counts), weights in found:
             part = met.get(text)
             if part is None:
@@ -242,7 +250,7 @@ class Scorer:
             else:
                 part.values = [a + scale * b for a, b in zip(part.values, weights, strict=True)]
         sums = [sum([weights[k] for _, weights in found]) for k in range(len(self._model.classes))]
-        return mean_evidence(sums, len(found))
+        return mean_evidence(sums, len(found), familiarity)
 
     def _fixed_parts(self, unknown: list[float]) -> list[Part]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""

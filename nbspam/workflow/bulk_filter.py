@@ -90,7 +90,7 @@ class BulkFilter:
         if self._rule is not None:
             return self._rule.log_joint(judged)
         background = fixed_background(judged, self._counts.documents)
-        evidence = view_evidence(judged, background, self.settings.alphas, self.settings.threshold)
+        evidence = view_evidence(judged, background, self.settings)
         shift = prior_shift(self.settings, self._counts.messages, self._classes)
         return bulk_scores(self._weights, evidence) + shift
 

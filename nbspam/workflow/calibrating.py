@@ -158,7 +158,7 @@ def _inner(block: Block, documents: Ints, fixed_views: str) -> Block:
 
 def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed_views: str = "") -> Sample:
     """The evidence of the seen rows of a block under one way of scoring."""
-    found = view_evidence(seen.block, seen.background, settings.alphas, settings.threshold)
+    found = view_evidence(seen.block, seen.background, settings)
     if fixed_views:
         found = with_outside(found, seen.block, select_rows(block, seen.rows), fixed_views)
     return Sample(found, seen.block.labels.astype(np.int64))

@@ -161,13 +161,17 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     floors = ", ".join(
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
+    factor = f"(1 - {settings.novelty:g} u_v²) " if settings.novelty else ""
     sums = "Σ_v (a_v E_vk + d_v C_vk)" if settings.second_alpha else "Σ_v a_v E_vk"
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
-        ("evidence of view v", f"E_vk = Σ w_jk over its informative words / (their number + {SHRINKAGE:g})"),
-        *_second_smoothing(settings),
         ("unknown share of view v", "u_v = share of its words that the model never met"),
+        (
+            "evidence of view v",
+            f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",
+        ),
+        *_second_smoothing(settings),
         (f"score against {first}", f"z_k = {sums} + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]

@@ -162,7 +162,7 @@ class AveragedReplay(ReplayFilter):
             sums.documents[:n_views].T[:, :, None].astype(np.float64),
             sums.words[:n_views, None].astype(np.float64) + 1.0,
         )
-        found = view_evidence(one, background, self._settings.alphas, self._settings.threshold)
+        found = view_evidence(one, background, self._settings)
         return found.evidence[0].tolist(), found.unknown[0].tolist()
 
     def seen(self, message: int) -> tuple[list[list[float]], list[float]]:

@@ -111,6 +111,8 @@ def train_blocks(
     vocabulary, prior = choices.vocabulary, choices.prior
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     edges = prior.edges() if prior and with_features else None
+    if vocabulary:  # a word outside it may be one that every message has
+        settings = settings.replaced(novelty=0.0)
     views = view_numbers(vocabulary.views if vocabulary else ALL)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
     skipped = _count(parts, counts, progress)

@@ -7,10 +7,10 @@ from nbspam.engine.block import Block
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.views import Evidence, fixed_background, leave_one_out, prequential, view_evidence
-from nbspam.settings import THRESHOLD, Settings
+from nbspam.settings import Settings
 from tests.experiments.lab import FOLDS, counted, heading, mail, row
 
-ALPHAS = Settings().alphas
+SETTINGS = Settings()
 SOURCES = {
     "leave-one-out": (True, None),
     "prequential, the first 10 % left out": (False, 0.1),
@@ -25,7 +25,7 @@ def learned(  # type: ignore[type-arg]
     alone: bool,
     warm_up: float | None,
     shares: bool = True,
-    alphas: tuple[float, ...] = ALPHAS,
+    settings: Settings = SETTINGS,
 ) -> np.ndarray:
     """Log-odds of the rows of test; without shares the NOTAWORD shares are all 0."""
     documents, _ = train.totals(2)
@@ -35,14 +35,14 @@ def learned(  # type: ignore[type-arg]
     if warm_up is not None:
         order = time_order(train)
         parts.append((prequential(train, documents, order), order[int(len(order) * warm_up) :]))
-    found = [(view_evidence(train, seen, alphas, THRESHOLD), used) for seen, used in parts]
+    found = [(view_evidence(train, seen, settings), used) for seen, used in parts]
     sample = Evidence(
         np.concatenate([one.evidence[used] for one, used in found]),
         np.concatenate([one.unknown[used] for one, used in found]) * shares,
     )
     labels = np.concatenate([train.labels[used] for _, used in found]).astype(np.int64)
     weights, _ = fit(sample, labels)
-    judged = view_evidence(test, fixed_background(test, documents), alphas, THRESHOLD)
+    judged = view_evidence(test, fixed_background(test, documents), settings)
     return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
 
 

@@ -23,7 +23,18 @@ from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
 from nbspam.models import views as kept
-from nbspam.settings import ALPHA, AT_LEAST, SAME, SECOND_ALPHA, SHRINKAGE, STRONG, THRESHOLD, WEAK, Settings
+from nbspam.settings import (
+    ALPHA,
+    AT_LEAST,
+    NOVELTY,
+    SAME,
+    SECOND_ALPHA,
+    SHRINKAGE,
+    STRONG,
+    THRESHOLD,
+    WEAK,
+    Settings,
+)
 from nbspam.sources import open_labelled
 from nbspam.tokens import VIEWS, Bag, Tokenizer
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
@@ -84,6 +95,7 @@ class Way(NamedTuple):
     at_least: tuple[int, ...] = AT_LEAST
     shrinkage: float = SHRINKAGE
     confidence: float = 0.0  # c: a weight is multiplied by n / (n + c), n the messages with the token
+    novelty: float = NOVELTY
     unknown: bool = True  # the NOTAWORD share of each view
     length: str = "mean"  # mean, sum or root: what evidence is divided by
 
@@ -94,14 +106,14 @@ def evidence(block: Block, seen: kept.Background, way: Way) -> Any:
     seen : the counts that each row is scored with
     """
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
-    columns = [_averages(block, seen, way, alpha) for alpha in alphas]
-    if way.unknown:
-        n_views = len(seen.words)
-        cells = block.rows() * n_views + block.views[block.columns]
-        all_tokens, size = np.bincount(cells, minlength=len(block) * n_views), len(block) * n_views
-        unknown = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
-        columns.append((unknown / np.maximum(all_tokens, 1)).reshape(-1, n_views))
-    return np.hstack(columns)
+    n_views = len(seen.words)
+    cells = block.rows() * n_views + block.views[block.columns]
+    all_tokens, size = np.bincount(cells, minlength=len(block) * n_views), len(block) * n_views
+    missing = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
+    unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, n_views)
+    familiarity = 1.0 - way.novelty * unknown**2
+    columns = [familiarity * _averages(block, seen, way, alpha) for alpha in alphas]
+    return np.hstack([*columns, unknown] if way.unknown else columns)
 
 
 def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> Any:
@@ -205,6 +217,6 @@ def check_law(block: Block) -> None:
     """Raises if `evidence` with the settings of nbspam is not what nbspam does (but for ties)."""
     documents, _ = block.totals(2)
     ours = evidence(block, kept.fixed_background(block, documents), Way())
-    theirs = kept.view_evidence(block, kept.fixed_background(block, documents), Settings().alphas, THRESHOLD)
+    theirs = kept.view_evidence(block, kept.fixed_background(block, documents), Settings())
     same = np.isclose(ours, np.hstack([theirs.evidence[:, :, 1], theirs.unknown]), atol=1e-9)
     assert same.mean() > 0.999, same.mean()

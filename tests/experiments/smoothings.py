@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from nbspam.engine.accumulator import select_rows, time_order
+from nbspam.engine.accumulator import is_dated, select_rows, time_order
 from nbspam.engine.block import Block, Ints
+from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.models.views import prequential, view_evidence
 from nbspam.scoring import calibration
-from nbspam.settings import ALPHA, SECOND_ALPHA, THRESHOLD
+from nbspam.settings import ALPHA, SECOND_ALPHA, Settings
 from nbspam.workflow.calibrating import WARM_UP_SHARE
 from tests.experiments.calibration import learned
-from tests.experiments.lab import Way, counted, heading, mail, row, ways
+from tests.experiments.lab import FOLDS, counted, heading, mail, row
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
@@ -20,9 +21,10 @@ PAIRS = (
     (1.0, None),
     (ALPHA, 0.3),
     (ALPHA, 1.0),
-    (ALPHA, 10.0),
-    (0.05, 3.0),
-    (0.1, 3.0),
+    (ALPHA, 3.0),
+    (ALPHA, 30.0),
+    (0.05, 10.0),
+    (0.1, 10.0),
 )
 
 
@@ -32,17 +34,36 @@ def name_of(pair: tuple[float, float | None]) -> str:
     return ("kept: " if pair == PAIRS[0] else "") + text
 
 
-def replayed(block: Block, order: Ints, alphas: tuple[float, ...]) -> np.ndarray:  # type: ignore[type-arg]
+def settings_of(pair: tuple[float, float | None]) -> Settings:
+    """The default way of scoring with the constants of a pair."""
+    return Settings(alpha=pair[0], second_alpha=pair[1] or 0.0)
+
+
+def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # type: ignore[type-arg]
     """Log-odds of every row by what was learned before it came."""
     documents, _ = block.totals(2)
-    found = view_evidence(block, prequential(block, documents, order), alphas, THRESHOLD)
-    weights, covariance = calibration.first_weights(2, len(alphas))
+    found = view_evidence(block, prequential(block, documents, order), settings)
+    weights, covariance = calibration.first_weights(2, len(settings.alphas))
     scores = np.zeros(len(block))
     for number in order.tolist():
         evidence, unknown = found.evidence[number].tolist(), found.unknown[number].tolist()
         scores[number] = calibration.scores(weights, evidence, unknown)[1]
         calibration.learn(weights, covariance, evidence, unknown, int(block.labels[number]))
     return scores
+
+
+def by_folds() -> None:
+    """Random folds, calibrated as nbspam does."""
+    for corpus in CORPORA:
+        block = counted(mail(corpus))
+        heading(corpus, len(block))
+        for pair in PAIRS:
+            scores = np.zeros(len(block))
+            for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
+                past, future = select_rows(block, train), select_rows(block, test)
+                warm_up = WARM_UP_SHARE if is_dated(past.dates) else None
+                scores[test] = learned(past, future, True, warm_up, True, settings_of(pair))
+            print(row(name_of(pair), scores, block.labels), flush=True)
 
 
 def in_time_order() -> None:
@@ -52,10 +73,9 @@ def in_time_order() -> None:
         dated = corpus == "spamassassin"
         order = time_order(block) if dated else np.random.default_rng(0).permutation(len(block))
         heading(f"{corpus}, replay " + ("by date" if dated else "in random order"), len(block))
-        for alphas in ((ALPHA, SECOND_ALPHA), (ALPHA,), (ALPHA, 1.0)):
-            scores = replayed(block, order, alphas)
-            late = order[FIRST:]
-            name = name_of((alphas[0], alphas[1] if len(alphas) > 1 else None))
+        for pair in ((ALPHA, SECOND_ALPHA), (ALPHA, None), (ALPHA, 3.0)):
+            scores = replayed(block, order, settings_of(pair))
+            late, name = order[FIRST:], name_of(pair)
             print(row(name, scores, block.labels), flush=True)
             print(row(f"{name}, after the first {FIRST}", scores[late], block.labels[late]), flush=True)
 
@@ -66,18 +86,17 @@ def later_mail() -> None:
     order = time_order(block)
     heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
     for pair in PAIRS:
-        alphas = pair[:1] if pair[1] is None else pair
         rows = []
         for percent in range(30, 90, 10):
             cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
             past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
-            scores = learned(past, future, True, WARM_UP_SHARE, True, alphas)
+            scores = learned(past, future, True, WARM_UP_SHARE, True, settings_of(pair))
             rows.append([float(cell) for cell in row("", scores, future.labels).split("|")[2:6]])
         area, loss, lost, missed = np.mean(rows, axis=0)
         print(f"| {name_of(pair)} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
-    ways(CORPORA, {name_of(pair): Way(alpha=pair[0], second=pair[1]) for pair in PAIRS})
+    by_folds()
     in_time_order()
     later_mail()
