@@ -110,7 +110,9 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("\u04cfogin", ["mixed-script=", "login"]),
         ("Привет, мир.Слово", ["привет", "мир", "слово"]),
         ("it-компания", ["it-компания"]),
-        ("❤️ ok", ["ok"]),
+        ("❤️ ok", ["ok", "❤"]),
+        ("f★r★e★e 👍🏽", ["spaced=free", "★", "★", "★", "👍"]),
+        ("20° № 5", ["20", "no", "№"]),
     ],
 )
 def test_unicode_words(text: str, expected: list[str]) -> None:

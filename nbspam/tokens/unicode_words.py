@@ -85,7 +85,17 @@ class _Marks(dict[int, str]):
         return kind
 
 
+class _Pictures(dict[int, str | None]):
+    """Code point -> itself if it is a picture (shape, star, arrow, emoji); other characters are left out."""
+
+    def __missing__(self, code: int) -> str | None:
+        kept = chr(code) if code > 0xFF and unicodedata.category(chr(code)) == "So" else None
+        self[code] = kept
+        return kept
+
+
 _ALPHABET = _Alphabet()
+_PICTURE = _Pictures()
 _MARKS = _Marks()
 
 
@@ -151,7 +161,17 @@ def _is_latin(text: str) -> bool:
 
 
 def unicode_words(text: str, limit: int) -> list[str]:
-    """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words."""
+    """The words of any text, in order; on ASCII text the same as nbspam.tokens.words.words.
+
+    Pictures come last, each a word: between letters (f★r★e★e) they part them as a blank does.
+    """
+    found = _words(text, limit)
+    if len(found) < limit and not _is_latin(text):
+        found.extend(text.translate(_PICTURE)[: limit - len(found)])
+    return found
+
+
+def _words(text: str, limit: int) -> list[str]:
     marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]

@@ -1,5 +1,7 @@
 """The unit of Chinese text: pairs of characters, single characters, or both."""
 
+from unicodedata import category
+
 from nbspam.mail import Message
 from nbspam.tokens import Bag
 from tests.experiments.lab import variants
@@ -7,6 +9,13 @@ from tests.experiments.lab import variants
 
 def _is_pair(token: str) -> bool:
     return len(token) == 2 and not token.isascii() and ord(token[0]) >= 0x2E80
+
+
+def _without_pictures(message: Message, bag: Bag) -> Bag:
+    def words(tokens: list[str]) -> list[str]:
+        return [token for token in tokens if not any(category(c) == "So" and c > "\xff" for c in token)]
+
+    return Bag(words(bag.header), words(bag.body), bag.structure)
 
 
 def _changed(keep_pairs: bool):  # type: ignore[no-untyped-def]
@@ -27,5 +36,10 @@ def _changed(keep_pairs: bool):  # type: ignore[no-untyped-def]
 
 
 if __name__ == "__main__":
-    named = {"kept: pairs": None, "single characters": _changed(False), "both": _changed(True)}
+    named = {
+        "kept: pairs, pictures": None,
+        "single characters": _changed(False),
+        "both": _changed(True),
+        "without pictures": _without_pictures,
+    }
     variants(("ccert_zh",), named)
