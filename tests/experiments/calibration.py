@@ -1,5 +1,7 @@
 """Which out-of-sample scores the calibration is learned from: leave-one-out, prequential, or both."""
 
+from unittest import mock
+
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows, time_order
@@ -7,6 +9,7 @@ from nbspam.engine.block import Block
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.views import Evidence, fixed_background, leave_one_out, prequential, view_evidence
+from nbspam.scoring import calibration
 from nbspam.settings import Settings
 from tests.experiments.lab import FOLDS, counted, heading, mail, row
 
@@ -46,6 +49,48 @@ def learned(  # type: ignore[type-arg]
     return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
 
 
+FREEDOMS = {  # how far the weights may go from where they start: variances
+    "kept": {},
+    "constant 4": {"constant": 4.0},
+    "constant 0.01": {"constant": 0.01},
+    "cautious evidence 0.25": {"cautious": 0.25},
+    "constant 4, cautious evidence 0.25": {"constant": 4.0, "cautious": 0.25},
+    "evidence 0.5, cautious evidence 2": {"evidence": 0.5, "cautious": 2.0},
+    "unknown shares 2": {"unknown": 2.0},
+}
+
+
+def freedoms() -> None:
+    """The prior of the weights: random folds of three corpora, and later mail."""
+    blocks = {corpus: counted(mail(corpus)) for corpus in ("spamassassin", "ccert_zh", "sms")}
+    for corpus, block in blocks.items():
+        heading(corpus, len(block))
+        warm_up = 0.4 if corpus == "spamassassin" else None
+        for name, changed in FREEDOMS.items():
+            scores = np.zeros(len(block))
+            with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
+                for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
+                    scores[test] = learned(select_rows(block, train), select_rows(block, test), True, warm_up)
+            print(row(name, scores, block.labels), flush=True)
+    block = blocks["spamassassin"]
+    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    for name, changed in FREEDOMS.items():
+        with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
+            print(later_row(name, block, Settings()), flush=True)
+
+
+def later_row(name: str, block: Block, settings: Settings) -> str:
+    """The older part of the mail trains, the next three tenths are judged: means over six cuts."""
+    order, rows = time_order(block), []
+    for percent in range(30, 90, 10):
+        cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
+        past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
+        scores = learned(past, future, True, 0.4, True, settings)
+        rows.append([float(cell) for cell in row("", scores, future.labels).split("|")[2:6]])
+    area, loss, lost, missed = np.mean(rows, axis=0)
+    return f"| {name} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |"
+
+
 if __name__ == "__main__":
     block = counted(mail("spamassassin"))
     heading("spamassassin, random folds", len(block))
@@ -61,3 +106,4 @@ if __name__ == "__main__":
     heading("spamassassin, the older half trains, the newer is judged", len(future))
     for name, (alone, warm_up) in SOURCES.items():
         print(row(name, learned(past, future, alone, warm_up), future.labels), flush=True)
+    freedoms()

@@ -14,6 +14,8 @@ WAYS = {
     "least 40 in the body": Way(at_least=(0, 40, 0)),
     "shrinkage 1": Way(shrinkage=1),
     "shrinkage 10": Way(shrinkage=10),
+    "unknown tokens dilute nothing": Way(novelty=0.0),
+    "unknown tokens dilute by half as much": Way(novelty=0.5),
     "rare words trusted less, c = 0.5": Way(confidence=0.5),
     "the same at λ = 0.01": Way(confidence=0.5, alpha=0.01),
     "c = 0, λ = 0.01": Way(alpha=0.01),

@@ -10,19 +10,21 @@ the first row of a table is what nbspam does, and `check_law` holds the two toge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.linear_model import LogisticRegression
 
 from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
+from nbspam.models import calibrate
 from nbspam.models import views as kept
+from nbspam.scoring.calibration import SMOOTHINGS, feature_names, first_weights
 from nbspam.settings import (
     ALPHA,
     AT_LEAST,
@@ -163,9 +165,30 @@ def learn(train: Block, test: Block, way: Way) -> Any:
             later = order[int(len(order) * WARM_UP_SHARE) :]
             samples.append(evidence(train, kept.prequential(train, documents, order), way)[later])
             labels.append(train.labels[later])
-        regression = LogisticRegression(C=10.0, max_iter=2000)
-        regression.fit(np.concatenate(samples), np.concatenate(labels))
-        return regression.decision_function(evidence(test, kept.fixed_background(test, documents), way))
+        judged = evidence(test, kept.fixed_background(test, documents), way)
+    smoothings = 1 if way.second is None else 2
+    with mock.patch.object(calibrate, "first_weights", partial(_first_weights, n_views)):
+        sample = _as_kept(np.concatenate(samples), smoothings * n_views, n_views)
+        weights, _ = calibrate.fit(sample, np.concatenate(labels).astype(np.int64))
+    return calibrate.bulk_scores(weights, _as_kept(judged, smoothings * n_views, n_views))[:, 1]
+
+
+def _as_kept(columns: Any, n_evidence: int, n_views: int) -> kept.Evidence:
+    """The columns of `evidence` as nbspam's calibration takes them; shares that are left out are 0."""
+    found = np.zeros((len(columns), n_evidence, 2))
+    found[:, :, 1] = columns[:, :n_evidence]
+    unknown = columns[:, n_evidence:]
+    return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)))
+
+
+def _first_weights(n_views: int, _: int, smoothings: int) -> tuple[list[float], list[list[float]]]:
+    """nbspam's first weights for any number of views: those beyond its own begin as `structure` does."""
+    names = [*VIEWS, *[VIEWS[-1]] * (n_views - len(VIEWS))][:n_views]
+    weights, covariance = first_weights(2, smoothings)
+    places = {name: i for i, (name, _) in enumerate(feature_names(2, smoothings))}
+    kinds = [f"{kind}:{name}" for kind in SMOOTHINGS[:smoothings] for name in names]
+    taken = [places[kind] for kind in [*kinds, "constant", *("unknown:" + name for name in names)]]
+    return [weights[i] for i in taken], np.diag([covariance[i][i] for i in taken]).tolist()
 
 
 def judged(block: Block, way: Way | None = None, seed: int = 0) -> Any:
