@@ -22,12 +22,14 @@ from nbspam.engine import accumulator
 from nbspam.engine.accumulator import representative_rows, select_rows
 from nbspam.engine.block import BlockBuilder
 from nbspam.scoring.calibration import first_weights
-from nbspam.settings import Settings
+from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.settings import Settings, from_text
 from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.tokens.bag import Bag
 from nbspam.vocabulary.file import Vocabulary
+from nbspam.vocabulary.keys import token_key
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
 from nbspam.workflow.training import train
@@ -276,7 +278,7 @@ def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: I
     assert counts(model) == before
 
 
-@pytest.mark.parametrize(("second_alpha", "weights"), [(0.0, 7), (3.0, 10)])
+@pytest.mark.parametrize(("second_alpha", "weights"), [(0.0, 7), (10.0, 10)])
 def test_a_model_keeps_the_smoothings_that_it_was_trained_with(
     items: Items, tmp_path: Path, second_alpha: float, weights: int
 ) -> None:
@@ -320,3 +322,28 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
     assert weights != first_weights(2, 2)[0]
+
+
+def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:
+    """A word outside it is not a word that was never met."""
+    model = open_model(str(trained(items[::4], tmp_path / "model", fixed=vocabulary)))
+    assert from_text(model.settings).novelty == 0.0
+
+
+def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path: Path) -> None:
+    """By 1 - u^2, u the share never met; a model that was trained without the setting dilutes nothing."""
+    path = str(trained(items, tmp_path / "model"))
+    words = ["free", "money", "offer", "click"]
+    model = open_model(path)
+    known = [word for word in words if token_key(word) in model.counts(list(map(token_key, words)))]
+    assert len(known) >= 2
+    plain = Counted(Bag([], known, []))
+    diluted = Counted(Bag([], known + [f"never met {n}" for n in range(len(known))], []))
+    scorer = Scorer(model, from_text(model.settings))
+    before, after = scorer.score(plain), scorer.score(diluted)
+    assert after.unknown == [0.0, 0.5, 0.0]
+    for old, new in zip(before.evidence, after.evidence, strict=True):
+        assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
+    assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
+    older = {name: value for name, value in model.settings.items() if name != "novelty"}
+    assert Scorer(model, from_text(older)).score(diluted).evidence == before.evidence
