@@ -26,6 +26,7 @@ NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the v
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 BINS = 10
+ALL_VIEWS = "all"
 
 
 class Settings:
@@ -41,6 +42,7 @@ class Settings:
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
     numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
+    views       : those whose tokens are counted: `all`, or names parted by commas
     bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 
@@ -57,6 +59,7 @@ class Settings:
         "prior",
         "second_alpha",
         "threshold",
+        "views",
     )
 
     def __init__(
@@ -73,6 +76,7 @@ class Settings:
         binning: str = "frequency",
         second_alpha: float = SECOND_ALPHA,
         novelty: float = NOVELTY,
+        views: str = ALL_VIEWS,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -93,6 +97,7 @@ class Settings:
         self.binning = binning
         self.second_alpha = second_alpha if self.averaged else 0.0
         self.novelty = novelty if self.averaged else 0.0
+        self.views = views
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -121,6 +126,7 @@ class Settings:
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
             "novelty": repr(self.novelty),
+            "views": self.views,
         }
 
 
@@ -150,6 +156,7 @@ def from_text(values: dict[str, str]) -> Settings:
         values.get("binning", "frequency"),
         float(values.get("second_alpha", 0)),
         float(values.get("novelty", 0)),
+        values.get("views", ALL_VIEWS),
     )
 
 

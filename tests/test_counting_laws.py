@@ -347,3 +347,38 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
     older = {name: value for name, value in model.settings.items() if name != "novelty"}
     assert Scorer(model, from_text(older)).score(diluted).evidence == before.evidence
+
+
+@pytest.mark.parametrize("more", [[], ["--textbook"]])
+def test_a_model_of_some_views_counts_and_reads_no_others(
+    data: Path, tmp_path: Path, more: list[str]
+) -> None:
+    """Training, updating, learning and evaluating agree on what is read."""
+    whole, parts, model = tmp_path / "whole", tmp_path / "parts", tmp_path / "m"
+    items = list(open_labelled([str(data)]).items())
+    index = tmp_path / "index"
+    index.write_text("".join(f"{item.label} {item.path}\n" for item in items))
+    half = tmp_path / "half"
+    half.write_text("".join(f"{item.label} {item.path}\n" for item in items[::2]))
+    rest = tmp_path / "rest"
+    rest.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
+    options = ["--views", "structure,body", *more]
+    run("train", index, "-m", whole, *options)
+    run("train", half, "-m", parts, *options)
+    run("train", "--update", rest, "-m", parts)
+    assert counts(whole) == counts(parts)
+    assert open_model(str(whole)).settings["views"] == "body,structure"
+    assert not any(":" in str(row) and "subject:" in str(row) for row in counts(whole))
+    run("train", half, "-m", model, *options)
+    for item in items[1::2]:
+        learn(str(model), item.label, item.read())
+    assert counts(model) == counts(whole)
+    assert check_model(str(model)) == []
+
+
+def test_views_that_are_none_are_refused(data: Path, tmp_path: Path) -> None:
+    assert "[views]" in error("train", data, "-m", tmp_path / "m", "--views", "subject", status=64)
+    assert "[views]" in error(
+        "train", data, "-m", tmp_path / "m", "--views", "body", "--vocab", "v", status=64
+    )
+    assert not (tmp_path / "m").exists()

@@ -23,6 +23,8 @@ from nbspam.workflow.model_on_mail import evaluate_model
 from nbspam.workflow.training import train
 
 WAYS = {
+    "body and structure": Settings(views="body,structure"),
+    "one bag of the header": Settings(averaged=False, views="header"),
     "averaged": Settings(),
     "averaged, uniform prior": Settings(prior="uniform"),
     "textbook": Settings(averaged=False),
@@ -62,7 +64,8 @@ def test_bulk_scores_are_those_of_train_and_classify(
     classifier = open_classifier(model)
     expected = [classifier.verdict(item.read(), item.name) for item in judged]
     train_rows, rows = np.arange(0, len(demonstration.block), 2), np.arange(1, len(demonstration.block), 2)
-    part = judge_splits(demonstration, Plan(settings), [(train_rows, rows)])[0]
+    corpus = demonstration.seen_by(settings.views)
+    part = judge_splits(corpus, Plan(settings), [(train_rows, rows)])[0]
     assert [outcome.name for outcome in part.outcomes] == [verdict.name for verdict in expected]
     for outcome, verdict in zip(part.outcomes, expected, strict=True):
         assert (outcome.log_odds is None) == (verdict.log_odds is None)

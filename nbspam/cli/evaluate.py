@@ -129,6 +129,7 @@ def _evaluate(
 ) -> tuple[Evaluation, list[str]]:
     plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
     corpus, notes = read_source(source, given, plan.settings.features != "words")
+    corpus = corpus.seen_by(plan.settings.views)
     shown = shows_progress(given["quiet"])
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]

@@ -18,6 +18,7 @@ from nbspam.engine.executor import default_jobs
 from nbspam.errors import UsageError
 from nbspam.labels import checked_name
 from nbspam.settings import (
+    ALL_VIEWS,
     ALPHA,
     BINNINGS,
     BINS,
@@ -28,6 +29,7 @@ from nbspam.settings import (
     Settings,
 )
 from nbspam.sources import Source, open_labelled
+from nbspam.tokens.bag import VIEWS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -96,6 +98,13 @@ _SCORING = (
         default="empirical",
         show_default=True,
         help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
+    ),
+    click.option(
+        "--views",
+        default=ALL_VIEWS,
+        show_default=True,
+        metavar="VIEW,...",
+        help=f"The tokens that are read: of {', '.join(VIEWS)}, or some of them.",
     ),
     click.option(
         "--threshold",
@@ -188,11 +197,25 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
         numeric_model=given.get("numeric_model") or "",
         bins=checked_bins(given.get("bins", BINS)),
         binning=given.get("binning", BINNINGS[0]),
+        views=checked_views(given.get("views", ALL_VIEWS), given["features"] or ""),
     )
     from nbspam.scoring.priors import parse_prior
 
     parse_prior(settings.prior)
     return settings
+
+
+def checked_views(text: str, features: str = "") -> str:
+    """Names of views as Settings.views has them, in the order of VIEWS."""
+    names = [name.strip() for name in text.split(",")]
+    if text != ALL_VIEWS and not set(names) <= set(VIEWS):
+        remedy = "some of " + ",".join(VIEWS) + ", parted by commas, or all"
+        raise UsageError(f"--views {text[:60]}", "names no views", remedy, "views")
+    if text == ALL_VIEWS or set(names) == set(VIEWS):
+        return ALL_VIEWS
+    if features == "numeric":
+        raise UsageError(f"--views {text}", "numeric features are of no view", "leave it out", "views")
+    return ",".join(name for name in VIEWS if name in names)
 
 
 def checked_threshold(value: float) -> float:

@@ -20,7 +20,7 @@ from nbspam.cli.shared import (
 )
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import Settings
+from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
@@ -36,6 +36,7 @@ KEPT_BY_UPDATE = (
     "event_model",
     "alpha",
     "threshold",
+    "views",
     "prior",
     "features",
     "normalise",
@@ -112,6 +113,7 @@ def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: A
 def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
     settings = scoring_settings(given)
+    check_views(settings, given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
     classes = source.classes if source else ()
     prior = prior_model(given, classes)
@@ -130,6 +132,15 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
             trained = train(items, classes, model, settings, jobs, progress=progress.advance, choices=choices)
     if not quiet:
         say(train_summary(trained, source))
+
+
+def check_views(settings: Settings, given: dict[str, Any]) -> None:
+    """Raises where something else says which views are read."""
+    for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
+        if settings.views != ALL_VIEWS and given[option]:
+            flag = "--" + option.replace("_", "-")
+            why = f"{owner} says which tokens are read"
+            raise UsageError(f"--views {settings.views} {flag}", why, "leave out one of them", "views")
 
 
 def _train_by_regime(

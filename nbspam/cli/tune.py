@@ -30,9 +30,9 @@ from nbspam.workflow.tuning import Tried, Tuned, steps, tune
 def tune_command(seed: int, as_json: bool, **given: Any) -> None:
     """Choose settings on your own mail, and print the options to give to nbspam train.
 
-    SOURCE is what nbspam train takes.  Smoothing, the informative threshold and the event model are tried on
-    the same messages, each judged by what came before it, or where there are no dates by other campaigns.
-    The default stays unless another choice has less log loss by more than chance.
+    SOURCE is what nbspam train takes.  Smoothing, the informative threshold, the views and the event model
+    are tried on the same messages, each judged by what came before it, or where there are no dates by other
+    campaigns.  The default stays unless another choice has less log loss by more than chance.
 
     \b
     Example:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, merge_columns
+from nbspam.engine.corpus import merge_blocks, merge_columns, only_views
 from nbspam.engine.texts import join_texts, take_texts
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
@@ -144,7 +144,7 @@ class Accumulator:
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
         if self._words:
-            self._pending.append(block)
+            self._pending.append(only_views(block, self._views))
         if self.features is not None:
             self.features.add(block.features, block.labels)
         self.messages += np.bincount(block.labels, minlength=self._n_classes)

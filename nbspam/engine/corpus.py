@@ -6,12 +6,15 @@ the mail was cut into blocks; columns stand in the order of their keys.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import join_texts, take_texts
+from nbspam.tokens.bag import VIEWS
 
 
 def merge_columns(key_lists: list[Ints]) -> tuple[Ints, list[Ints], Ints]:
@@ -54,6 +57,19 @@ def merge_blocks(blocks: list[Block]) -> Block:
         sizes=_joined([block.sizes for block in blocks], np.int64),
         features=np.concatenate([block.features for block in blocks]) if blocks else None,
     )
+
+
+def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
+    """The messages without the tokens where `kept` is false; the columns keep their places."""
+    pairs = kept[block.columns]
+    lengths = np.bincount(block.rows()[pairs], minlength=len(block))
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return block.taken(np.arange(len(block)), starts, pairs)
+
+
+def only_views(block: Block, views: Sequence[int]) -> Block:
+    """The messages with the tokens of some views, by number; the columns keep their places."""
+    return block if len(views) == len(VIEWS) else without_columns(block, np.isin(block.views, views))
 
 
 def _joined(parts: list[Any], kind: type) -> Any:

@@ -13,6 +13,7 @@ from nbspam.errors import UsageError
 from nbspam.scoring.evidence import ViewEvidence, mean_evidence
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import ALL_VIEWS
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     Word = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
 
 NOTAWORD_VIEW = len(VIEWS)
-ALL_VIEWS = "all"
 
 
 class Part:
@@ -116,11 +116,12 @@ class Counted:
         return [key for view in self.tokens for key in view]
 
     def keep(self, views: str) -> None:
-        """Forgets the tokens of all views but one (a name, or `all`); the digest stays."""
+        """Forgets the tokens of the views not named (names parted by commas, or `all`); the digest stays."""
         if views != ALL_VIEWS:
             self._digest = self.digest
+            read = views.split(",")
             for number, name in enumerate(VIEWS):
-                if name != views:
+                if name not in read:
                     self.tokens[number] = {}
 
 

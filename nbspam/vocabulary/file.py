@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
+from nbspam.settings import ALL_VIEWS
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.fields import escaped, natural, unescaped
 from nbspam.vocabulary.keys import NOTAWORD, token_key
 
 FORMAT = 1
-ALL_VIEWS = "all"
 NO_VIEW = "-"  # the view of NOTAWORD
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"

@@ -17,6 +17,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import Table, is_dated, select_rows, time_order
 from nbspam.engine.block import Block, Ints
+from nbspam.engine.corpus import without_columns
 from nbspam.engine.executor import begun
 from nbspam.engine.held import Held
 from nbspam.models.calibrate import fit
@@ -31,7 +32,7 @@ from nbspam.models.views import (
 )
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.fixed_words import with_outside, without_columns
+from nbspam.workflow.fixed_words import with_outside
 
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
 MAX_LEFT_OUT = 3_000  # messages scored leave-one-out, evenly taken; more change no weight

@@ -16,13 +16,14 @@ import numpy as np
 
 from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import SHARD_MESSAGES, ShardReader, Skipped
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
+from nbspam.workflow.fixed_words import view_numbers
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -53,6 +54,10 @@ class Corpus(NamedTuple):
         if rows is None:
             return corpus_digest(self.identities)
         return corpus_digest(self.identities[row] for row in rows)
+
+    def seen_by(self, views: str) -> Corpus:
+        """The same messages with the tokens of some views only, as Settings.views names them."""
+        return self._replace(block=only_views(self.block, view_numbers(views)))
 
     def truth(self) -> Ints:
         """int64 (n,), class numbers."""

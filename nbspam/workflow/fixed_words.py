@@ -7,19 +7,18 @@ them (|V| is the vocabulary's from the start), and tokens of a message that have
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import Evidence, view_lengths
+from nbspam.settings import ALL_VIEWS as ALL
 from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
 
 
 def view_numbers(views: str) -> tuple[int, ...]:
-    """The numbers of the views that are read: of one by its name, or of `all`."""
-    return ALL_VIEWS if views == ALL else (VIEWS.index(views),)
+    """The numbers of the views that are read: of those named, parted by commas, or of `all`."""
+    return ALL_VIEWS if views == ALL else tuple(map(VIEWS.index, views.split(",")))
 
 
 def sorted_keys(vocabulary: Vocabulary | None) -> Ints | None:
@@ -49,14 +48,6 @@ def _zero_table(vocabulary: Vocabulary, n_classes: int) -> Table:
     nothing = np.zeros((n_classes, len(keys)), np.int64)
     texts = b"\n".join(words[j].text.encode("utf-8", "replace") for j in order.tolist())
     return Table(keys, np.array([word.view for word in words], np.uint8)[order], texts, nothing, nothing)
-
-
-def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
-    """The messages without the tokens where `kept` is false; the columns keep their places."""
-    pairs = kept[block.columns]
-    lengths = np.bincount(block.rows()[pairs], minlength=len(block))
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    return block.taken(np.arange(len(block)), starts, pairs)
 
 
 def with_outside(sample: Evidence, inner: Block, block: Block, views: str) -> Evidence:

@@ -10,8 +10,8 @@ from nbspam.errors import UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
-from nbspam.scoring.scorer import ALL_VIEWS, Counted, Scorer
-from nbspam.settings import from_text
+from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Counted as Row
 from nbspam.store.updater import Updater, updating

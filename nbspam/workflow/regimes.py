@@ -16,9 +16,9 @@ import numpy as np
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.reading import Skipped, read_blocks
-from nbspam.engine.texts import split_texts
+from nbspam.engine.texts import take_texts
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -28,6 +28,7 @@ from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.workflow.calibrating import WARM_UP_SHARE, Sample
 from nbspam.workflow.corpus import Corpus, in_time
+from nbspam.workflow.fixed_words import view_numbers
 from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 from nbspam.workflow.replaying import centre_nats
 from nbspam.workflow.training import Choices, Progress, Trained, check_balance, train_blocks
@@ -112,7 +113,8 @@ def train_by_regime(
     choices = choices or Choices()
     check_regime(regime.feedback, settings, choices)
     block, skipped = read
-    rows, sample = choose(block, classes, settings, regime, progress)
+    seen = only_views(block, view_numbers(settings.views))
+    rows, sample = choose(seen, classes, settings, regime, progress)
     choices = choices._replace(sample=sample)
     parts = [([only_rows(block, rows)], skipped)]
     return train_blocks(parts, classes, path, settings, choices)._replace(read=len(block))
@@ -186,8 +188,7 @@ def only_rows(block: Block, rows: Ints) -> Block:
     some = select_rows(block, rows)
     used = np.zeros(len(block.keys), bool)
     used[some.columns] = True
-    texts = split_texts(block.texts, len(block.keys))
-    some.texts = b"\n".join([texts[column] for column in np.flatnonzero(used).tolist()])
+    some.texts = take_texts(block.texts, np.flatnonzero(used))
     some.keys, some.views = block.keys[used], block.views[used]
     some.columns = (np.cumsum(used) - 1)[some.columns].astype(np.int32)
     return some

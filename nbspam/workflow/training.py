@@ -24,7 +24,6 @@ from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.file import ALL_VIEWS as ALL
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
@@ -113,7 +112,7 @@ def train_blocks(
     edges = prior.edges() if prior and with_features else None
     if vocabulary:  # a word outside it may be one that every message has
         settings = settings.replaced(novelty=0.0)
-    views = view_numbers(vocabulary.views if vocabulary else ALL)
+    views = view_numbers(vocabulary.views if vocabulary else settings.views)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
     skipped = _count(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)

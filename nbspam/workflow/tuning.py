@@ -24,12 +24,13 @@ from nbspam.evaluation import metrics
 from nbspam.evaluation.comparison import Comparison, compare
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.models.views import Floats
-from nbspam.settings import ALPHA, THRESHOLD, Settings
+from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
 from nbspam.workflow.bulk_filter import Counts, count_rows
 from nbspam.workflow.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Split, duplicate_groups, row_outcomes, trained_on
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+SUBSETS = ("header,body", "header,structure", "body,structure", "header", "body")
 THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 SPLITS = 5
 LEVEL = 0.05
@@ -88,6 +89,7 @@ def first_candidates() -> list[Candidate]:
         for threshold in THRESHOLDS
         if threshold != THRESHOLD
     ]
+    averaged += [Candidate(f"--views {views}", Settings(views=views)) for views in SUBSETS]
     words = [Candidate("--textbook", Settings(averaged=False))]
     words += [
         Candidate(f"--event-model {name} --alpha auto", Settings(name), True)
@@ -99,6 +101,7 @@ def first_candidates() -> list[Candidate]:
 def crossed(tried: list[Tried]) -> list[Candidate]:
     """The best lambda and the best threshold together, if both are news."""
     averaged = [one for one in tried if one.candidate.settings.averaged]
+    averaged = [one for one in averaged if one.candidate.settings.views == ALL_VIEWS]
     alphas = [one for one in averaged if one.candidate.settings.threshold == THRESHOLD]
     thresholds = [one for one in averaged if one.candidate.settings.alpha == ALPHA]
     alpha = min(alphas, key=lambda one: one.log_loss).candidate.settings.alpha
@@ -175,6 +178,9 @@ class _Work:
     def __call__(self, task: tuple[Candidate, Split]) -> Floats:
         candidate, (train, rows) = task
         corpus, whole = self._corpus.value, self._whole.value
+        if candidate.settings.views != ALL_VIEWS:
+            corpus = corpus.seen_by(candidate.settings.views)
+            whole = count_rows(corpus.block, len(corpus.classes))
         trained = trained_on(corpus, whole, train, candidate.settings, candidate.automatic)
         return trained.scores(rows)
 

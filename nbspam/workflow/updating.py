@@ -20,13 +20,12 @@ from nbspam.engine.reading import Skipped, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
-from nbspam.settings import from_text
+from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts, document_counts, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
-from nbspam.vocabulary.file import ALL_VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, ways_to_see
 from nbspam.workflow.fixed_words import view_numbers
