@@ -167,7 +167,8 @@ def unicode_words(text: str, limit: int) -> list[str]:
     """
     found = _words(text, limit)
     if len(found) < limit and not _is_latin(text):
-        found.extend(text.translate(_PICTURE)[: limit - len(found)])
+        foreign = "".join([line for line in text.split("\n") if not line.isascii()])
+        found.extend(foreign.translate(_PICTURE)[: limit - len(found)])
     return found
 
 
