@@ -66,8 +66,10 @@ def _derivatives(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats
     scores -= scores.max(axis=1, keepdims=True)
     shares = np.exp(scores)
     shares /= shares.sum(axis=1, keepdims=True)
-    gradient = np.einsum("rkd,rk->d", matrix, shares - truth)
+    n_weights = len(weights)
+    flat = matrix.reshape(-1, n_weights)
+    gradient = (shares - truth).ravel() @ flat
     weighted = matrix * shares[:, :, None]
     centred = weighted.sum(axis=1)
-    hessian = np.einsum("rkd,rke->de", weighted, matrix) - centred.T @ centred
+    hessian = weighted.reshape(-1, n_weights).T @ flat - centred.T @ centred
     return gradient, hessian
