@@ -10,7 +10,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 from nbspam.errors import CannotCreateError
 from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
@@ -49,7 +49,13 @@ class NewModel:
 
     def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
         """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed."""
-        _insert_many(self._connection, "token", 3 + 2 * self._n_classes, rows)
+        stream = iter(rows)
+        while batch := list(islice(stream, BATCH_ROWS)):
+            self.token_columns(list(zip(*batch, strict=True)))
+
+    def token_columns(self, columns: Sequence[Sequence[object]]) -> None:
+        """What `tokens` takes, a sequence a column."""
+        _insert_many(self._connection, "token", columns)
 
     def histogram(self, rows: Iterable[tuple[str, int, int, int]]) -> None:
         """(kind, class, count, words)."""
@@ -109,19 +115,21 @@ class NewModel:
         )
 
 
-def _insert_many(
-    connection: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[object, ...]]
-) -> None:
-    """Rows of `width` values, several a statement, which takes a quarter less time than one by one."""
+def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[Sequence[object]]) -> None:
+    """Rows given by columns of one length, several a statement: two thirds of the time of one by one."""
+    width, n_rows = len(columns), len(columns[0])
     row = f"({', '.join('?' * width)})"
-    one, at_once = f"INSERT INTO {table} VALUES {row}", max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
-    many = ", ".join([one, *[row] * (at_once - 1)])
-    stream = iter(rows)
-    while batch := list(islice(stream, BATCH_ROWS)):
-        whole = len(batch) // at_once * at_once
-        groups = [tuple(chain.from_iterable(batch[i : i + at_once])) for i in range(0, whole, at_once)]
-        connection.executemany(many, groups)
-        connection.executemany(one, batch[whole:])
+    at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
+    for first in range(0, n_rows, BATCH_ROWS):
+        n = min(BATCH_ROWS, n_rows - first)
+        values: list[object] = [None] * (n * width)
+        for place, column in enumerate(columns):
+            values[place::width] = column[first : first + n]
+        whole = n // at_once * at_once * width
+        for begin, end, rows in ((0, whole, at_once), (whole, n * width, 1)):
+            size = rows * width
+            statement = f"INSERT INTO {table} VALUES {', '.join([row] * rows)}"
+            connection.executemany(statement, [values[i : i + size] for i in range(begin, end, size)])
 
 
 def write_calibration(

@@ -225,17 +225,21 @@ def write_table(file: NewModel, table: Table) -> None:
         occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=len(views))
         totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(len(views))])
     file.view_totals(totals)
-    file.tokens(token_rows(table))
+    file.token_columns(_token_columns(table))
     file.histogram(_histogram_rows(table))
 
 
 def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
+    return zip(*_token_columns(table), strict=True)
+
+
+def _token_columns(table: Table) -> list[list[object]]:
     texts = table.texts.decode("utf-8", "replace").split("\n") if len(table.keys) else []
-    columns = [
+    counts = [
         column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair
     ]
-    return zip(table.keys.tolist(), table.views.tolist(), texts, *columns, strict=True)
+    return [table.keys.tolist(), table.views.tolist(), texts, *counts]
 
 
 def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
