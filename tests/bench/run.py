@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tests.conftest import ROOT, unpacked
 
-TRAININGS = 5
+TRAININGS = 15
 CLASSIFICATIONS = 60
 
 
