@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test setup debian lint types bench fuzz corpora clean help \
+.PHONY: demo test setup debian lint types bench fuzz clean help \
 	experiment-models
 
 help:  ## What can be made
@@ -36,6 +36,10 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 
 bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
 	$(BIN)/python -m tests.bench.run
+
+fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
+	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/test_html_laws.py tests/test_mail_*.py \
+	    tests/test_sources_mbox.py tests/test_tokens.py tests/test_vocabulary.py
 
 experiment-models: $(STAMP)  ## The table of docs/models.md
 	$(BIN)/python -m tests.experiments.models

@@ -14,6 +14,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("fuzz", max_examples=3_000, deadline=None)  # make fuzz
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "corpora"
