@@ -10,9 +10,7 @@ import gc
 import os
 import sys
 
-RARE_COLLECTION = (
-    50_000  # new objects between two searches for cycles, of which there are few: saves a mail 1 ms
-)
+RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which are few: saves a mail 1 ms
 INTERRUPTED = 130
 OUTPUT_FAILED = 74
 BUG = 70

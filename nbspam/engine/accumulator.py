@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nbspam.engine.feature_rows import FeatureRows
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
-KEPT_MESSAGES = 6_000  # rows kept for the calibration; seven weights need no more
+KEPT_MESSAGES = 6_000  # rows kept for the calibration; ten weights need no more
 ALL_VIEWS = tuple(range(len(VIEWS)))
 MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
 

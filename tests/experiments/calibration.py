@@ -49,6 +49,15 @@ def learned(  # type: ignore[type-arg]
     return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
 
 
+def by_folds(block: Block, alone: bool, warm_up: float | None, settings: Settings = SETTINGS) -> np.ndarray:  # type: ignore[type-arg]
+    """Log-odds of every row, by the random folds that did not have it."""
+    scores = np.zeros(len(block))
+    for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
+        past, future = select_rows(block, train), select_rows(block, test)
+        scores[test] = learned(past, future, alone, warm_up, True, settings)
+    return scores
+
+
 FREEDOMS = {  # how far the weights may go from where they start: variances
     "kept": {},
     "constant 4": {"constant": 4.0},
@@ -67,11 +76,8 @@ def freedoms() -> None:
         heading(corpus, len(block))
         warm_up = 0.4 if corpus == "spamassassin" else None
         for name, changed in FREEDOMS.items():
-            scores = np.zeros(len(block))
             with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
-                for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
-                    scores[test] = learned(select_rows(block, train), select_rows(block, test), True, warm_up)
-            print(row(name, scores, block.labels), flush=True)
+                print(row(name, by_folds(block, True, warm_up), block.labels), flush=True)
     block = blocks["spamassassin"]
     heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
     for name, changed in FREEDOMS.items():
@@ -94,12 +100,8 @@ def later_row(name: str, block: Block, settings: Settings) -> str:
 if __name__ == "__main__":
     block = counted(mail("spamassassin"))
     heading("spamassassin, random folds", len(block))
-    splits = fold_splits(stratified_folds(block.labels, FOLDS, 0))
     for name, (alone, warm_up) in SOURCES.items():
-        scores = np.zeros(len(block))
-        for train, test in splits:
-            scores[test] = learned(select_rows(block, train), select_rows(block, test), alone, warm_up)
-        print(row(name, scores, block.labels), flush=True)
+        print(row(name, by_folds(block, alone, warm_up), block.labels), flush=True)
     order = time_order(block)
     half = len(order) // 2
     past, future = select_rows(block, order[:half]), select_rows(block, order[half:])

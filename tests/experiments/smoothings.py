@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from nbspam.engine.accumulator import is_dated, select_rows, time_order
+from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
-from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.models.views import prequential, view_evidence
 from nbspam.scoring import calibration
 from nbspam.settings import ALPHA, SECOND_ALPHA, Settings
 from nbspam.workflow.calibrating import WARM_UP_SHARE
-from tests.experiments.calibration import later_row, learned
-from tests.experiments.lab import FOLDS, counted, heading, mail, row
+from tests.experiments.calibration import by_folds, later_row
+from tests.experiments.lab import counted, heading, mail, row
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
@@ -52,17 +51,14 @@ def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # ty
     return scores
 
 
-def by_folds() -> None:
+def in_folds() -> None:
     """Random folds, calibrated as nbspam does."""
     for corpus in CORPORA:
         block = counted(mail(corpus))
         heading(corpus, len(block))
+        warm_up = WARM_UP_SHARE if is_dated(block.dates) else None
         for pair in PAIRS:
-            scores = np.zeros(len(block))
-            for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
-                past, future = select_rows(block, train), select_rows(block, test)
-                warm_up = WARM_UP_SHARE if is_dated(past.dates) else None
-                scores[test] = learned(past, future, True, warm_up, True, settings_of(pair))
+            scores = by_folds(block, True, warm_up, settings_of(pair))
             print(row(name_of(pair), scores, block.labels), flush=True)
 
 
@@ -90,6 +86,6 @@ def later_mail() -> None:
 
 
 if __name__ == "__main__":
-    by_folds()
+    in_folds()
     in_time_order()
     later_mail()
