@@ -70,20 +70,14 @@ def sorted_table(table: Table) -> Table:
     return merge_tables([table]) if (np.diff(table.keys) < 0).any() else table
 
 
-def count_block(
-    block: Block, n_classes: int, vocabulary: Ints | None = None, views: tuple[int, ...] = ALL_VIEWS
-) -> Table:
+def count_block(block: Block, n_classes: int, vocabulary: Ints | None = None) -> Table:
     """The counts of one block.
 
     vocabulary : keys, ascending; all other tokens are one NOTAWORD
-    views      : numbers of the views that are read; tokens of others are as if they were not there
     """
     documents, occurrences = block.totals(n_classes)
     table = Table(block.keys, block.views, block.texts, documents, occurrences)
-    read = np.isin(block.views, views)
-    if vocabulary is not None:
-        return _restricted(block, table, vocabulary, read)
-    return table if read.all() else select_columns(table, read)
+    return table if vocabulary is None else _restricted(block, table, vocabulary)
 
 
 def select_columns(table: Table, chosen: NDArray[np.bool_]) -> Table:
@@ -97,10 +91,10 @@ def select_columns(table: Table, chosen: NDArray[np.bool_]) -> Table:
     )
 
 
-def _restricted(block: Block, table: Table, vocabulary: Ints, read: NDArray[np.bool_]) -> Table:
+def _restricted(block: Block, table: Table, vocabulary: Ints) -> Table:
     place = np.minimum(np.searchsorted(vocabulary, block.keys), max(len(vocabulary) - 1, 0))
     inside = vocabulary[place] == block.keys if len(vocabulary) else np.zeros(len(block.keys), bool)
-    outside_pair = (read & ~inside)[block.columns]
+    outside_pair = (~inside)[block.columns]
     rows = block.rows()[outside_pair]
     n_classes = len(table.documents)
     documents = np.zeros((n_classes, 1), np.int64)
@@ -157,7 +151,7 @@ class Accumulator:
             return
         merged = merge_blocks(self._pending)
         self._pending = []
-        counted = count_block(merged, self._n_classes, self._vocabulary, self._views)
+        counted = count_block(merged, self._n_classes, self._vocabulary)
         self._table = merge_tables([self._table, counted]) if len(self._table.keys) else sorted_table(counted)
         both = merge_blocks([*self._recent, merged]) if self._recent else merged
         rows = representative_rows(both, np.arange(len(both)), KEPT_MESSAGES, self.messages)

@@ -67,9 +67,22 @@ def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
     return block.taken(np.arange(len(block)), starts, pairs)
 
 
+def used_columns(block: Block) -> Block:
+    """The same messages over those columns that are in them."""
+    used = np.zeros(len(block.keys), bool)
+    used[block.columns] = True
+    some = block.taken(np.arange(len(block)), block.starts, np.arange(len(block.columns)))
+    some.texts = take_texts(block.texts, np.flatnonzero(used))
+    some.keys, some.views = block.keys[used], block.views[used]
+    some.columns = (np.cumsum(used) - 1)[block.columns].astype(np.int32)
+    return some
+
+
 def only_views(block: Block, views: Sequence[int]) -> Block:
-    """The messages with the tokens of some views, by number; the columns keep their places."""
-    return block if len(views) == len(VIEWS) else without_columns(block, np.isin(block.views, views))
+    """The messages with the tokens of some views, by number, as if there were no others."""
+    if len(views) == len(VIEWS):
+        return block
+    return used_columns(without_columns(block, np.isin(block.views, views)))
 
 
 def _joined(parts: list[Any], kind: type) -> Any:

@@ -16,9 +16,8 @@ import numpy as np
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, only_views
+from nbspam.engine.corpus import merge_blocks, only_views, used_columns
 from nbspam.engine.reading import Skipped, read_blocks
-from nbspam.engine.texts import take_texts
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -185,10 +184,4 @@ def _lead(outcome: Outcome) -> float:
 
 def only_rows(block: Block, rows: Ints) -> Block:
     """The given rows, and of the columns those that are in them."""
-    some = select_rows(block, rows)
-    used = np.zeros(len(block.keys), bool)
-    used[some.columns] = True
-    some.texts = take_texts(block.texts, np.flatnonzero(used))
-    some.keys, some.views = block.keys[used], block.views[used]
-    some.columns = (np.cumsum(used) - 1)[some.columns].astype(np.int32)
-    return some
+    return used_columns(select_rows(block, rows))
