@@ -30,6 +30,7 @@ from nbspam.store.reader import open_model
 from nbspam.tokens.bag import Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
+from nbspam.workflow import calibrating
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
 from nbspam.workflow.training import train
@@ -311,6 +312,20 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
         backwards = select_rows(block, np.arange(400)[::-1])
         again = representative_rows(backwards, np.arange(400), 100, np.array([300, 100]))
         assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
+
+
+@pytest.mark.parametrize(("dated", "rows"), [(True, [0, 3, 6, 9]), (False, list(range(10)))])
+def test_messages_are_left_out_in_turn_all_of_them_unless_others_are_seen_as_they_came(
+    dated: bool, rows: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibrating, "MAX_LEFT_OUT", 4)
+    builder = BlockBuilder()
+    for number in range(10):
+        bag = Bag([f"field:{number}"], ["word"], [])
+        builder.add(str(number), number % 2, bag, float(number) if dated else None, 1)
+    block = builder.build()
+    documents, _ = block.totals(2)
+    assert calibrating.see_left_out(block, documents).rows.tolist() == rows
 
 
 def test_much_mail_of_one_class_read_last_is_calibrated(

@@ -34,8 +34,9 @@ from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.fixed_words import with_outside
 
+# How much of each sample: docs/experiments/calibration.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
-MAX_LEFT_OUT = 3_000  # messages scored leave-one-out, evenly taken; more change no weight
+MAX_LEFT_OUT = 3_000  # messages scored leave-one-out beside prequential ones; where there are none: all
 MIN_CALIBRATION = 20  # messages of each class; below, the calibration keeps its prior
 
 
@@ -132,13 +133,14 @@ def ways_to_see(block: Block) -> list[Way]:
 
 
 def see_left_out(block: Block, documents: Ints, fixed_views: str = "") -> Seen:
-    """Rows, evenly taken, each scored without itself and its exact copies.
+    """Rows, each scored without itself and its exact copies: all, or some evenly taken if others come beside.
 
     documents   : int64 (n_classes, n_columns), n_jk, the block's own messages among the counted
     fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
     """
     inner = _inner(block, documents, fixed_views)
-    rows = np.arange(0, len(inner), 1 + (len(inner) - 1) // MAX_LEFT_OUT)
+    most = MAX_LEFT_OUT if is_dated(inner.dates) else len(inner)
+    rows = np.arange(0, len(inner), max(1, -(-len(inner) // max(1, most))))
     some = select_rows(inner, rows)
     copies = exact_copies(inner, len(documents))[:, rows]
     return Seen(some, leave_one_out(some, documents, copies), rows)

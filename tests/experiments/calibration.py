@@ -29,12 +29,16 @@ def learned(  # type: ignore[type-arg]
     warm_up: float | None,
     shares: bool = True,
     settings: Settings = SETTINGS,
+    step: int = 1,
 ) -> np.ndarray:
-    """Log-odds of the rows of test; without shares the NOTAWORD shares are all 0."""
+    """Log-odds of the rows of test; without shares the NOTAWORD shares are all 0.
+
+    step : every how many-th message is left out in turn
+    """
     documents, _ = train.totals(2)
     parts = []
     if alone:
-        parts.append((leave_one_out(train, documents), np.arange(len(train))))
+        parts.append((leave_one_out(train, documents), np.arange(0, len(train), step)))
     if warm_up is not None:
         order = time_order(train)
         parts.append((prequential(train, documents, order), order[int(len(order) * warm_up) :]))
@@ -49,13 +53,39 @@ def learned(  # type: ignore[type-arg]
     return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
 
 
-def by_folds(block: Block, alone: bool, warm_up: float | None, settings: Settings = SETTINGS) -> np.ndarray:  # type: ignore[type-arg]
+def by_folds(  # type: ignore[type-arg]
+    block: Block, alone: bool, warm_up: float | None, settings: Settings = SETTINGS, step: int = 1
+) -> np.ndarray:
     """Log-odds of every row, by the random folds that did not have it."""
     scores = np.zeros(len(block))
     for train, test in fold_splits(stratified_folds(block.labels, FOLDS, 0)):
         past, future = select_rows(block, train), select_rows(block, test)
-        scores[test] = learned(past, future, alone, warm_up, True, settings)
+        scores[test] = learned(past, future, alone, warm_up, True, settings, step)
     return scores
+
+
+SHARES = {  # of both samples, where dates are known
+    "kept: the first 40 % left out, every message": (0.4, 1),
+    "the first 40 % left out, every second message": (0.4, 2),
+    "the first 60 % left out, every message": (0.6, 1),
+    "the first 60 % left out, every second message": (0.6, 2),
+}
+
+
+def amounts() -> None:
+    """How many messages are left out in turn, and how many are seen as they came."""
+    for corpus in ("sms", "enron"):
+        block = counted(mail(corpus))
+        heading(corpus, len(block))
+        for name, step in {"kept: all": 1, "every second": 2, "every fourth": 4}.items():
+            print(row(name, by_folds(block, True, None, SETTINGS, step), block.labels), flush=True)
+    block = counted(mail("spamassassin"))
+    heading("spamassassin", len(block))
+    for name, (warm_up, step) in SHARES.items():
+        print(row(name, by_folds(block, True, warm_up, SETTINGS, step), block.labels), flush=True)
+    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    for name, (warm_up, step) in SHARES.items():
+        print(later_row(name, block, SETTINGS, warm_up, step), flush=True)
 
 
 FREEDOMS = {  # how far the weights may go from where they start: variances
@@ -85,13 +115,13 @@ def freedoms() -> None:
             print(later_row(name, block, Settings()), flush=True)
 
 
-def later_row(name: str, block: Block, settings: Settings) -> str:
+def later_row(name: str, block: Block, settings: Settings, warm_up: float = 0.4, step: int = 1) -> str:
     """The older part of the mail trains, the next three tenths are judged: means over six cuts."""
     order, rows = time_order(block), []
     for percent in range(30, 90, 10):
         cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
         past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
-        scores = learned(past, future, True, 0.4, True, settings)
+        scores = learned(past, future, True, warm_up, True, settings, step)
         rows.append([float(cell) for cell in row("", scores, future.labels).split("|")[2:6]])
     area, loss, lost, missed = np.mean(rows, axis=0)
     return f"| {name} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |"
@@ -108,4 +138,5 @@ if __name__ == "__main__":
     heading("spamassassin, the older half trains, the newer is judged", len(future))
     for name, (alone, warm_up) in SOURCES.items():
         print(row(name, learned(past, future, alone, warm_up), future.labels), flush=True)
+    amounts()
     freedoms()
