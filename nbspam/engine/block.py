@@ -111,7 +111,8 @@ class Block:
 
     def digests(self) -> Ints:
         """int64 (n_messages,): what tells that two messages are the same, see message_digest."""
-        terms = self.keys[self.columns] * (2 * self.counts.astype(np.int64) + 1)  # wraps at 64 bits, as meant
+        terms = self.keys[self.columns]
+        terms *= 2 * self.counts + 1  # wraps at 64 bits, as meant
         sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
         return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
 
