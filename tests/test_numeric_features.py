@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
-from nbspam.tokens import Tokenizer
+from nbspam.tokens import tokenize
 from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
 from tests.experiments.feature_table import PAGE, table, with_table
 
@@ -19,7 +19,7 @@ from tests.experiments.feature_table import PAGE, table, with_table
 def features(data: bytes) -> dict[str, float | None]:
     message = parse(data)
     readings: list = []
-    bag = Tokenizer().bag(message, readings)
+    bag = tokenize(message, readings)
     values = numeric_features(message, bag, readings, received_date(message))
     assert len(values) == len(FEATURES)
     return dict(zip(NAMES, values, strict=True))

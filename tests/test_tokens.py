@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS
-from nbspam.tokens import Bag, Tokenizer
+from nbspam.tokens import Bag, tokenize
+from nbspam.tokens.memory import Memory
 from nbspam.tokens.unicode_words import unicode_words
 from nbspam.tokens.words import MAX_WORD, parents, words
 
@@ -21,7 +22,7 @@ MAX_TOKEN = 160  # characters: a field's name and an address of twice MAX_WORD
 
 
 def bag(data: bytes) -> Bag:
-    return Tokenizer().bag(parse(data))
+    return tokenize(parse(data))
 
 
 def body(text: str) -> list[str]:
@@ -273,17 +274,15 @@ def test_real_tokens_hold_no_white_space_and_belong_to_one_view(data: Path, spam
     files = [path for path in sorted(data.rglob("*")) if path.is_file()]
     files += [path for path in sorted(spamassassin.rglob("*")) if path.is_file()][::6]
     seen: dict[str, int] = {}
-    tokenizer = Tokenizer()
     for path in files:
-        check(tokenizer.bag(parse(path.read_bytes())), seen)
+        check(tokenize(parse(path.read_bytes())), seen)
     assert {0, 1, 2} <= set(seen.values())
 
 
 def test_broken_mail_gives_sound_tokens(torture_files: list[Path]) -> None:
     seen: dict[str, int] = {}
-    tokenizer = Tokenizer()
     for path in torture_files:
-        check(tokenizer.bag(parse(path.read_bytes())), seen)
+        check(tokenize(parse(path.read_bytes())), seen)
     assert len(seen) > 10_000
 
 
@@ -329,8 +328,14 @@ def test_hostile_text_costs_no_more_than_its_length(name: str, head: bytes) -> N
     text = HOSTILE[name]
     message = parse(head + text + b"\n")
     start = time.process_time()
-    check(Tokenizer().bag(message), {})
+    check(tokenize(message), {})
     assert time.process_time() - start < 5  # quadratic loops over this much take minutes
+
+
+def memories() -> list[Memory[str, object]]:
+    """All that the tokenizer remembers."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("nbspam.tokens")]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Memory)]
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -341,10 +346,26 @@ def test_what_is_remembered_is_bounded() -> None:
     assert max(map(len, module._known)) <= module.MAX_KNOWN_CHUNK
 
 
-def test_a_tokenizer_gives_the_same_tokens_whatever_it_read_before(data: Path) -> None:
+def test_a_memory_keeps_short_texts_and_starts_anew_when_it_is_full() -> None:
+    asked: list[str] = []
+
+    def work(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    memory = Memory(work, 2, 3)
+    assert [memory[text] for text in ("a", "long", "bb", "a", "long", "ccc", "a")] == [1, 4, 2, 1, 4, 3, 1]
+    assert asked == ["a", "long", "bb", "long", "ccc", "a"]
+    assert set(memory) == {"ccc", "a"}
+
+
+def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
     files = [path for path in sorted(data.rglob("*")) if path.is_file()][:60]
-    old = Tokenizer()
     for path in files:
-        old.bag(parse(path.read_bytes()))
-    for path in files:
-        assert all_tokens(old.bag(parse(path.read_bytes()))) == all_tokens(bag(path.read_bytes()))
+        bag(path.read_bytes())
+    assert sum(map(len, memories())) > 1_000
+    knowing = [all_tokens(bag(path.read_bytes())) for path in files]
+    for path, tokens in zip(files, knowing, strict=True):
+        for memory in memories():
+            memory.clear()
+        assert all_tokens(bag(path.read_bytes())) == tokens

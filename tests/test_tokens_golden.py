@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.mail import parse
-from nbspam.tokens import VIEWS, Tokenizer
+from nbspam.tokens import VIEWS, tokenize
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 MESSAGES = sorted(GOLDEN.glob("*.eml"))
@@ -19,7 +19,7 @@ MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 def written(message: Path) -> str:
     """A token a line, its view before it, in the order of the message."""
-    bag = Tokenizer().bag(parse(message.read_bytes()))
+    bag = tokenize(parse(message.read_bytes()))
     lines = [f"{view}\t{token}" for view, tokens in zip(VIEWS, bag.views(), strict=True) for token in tokens]
     return "".join(line + "\n" for line in lines)
 

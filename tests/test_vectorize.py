@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from nbspam.mail import parse
-from nbspam.tokens import Tokenizer
+from nbspam.tokens import tokenize
 from nbspam.vocabulary.file import read_vocabulary
 from tests.tiny_mail import error, mail, program, run, write_folders
 
@@ -123,7 +123,7 @@ def test_a_sequence_is_header_then_text_then_structure(data: Path, tmp_path: Pat
     words = read_vocabulary(str(tmp_path / "v")).words
     path = vectors(data, tmp_path / "v", "multinomial", "jsonl", tmp_path / "x")
     first = json.loads(path.read_text().partition("\n")[0])
-    bag = Tokenizer().bag(parse(Path(first["name"]).read_bytes()))
+    bag = tokenize(parse(Path(first["name"]).read_bytes()))
     assert [words[code].text for code in first["codes"]] == [*bag.header, *bag.body, *bag.structure]
 
 

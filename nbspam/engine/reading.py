@@ -17,7 +17,7 @@ from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
-from nbspam.tokens import Bag, Tokenizer
+from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.numeric import Reading, numeric_features
 
 SHARD_MESSAGES = 250
@@ -32,7 +32,6 @@ class ShardReader:
     def __init__(self, classes: tuple[str, ...], features: bool = False) -> None:
         """features : measure the numeric features too"""
         self._numbers = {name: number for number, name in enumerate(classes)}
-        self._tokenizer = Tokenizer()
         self._features = features
 
     def __call__(self, items: list[Item]) -> tuple[list[Block], Skipped]:
@@ -49,7 +48,7 @@ class ShardReader:
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            bag, date, features = read_message(self._tokenizer, data, self._features)
+            bag, date, features = read_message(data, self._features)
             builder.add(item.name, self._numbers.get(item.label, -1), bag, date, len(data), features)
             if builder.n_columns() > MAX_COLUMNS:
                 blocks.append(builder.build())
@@ -71,16 +70,14 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def read_message(
-    tokenizer: Tokenizer, data: bytes, with_features: bool
-) -> tuple[Bag, float | None, list[float | None]]:
+def read_message(data: bytes, with_features: bool) -> tuple[Bag, float | None, list[float | None]]:
     """The tokens, the date of arrival and, if asked for, the numeric features of a message."""
     message = parse(data)
     date = received_date(message)
     if not with_features:
-        return tokenizer.bag(message), date, []
+        return tokenize(message), date, []
     readings: list[Reading] = []
-    bag = tokenizer.bag(message, readings)
+    bag = tokenize(message, readings)
     return bag, date, numeric_features(message, bag, readings, date)
 
 
@@ -88,10 +85,10 @@ def read_blocks(
     items: Iterable[Item], classes: tuple[str, ...], jobs: int, features: bool = False
 ) -> Iterator[tuple[list[Block], Skipped]]:
     """Blocks in the order of the items, a shard at a time."""
-    return run_shards(ShardReader(classes, features), _shards(items), jobs)
+    return run_shards(ShardReader(classes, features), shards(items), jobs)
 
 
-def _shards(items: Iterable[Item]) -> Iterator[list[Item]]:
+def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
     stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):
         yield shard

@@ -1,14 +1,14 @@
 """Message -> tokens of each view.  The specification is docs/tokens.md.
 
-Hides which part of a message gives which tokens.  One Tokenizer serves any number of messages;
-it holds no state that changes a result, only a memory of header chunks that saves time.
+Hides which part of a message gives which tokens.  What is remembered between messages (`memory.py`) saves
+time and changes no result.
 """
 
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.tokens.headers import HeaderReader, field_order
+from nbspam.tokens.headers import field_order, header_tokens
 from nbspam.tokens.structure import message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
@@ -18,34 +18,26 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message, Part
     from nbspam.tokens.numeric import Reading
 
-__all__ = ["VIEWS", "Bag", "Tokenizer"]
+__all__ = ["VIEWS", "Bag", "tokenize"]
 
 
-class Tokenizer:
-    """Turns messages into bags."""
+def tokenize(message: Message, readings: list[Reading] | None = None) -> Bag:
+    """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
-    __slots__ = ("_headers",)
-
-    def __init__(self) -> None:
-        self._headers = HeaderReader()
-
-    def bag(self, message: Message, readings: list[Reading] | None = None) -> Bag:
-        """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
-
-        readings : gets what was read of each text, for nbspam.tokens.numeric
-        """
-        body: list[str] = []
-        structure = message_tokens(message)
-        structure.extend(field_order(message.headers))
-        for part in message.parts:
-            structure.extend(part_tokens(part))
-            if part.text and len(body) < MAX_TOKENS:
-                _read_text(part, body, structure, readings)
-            for name, text in part.embedded_headers:
-                if name in ("subject", "from"):
-                    body.extend(words(text, MAX_TOKENS))
-        header = self._headers.tokens(message.headers)
-        return Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+    readings : gets what was read of each text, for nbspam.tokens.numeric
+    """
+    body: list[str] = []
+    structure = message_tokens(message)
+    structure.extend(field_order(message.headers))
+    for part in message.parts:
+        structure.extend(part_tokens(part))
+        if part.text and len(body) < MAX_TOKENS:
+            _read_text(part, body, structure, readings)
+        for name, text in part.embedded_headers:
+            if name in ("subject", "from"):
+                body.extend(words(text, MAX_TOKENS))
+    header = header_tokens(message.headers)
+    return Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
 
 
 def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading] | None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import chain, groupby, pairwise
 
+from nbspam.tokens.memory import CharacterTable, Memory
 from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
 
 IGNORED_PREFIXES = (
@@ -43,7 +44,7 @@ MAX_NAME = 60
 MAX_ZONE = 6  # characters of a time zone
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
-MAX_REMEMBERED = 10_000  # chunks whose tokens are remembered between messages of one run
+MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
 
 # Letters, digits and . - _ @ stay; all else parts two chunks.
 _SPLIT = (
@@ -94,114 +95,79 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     Fields that are put in on the way are left out.  Tokens of the structure view; they lower the log
     loss by a twentieth (docs/experiments/headers.md).
     """
-    names = [place for place in map(_places.__getitem__, [name for name, _ in headers]) if place]
+    names = [place for place in [_places[name] for name, _ in headers] if place]
     return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
 
 
-class _Places(dict[str, str]):
-    """Name of a field -> what stands for it in the order; "" where its place says nothing."""
-
-    def __missing__(self, name: str) -> str:
-        if len(self) >= MAX_REMEMBERED:
-            self.clear()
-        place = "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
-        if name in _UNORDERED or not counts_as_evidence(name):
-            place = ""
-        if len(name) <= MAX_REMEMBERED_FIELD:
-            self[name] = place
-        return place
+def _place(name: str) -> str:
+    """What stands for a field in the order; "" where its place says nothing."""
+    if name in _UNORDERED or not counts_as_evidence(name):
+        return ""
+    return "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
 
 
-_places = _Places()
+_places = Memory(_place, MAX_REMEMBERED, MAX_NAME)
 
 
-class _Known(dict[str, tuple[str, ...]]):
-    """Chunk of one field -> its tokens, worked out once."""
-
-    __slots__ = ("_prefix", "_read")
-
-    def __init__(self, name: str, read: Reader) -> None:
-        super().__init__()
-        self._prefix = name + ":"
-        self._read = read
-
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
-        if len(self) >= MAX_REMEMBERED:
-            self.clear()
-        prefix = self._prefix
-        tokens = tuple([prefix + token for token in self._read(chunk.strip(".-_"))])
-        if len(chunk) <= MAX_REMEMBERED_FIELD:
-            self[chunk] = tokens
-        return tokens
+def header_tokens(headers: list[tuple[str, str]]) -> list[str]:
+    """Tokens of all fields that count, in order, repeats kept."""
+    found: list[str] = []
+    for field in headers:
+        found.extend(_fields[field] if len(field[1]) <= MAX_REMEMBERED_FIELD else _field(field))
+    return found
 
 
-class HeaderReader:
-    """Turns header fields into tokens; remembers what it has met, for bulk training."""
+def _field(field: tuple[str, str]) -> tuple[str, ...]:
+    """The tokens of one field."""
+    name, text = field
+    if not counts_as_evidence(name):
+        return ()
+    if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
+        return ("field:#odd",)  # also keeps the marks of the other views out of a token's name
+    return ("field:" + name, *_value(name, text))
 
-    __slots__ = ("_chunks", "_fields")
 
-    def __init__(self) -> None:
-        self._chunks: dict[str, _Known] = {}
-        self._fields: dict[tuple[str, str], tuple[str, ...]] = {}
-
-    def tokens(self, headers: list[tuple[str, str]]) -> list[str]:
-        """Tokens of all fields that count, in order, repeats kept."""
-        found: list[str] = []
-        known = self._fields
-        for field in headers:
-            tokens = known.get(field)
-            if tokens is None:
-                tokens = self._field(*field)
-                if len(field[1]) <= MAX_REMEMBERED_FIELD:
-                    if len(known) >= MAX_REMEMBERED:
-                        known.clear()
-                    known[field] = tokens
-            found.extend(tokens)
+def _value(name: str, text: str) -> list[str]:
+    if name in _TRACE:
+        if name in _DATED:  # what follows the last semicolon is the time: when, not who
+            text = text.rpartition(";")[0] or text
+        return _by_chunk(name, text)
+    if name in _ADDRESSES:
+        found = _by_chunk(name, text)
+        if not text.isascii():
+            foreign = [word for word in words(text, MAX_FIELD_WORDS) if not word.isascii()]
+            found.extend([name + ":" + word for word in foreign])
         return found
-
-    def _field(self, name: str, text: str) -> tuple[str, ...]:
-        """The tokens of one field."""
-        if not counts_as_evidence(name):
-            return ()
-        if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
-            return ("field:#odd",)  # also keeps the marks of the other views out of a token's name
-        return ("field:" + name, *self._value(name, text))
-
-    def _value(self, name: str, text: str) -> list[str]:
-        if name in _TRACE:
-            if name in _DATED:  # what follows the last semicolon is the time: when, not who
-                text = text.rpartition(";")[0] or text
-            return self._by_chunk(name, text, _trace)
-        if name in _ADDRESSES:
-            found = self._by_chunk(name, text, _address)
-            if not text.isascii():
-                foreign = [word for word in words(text, MAX_FIELD_WORDS) if not word.isascii()]
-                found.extend([name + ":" + word for word in foreign])
-            return found
-        if name in _IDENTIFIERS:
-            return self._by_chunk(name, text, _identifier)
-        if name in _LIST_MACHINERY:
-            return []  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
-        if name.endswith("date"):
-            return _date(name, text)
-        if name == "subject":
-            return _subject(text)
-        return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
-
-    def _by_chunk(self, name: str, text: str, read: Reader) -> list[str]:
-        known = self._chunks.get(name)
-        if known is None:
-            known = self._chunks[name] = _Known(name, read)
-        spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
-        chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
-        return list(chain.from_iterable(map(known.__getitem__, chunks)))
+    if name in _IDENTIFIERS:
+        return _by_chunk(name, text)
+    if name in _LIST_MACHINERY:
+        return []  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
+    if name.endswith("date"):
+        return _date(name, text)
+    if name == "subject":
+        return _subject(text)
+    return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
 
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+def _by_chunk(name: str, text: str) -> list[str]:
+    spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
+    chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
+    return list(chain.from_iterable(map(_chunks[name].__getitem__, chunks)))
 
-    Reader = Callable[[str], list[str]]
+
+def _chunks_of(name: str) -> Memory[str, list[str]]:
+    """Chunk of a trace, address or identifier field -> its tokens."""
+    read = _trace if name in _TRACE else _address if name in _ADDRESSES else _identifier
+    prefix = name + ":"
+    return Memory(
+        lambda chunk: [prefix + token for token in read(chunk.strip(".-_"))],
+        MAX_REMEMBERED,
+        MAX_REMEMBERED_FIELD,
+    )
+
+
+_fields = Memory(_field, MAX_REMEMBERED)
+_chunks = Memory(_chunks_of, MAX_REMEMBERED, MAX_NAME)
 
 
 def _trace(chunk: str) -> list[str]:
@@ -234,16 +200,13 @@ def _identifier(chunk: str) -> list[str]:
     return [shape, *parents(host)] if at else [shape]
 
 
-class _Kinds(dict[int, str]):
-    """Character -> 9 for a digit, a for a letter, else itself."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = kind = "9" if character.isdigit() else "a" if character.isalpha() else character
-        return kind
+def _kind(code: int) -> str:
+    """9 for a digit, a for a letter, else the character."""
+    character = chr(code)
+    return "9" if character.isdigit() else "a" if character.isalpha() else character
 
 
-_kinds = _Kinds()
+_kinds = CharacterTable(_kind)
 
 
 def _shape(text: str) -> str:

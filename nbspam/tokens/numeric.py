@@ -110,7 +110,7 @@ def numeric_features(
 ) -> list[float | None]:
     """The values of FEATURES in order, None where one is missing; all others finite; never raises.
 
-    bag, readings : what Tokenizer.bag gave for this message, and noted on the way
+    bag, readings : what `tokenize` gave for this message, and noted on the way
     arrived       : mail.dates.received_date of the message
     """
     attached = [

@@ -7,6 +7,7 @@ and colours, where links and images point, what is hidden from the reader.
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.tokens.memory import Memory
 from nbspam.tokens.urls import url_tokens
 from nbspam.tokens.words import words
 
@@ -40,26 +41,16 @@ def atom(text: str, limit: int) -> str:
     return "".join(text[: 4 * limit].split())[:limit]
 
 
-class _Named(dict[str, str]):
-    """Name of a tag or colour -> its token, made once: a page has hundreds of the same few."""
-
-    __slots__ = ("_mark",)
-
-    def __init__(self, mark: str) -> None:
-        super().__init__()
-        self._mark = mark
-
-    def __missing__(self, name: str) -> str:
-        if len(self) >= MAX_NAMES:
-            self.clear()
-        token = self._mark + atom(name, 20)
-        if len(name) <= MAX_NAME:
-            self[name] = token
-        return token
+def _tag(name: str) -> str:
+    return "tag=" + atom(name, 20)
 
 
-_tags = _Named("tag=")
-_colours = _Named("colour=")
+def _colour(name: str) -> str:
+    return "colour=" + atom(name, 20)
+
+
+_tags = Memory(_tag, MAX_NAMES, MAX_NAME)  # a page has hundreds of the same few
+_colours = Memory(_colour, MAX_NAMES, MAX_NAME)
 
 
 def message_tokens(message: Message) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import pairwise
 
+from nbspam.tokens.memory import CharacterTable
 from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, NUMERIC, from_chunks, irregular, skip_token
 
 TYPE_CHECKING = False
@@ -52,15 +53,8 @@ _UNSPACED = (
 )
 
 
-class _Alphabet(dict[int, str]):
-    """Code point -> what it becomes between normalisation and splitting; filled on demand."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = become = _become(code)
-        return become
-
-
 def _become(code: int) -> str:
+    """What a character becomes between normalisation and splitting."""
     if code < 128:
         return chr(ASCII_TABLE[code])
     if code in _PUNCTUATION:
@@ -76,27 +70,19 @@ def _become(code: int) -> str:
     return character
 
 
-class _Marks(dict[int, str]):
-    """Code point -> M for a combining mark, a full stop for all else."""
-
-    def __missing__(self, code: int) -> str:
-        kind = "M" if code >= 0x300 and unicodedata.category(chr(code))[0] == "M" else "."
-        self[code] = kind
-        return kind
+def _mark(code: int) -> str:
+    """M for a combining mark, a full stop for all else."""
+    return "M" if code >= 0x300 and unicodedata.category(chr(code))[0] == "M" else "."
 
 
-class _Pictures(dict[int, str | None]):
-    """Code point -> itself if it is a picture (shape, star, arrow, emoji); other characters are left out."""
-
-    def __missing__(self, code: int) -> str | None:
-        kept = chr(code) if code > 0xFF and unicodedata.category(chr(code)) == "So" else None
-        self[code] = kept
-        return kept
+def _picture(code: int) -> str | None:
+    """Itself if it is a picture (shape, star, arrow, emoji); other characters are left out."""
+    return chr(code) if code > 0xFF and unicodedata.category(chr(code)) == "So" else None
 
 
-_ALPHABET = _Alphabet()
-_PICTURE = _Pictures()
-_MARKS = _Marks()
+_ALPHABET = CharacterTable(_become)
+_PICTURE = CharacterTable(_picture)
+_MARKS = CharacterTable(_mark)
 
 
 def has_zero_width(text: str) -> bool:

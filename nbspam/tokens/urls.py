@@ -5,6 +5,7 @@ Hides how a URL is taken apart: scheme, user part, host with parents, port, path
 
 from __future__ import annotations
 
+from nbspam.tokens.memory import Memory
 from nbspam.tokens.words import MAX_WORD, parents, skip_token
 
 MAX_URLS = 500  # a message; later ones repeat what the first said
@@ -73,23 +74,8 @@ def url_tokens(url: str) -> list[str]:
     return ["url=" + scheme[:MAX_SCHEME], *_hosts[host], *("url=" + word for word in _path_words(path))]
 
 
-class _Hosts(dict[str, tuple[str, ...]]):
-    """What stands between // and the path -> its tokens, worked out once."""
-
-    def __missing__(self, authority: str) -> tuple[str, ...]:
-        if len(self) >= MAX_HOSTS:
-            self.clear()
-        tokens = tuple(_authority_tokens(authority))
-        if len(authority) <= MAX_HOST:
-            self[authority] = tokens
-        return tokens
-
-
-_hosts = _Hosts()
-
-
 def _authority_tokens(authority: str) -> list[str]:
-    """User part, host with its parents, port; and what is odd about them."""
+    """Of what stands between // and the path: host with its parents, port; and what is odd about them."""
     found: list[str] = []
     _, at, host = authority.rpartition("@")
     if at:
@@ -105,6 +91,9 @@ def _authority_tokens(authority: str) -> list[str]:
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
     return found
+
+
+_hosts = Memory(_authority_tokens, MAX_HOSTS, MAX_HOST)
 
 
 def _path_words(path: str) -> list[str]:

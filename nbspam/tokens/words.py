@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from itertools import compress
 
+from nbspam.tokens.memory import Memory
+
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
 MAX_LEVELS = 6  # of a host name
@@ -48,21 +50,13 @@ def words(text: str, limit: int) -> list[str]:
     return from_chunks(spaced.decode("ascii").split(None, limit)[:limit])
 
 
-class _Known(dict[str, tuple[str, ...]]):
-    """Irregular chunk -> its words, worked out once: bulk training meets the same over and over."""
-
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
-        if len(self) >= MAX_KNOWN:
-            self.clear()
-        found: list[str] = []
-        irregular(chunk, found)
-        words = tuple(found)
-        if len(chunk) <= MAX_KNOWN_CHUNK:
-            self[chunk] = words
-        return words
+def _irregular_words(chunk: str) -> tuple[str, ...]:
+    found: list[str] = []
+    irregular(chunk, found)
+    return tuple(found)
 
 
-_known = _Known()
+_known = Memory(_irregular_words, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 
 def from_chunks(chunks: list[str]) -> list[str]:

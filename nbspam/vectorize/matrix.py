@@ -9,18 +9,17 @@ count cut down to 1 that of Bernoulli.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import SHARD_MESSAGES, Skipped
+from nbspam.engine.reading import Skipped, shards
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
-from nbspam.tokens import Tokenizer
+from nbspam.tokens import tokenize
 from nbspam.vocabulary.file import Vocabulary
 
 EVENT_MODELS = ("bernoulli", "multinomial")
@@ -64,7 +63,6 @@ class CodeReader:
         self._numbers = {name: number for number, name in enumerate(vocabulary.classes)}
         self._codes = _CodeOf(vocabulary.codes())
         self._views = vocabulary.view_numbers()
-        self._tokenizer = Tokenizer()
 
     def __call__(self, items: list[Item]) -> tuple[list[Coded], Skipped]:
         found: list[Coded] = []
@@ -75,7 +73,7 @@ class CodeReader:
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            views = self._tokenizer.bag(parse(data)).views()
+            views = tokenize(parse(data)).views()
             tokens = [token for view in self._views for token in views[view]]
             codes = np.fromiter(map(self._codes.__getitem__, tokens), np.int32, len(tokens))
             found.append(Coded(item.name, self._numbers[item.label], codes, len(data)))
@@ -86,13 +84,7 @@ def read_codes(
     items: Iterable[Item], vocabulary: Vocabulary, jobs: int
 ) -> Iterator[tuple[list[Coded], Skipped]]:
     """Messages in the order of the items, a shard at a time; labels are the vocabulary's class numbers."""
-    return run_shards(CodeReader(vocabulary), _shards(items), jobs)
-
-
-def _shards(items: Iterable[Item]) -> Iterator[list[Item]]:
-    stream = iter(items)
-    while shard := list(islice(stream, SHARD_MESSAGES)):
-        yield shard
+    return run_shards(CodeReader(vocabulary), shards(items), jobs)
 
 
 def row_of(codes: Codes, event_model: str) -> Row:

@@ -13,7 +13,6 @@ from nbspam.labels import UNSURE, positive
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import open_model
-from nbspam.tokens import Tokenizer
 from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
@@ -59,14 +58,13 @@ class Verdict:
 class Classifier:
     """A model, a way of scoring and a loss, ready for any number of messages."""
 
-    __slots__ = ("_loss", "_tokenizer", "model", "scorer", "settings")
+    __slots__ = ("_loss", "model", "scorer", "settings")
 
     def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
         self.model = model
         self.settings = settings
         self._loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(model, settings)
-        self._tokenizer = Tokenizer()
 
     def verdict(self, data: bytes, name: str) -> Verdict:
         """The verdict on one message; never raises on what a mail may hold."""
@@ -74,7 +72,7 @@ class Classifier:
 
     def counted(self, data: bytes) -> Counted:
         """The tokens of a message, and its numeric features if the model has them."""
-        return counted_message(data, self._tokenizer, self.settings.features != "words")
+        return counted_message(data, self.settings.features != "words")
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from nbspam.mail import parse
 from nbspam.scoring.scorer import Counted
+from nbspam.tokens import tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.tokens import Tokenizer
     from nbspam.tokens.numeric import Reading
 
 
-def counted_message(data: bytes, tokenizer: Tokenizer, with_features: bool = False) -> Counted:
+def counted_message(data: bytes, with_features: bool = False) -> Counted:
     """What a Scorer reads; never raises on what a mail may hold."""
     message = parse(data)
     if not with_features:
-        return Counted(tokenizer.bag(message))
+        return Counted(tokenize(message))
     from nbspam.mail.dates import received_date
     from nbspam.tokens.numeric import numeric_features
 
     readings: list[Reading] = []
-    bag = tokenizer.bag(message, readings)
+    bag = tokenize(message, readings)
     return Counted(bag, numeric_features(message, bag, readings, received_date(message)))

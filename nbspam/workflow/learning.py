@@ -15,7 +15,6 @@ from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Counted as Row
 from nbspam.store.updater import Updater, updating
-from nbspam.tokens import Tokenizer
 from nbspam.workflow.counting import counted_message
 
 LEARNED = "learned"
@@ -28,7 +27,7 @@ UNKNOWN = "was never learned"
 def _counted(data: bytes, model: Model) -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
     features = model.settings.get("features", "words") != "words"
-    return counted_message(data[:MAX_READ_BYTES], Tokenizer(), features)
+    return counted_message(data[:MAX_READ_BYTES], features)
 
 
 def check_class(path: str, label: str = "") -> None:

@@ -52,7 +52,7 @@ def hops(message: Message) -> list[str]:
 def origin(message: Message) -> list[str]:
     """The tokens of the Received field that was written first, again, as `origin:`."""
     fields = [text for name, text in message.headers if name == "received"][-1:]
-    tokens = kept.HeaderReader().tokens([("received", text) for text in fields])
+    tokens = kept.header_tokens([("received", text) for text in fields])
     return ["origin:" + token.partition(":")[2] for token in tokens[1:]]
 
 

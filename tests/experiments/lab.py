@@ -38,7 +38,7 @@ from nbspam.settings import (
     Settings,
 )
 from nbspam.sources import open_labelled
-from nbspam.tokens import VIEWS, Bag, Tokenizer
+from nbspam.tokens import VIEWS, Bag, tokenize
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
@@ -79,9 +79,9 @@ def mail(corpus: str) -> list[Mail]:
 
 def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
     """The block of the messages, tokens changed by the variant."""
-    builder, tokenizer = BlockBuilder(), Tokenizer()
+    builder = BlockBuilder()
     for name, label, message, date in messages:
-        bag = tokenizer.bag(message)
+        bag = tokenize(message)
         builder.add(name, label, variant(message, bag) if variant else bag, date, message.size_bytes, [])
     return builder.build()
 
