@@ -42,12 +42,7 @@ class ShardReader:
         blocks: list[Block] = []
         skipped: Skipped = []
         builder = BlockBuilder()
-        for item in items:
-            try:
-                data = item.read(MAX_READ_BYTES)
-            except OSError as error:
-                skipped.append((item.name, error.strerror or "cannot be read"))
-                continue
+        for item, data in readable(items, skipped):
             bag, date, features = read_message(data, self._features)
             builder.add(item.name, self._numbers.get(item.label, -1), bag, date, len(data), features)
             if builder.n_columns() > MAX_COLUMNS:
@@ -56,6 +51,17 @@ class ShardReader:
         if len(builder):
             blocks.append(builder.build())
         return blocks, skipped
+
+
+def readable(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, bytes]]:
+    """The messages with their bytes; those that cannot be read go to `skipped` with the reason."""
+    for item in items:
+        try:
+            data = item.read(MAX_READ_BYTES)
+        except OSError as error:
+            skipped.append((item.name, error.strerror or "cannot be read"))
+        else:
+            yield item, data
 
 
 @contextlib.contextmanager

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import Skipped, shards
+from nbspam.engine.reading import Skipped, readable, shards
 from nbspam.mail import parse
-from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.sources import Item
 from nbspam.tokens import tokenize
 from nbspam.vocabulary.file import Vocabulary
@@ -67,12 +66,7 @@ class CodeReader:
     def __call__(self, items: list[Item]) -> tuple[list[Coded], Skipped]:
         found: list[Coded] = []
         skipped: Skipped = []
-        for item in items:
-            try:
-                data = item.read(MAX_READ_BYTES)
-            except OSError as error:
-                skipped.append((item.name, error.strerror or "cannot be read"))
-                continue
+        for item, data in readable(items, skipped):
             views = tokenize(parse(data)).views()
             tokens = [token for view in self._views for token in views[view]]
             codes = np.fromiter(map(self._codes.__getitem__, tokens), np.int32, len(tokens))
