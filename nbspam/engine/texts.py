@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.engine.block import Ints
 
 LINE_FEED = 10
+SLICE_TEXTS = 20_000  # gathered at a time: the place of each character takes eight bytes
 
 
 def join_texts(parts: Sequence[bytes]) -> bytes:
@@ -34,7 +36,12 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
         return b""
     characters = np.frombuffer(texts + b"\n", np.uint8)
     ends = np.flatnonzero(characters == LINE_FEED) + 1
-    lengths = np.diff(ends, prepend=0)
-    lengths, begins = lengths[places], (ends - lengths)[places]
+    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    slices = [places[first : first + SLICE_TEXTS] for first in range(0, len(places), SLICE_TEXTS)]
+    return b"".join([_gathered(characters, begins[some], ends[some]) for some in slices])[:-1]
+
+
+def _gathered(characters: NDArray[np.uint8], begins: Ints, ends: Ints) -> bytes:
+    lengths = ends - begins
     goes_to = np.cumsum(lengths) - lengths
-    return bytes(characters[np.repeat(begins - goes_to, lengths) + np.arange(lengths.sum())])[:-1]
+    return bytes(characters[np.repeat(begins - goes_to, lengths) + np.arange(lengths.sum())])
