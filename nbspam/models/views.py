@@ -176,7 +176,7 @@ def _slice_evidence(
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
         spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
         spreads[missing] = 0.0
-        informative = _informative(spreads, limits, cells)
+        informative = _informative(spreads, limits, cells, size)
         some = cells[informative]
         divisors = np.bincount(some, minlength=size) + SHRINKAGE
         for k in range(1, n_classes):
@@ -226,15 +226,19 @@ def _limits(threshold: float, views: Ints) -> _Limits:
     return _Limits(threshold * np.array(STRONG)[views], threshold * np.array(WEAK)[views])
 
 
-def _informative(spreads: Floats, limits: _Limits, cells: Ints) -> Ints:
-    """int64: the places of those tokens that count in their row's average, see ViewEvidence.informative."""
+def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> Ints:
+    """int64: the places of those tokens that count in their row's average, see ViewEvidence.informative.
+
+    cells : which average each would count in, 0 to size - 1, views within rows
+    """
     chosen = spreads > limits.strong
-    strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=int(cells.max(initial=-1)) + 1)
-    least = np.resize(AT_LEAST, len(strong))  # by cell; a row has a cell a view
+    strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
+    least = np.resize(AT_LEAST, size)
     wanting = np.flatnonzero((spreads > limits.weak) & (strong < least)[cells])
     if not len(wanting):
         return np.flatnonzero(chosen)
-    wanting = wanting[np.lexsort((-spreads[wanting], cells[wanting]))]
+    # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
+    wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
     begins = np.flatnonzero(np.diff(cells[wanting], prepend=-1))
     sizes = np.diff(np.append(begins, len(wanting)))
     last = begins + np.minimum(sizes, least[cells[wanting[begins]]]) - 1
