@@ -108,7 +108,8 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     """
     background = fixed_background(block, documents)
     n_classes = len(documents)
-    counts, starts, labels = [*documents.astype(np.int32)], block.starts.tolist(), block.labels.tolist()
+    counts = [*documents.astype(np.int32, order="C")]  # take would copy a whole row with gaps, each time
+    starts, labels = block.starts.tolist(), block.labels.tolist()
     all_columns, classes = block.columns.astype(np.intp), [*zip(counts, background.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
         pairs = slice(starts[row], starts[row + 1])
@@ -233,7 +234,7 @@ def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> In
     """
     chosen = spreads > limits.strong
     strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
-    least = np.resize(AT_LEAST, size)
+    least = np.tile(AT_LEAST, size // len(VIEWS))
     wanting = np.flatnonzero((spreads > limits.weak) & (strong < least)[cells])
     if not len(wanting):
         return np.flatnonzero(chosen)

@@ -124,7 +124,7 @@ def aligned_documents(block: Block, table: Table) -> Ints:
     if not len(table.keys):
         return np.zeros((len(table.documents), len(block.keys)), np.int64)
     place = np.minimum(np.searchsorted(table.keys, block.keys), len(table.keys) - 1)
-    return np.where(table.keys[place] == block.keys, table.documents[:, place], 0)
+    return np.where(table.keys[place] == block.keys, table.documents.take(place, axis=1), 0)
 
 
 def ways_to_see(block: Block) -> list[Way]:
