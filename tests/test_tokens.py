@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag, tokenize
-from nbspam.tokens.memory import Memory
 from nbspam.tokens.unicode_words import unicode_words
-from nbspam.tokens.words import MAX_WORD, parents, words
+from nbspam.tokens.words import MAX_WORD, Memory, parents, words
 
 FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
 MAX_TOKEN = 160  # characters: a field's name and an address of twice MAX_WORD

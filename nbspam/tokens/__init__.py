@@ -1,6 +1,6 @@
 """Message -> tokens of each view.  The specification is docs/tokens.md.
 
-Hides which part of a message gives which tokens.  What is remembered between messages (`memory.py`) saves
+Hides which part of a message gives which tokens.  What is remembered between messages (`words.Memory`) saves
 time and changes no result.
 """
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from itertools import chain, groupby, pairwise
 
-from nbspam.tokens.memory import CharacterTable, Memory
-from nbspam.tokens.words import MAX_WORD, parents, skip_token, words
+from nbspam.tokens.words import MAX_WORD, CharacterTable, Memory, parents, skip_token, words
 
 IGNORED_PREFIXES = (
     "x-spam-",

@@ -7,9 +7,8 @@ and colours, where links and images point, what is hidden from the reader.
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.tokens.memory import Memory
 from nbspam.tokens.urls import url_tokens
-from nbspam.tokens.words import words
+from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

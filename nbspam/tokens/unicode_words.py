@@ -11,8 +11,16 @@ from __future__ import annotations
 import unicodedata
 from itertools import pairwise
 
-from nbspam.tokens.memory import CharacterTable
-from nbspam.tokens.words import ASCII_TABLE, JOINERS, MAX_WORD, NUMERIC, from_chunks, irregular, skip_token
+from nbspam.tokens.words import (
+    ASCII_TABLE,
+    JOINERS,
+    MAX_WORD,
+    NUMERIC,
+    CharacterTable,
+    from_chunks,
+    irregular,
+    skip_token,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ Hides how a URL is taken apart: scheme, user part, host with parents, port, path
 
 from __future__ import annotations
 
-from nbspam.tokens.memory import Memory
-from nbspam.tokens.words import MAX_WORD, parents, skip_token
+from nbspam.tokens.words import MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # a message; later ones repeat what the first said
 MAX_HOSTS = 5_000  # hosts whose tokens are remembered

@@ -1,6 +1,7 @@
 """Running text -> words: the one definition of a word, in two speeds.
 
-Hides the alphabet: which characters make a word, which join two halves, which are dropped.
+Hides the alphabet: which characters make a word, which join two halves, which are dropped; and how much is
+remembered of what was worked out before.
 ASCII text (seven texts of eight) goes through one 256-byte table; all other text through
 nbspam.tokens.unicode_words, whose result on ASCII text is the same (a test says so).
 The specification is docs/tokens.md.
@@ -10,7 +11,13 @@ from __future__ import annotations
 
 from itertools import compress
 
-from nbspam.tokens.memory import Memory
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Key = TypeVar("Key", bound=str | tuple[str, str])
+    Value = TypeVar("Value")
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
@@ -21,6 +28,49 @@ _SPACED = bytes([1]) * MIN_SPACED
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 NUMERIC = "0123456789$.,%-"
 KEPT = "$%" + JOINERS
+PAIR = 2  # the length of a pair
+
+
+class Memory(dict["Key", "Value"]):
+    """Text, or a pair of texts -> what `work` makes of it, worked out once.
+
+    Bulk training meets the same words, hosts and fields over and over; but no mail, however hostile,
+    may fill the memory: long texts are not kept, and a full memory starts anew.  It stands here, where
+    all who tokenise find it, because one more module on the classify lane costs each mail 0.2 ms.
+
+    most    : how many are remembered
+    longest : len() of the longest text that is; a pair has 2, and who asks keeps the long ones away
+    """
+
+    __slots__ = ("_longest", "_most", "_work")
+
+    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = PAIR) -> None:
+        super().__init__()
+        self._work = work
+        self._most = most
+        self._longest = longest
+
+    def __missing__(self, text: Key) -> Value:
+        value = self._work(text)
+        if len(text) <= self._longest:
+            if len(self) >= self._most:
+                self.clear()
+            self[text] = value
+        return value
+
+
+class CharacterTable(dict[int, "str | None"]):
+    """Code point -> what `become` makes of it: a table for str.translate, filled as characters come."""
+
+    __slots__ = ("_become",)
+
+    def __init__(self, become: Callable[[int], str | None]) -> None:
+        super().__init__()
+        self._become = become
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = become = self._become(code)
+        return become
 
 
 def _ascii_table() -> bytes:
