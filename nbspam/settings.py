@@ -17,6 +17,7 @@ BINNINGS = ("frequency", "width")
 ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
 SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
+STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/experiments/strongest.md
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
@@ -25,6 +26,7 @@ AT_LEAST = (0, 20, 0)  # so many of the largest spreads count, by view: short te
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
+KINDS = ("evidence", "cautious", "strongest")  # of evidence, each with a weight for each view
 BINS = 10
 ALL_VIEWS = "all"
 
@@ -37,6 +39,7 @@ class Settings:
     prior       : as `--prior` spells it
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
+    strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
     novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
@@ -58,6 +61,7 @@ class Settings:
         "numeric_model",
         "prior",
         "second_alpha",
+        "strongest_alpha",
         "threshold",
         "views",
     )
@@ -77,6 +81,7 @@ class Settings:
         second_alpha: float = SECOND_ALPHA,
         novelty: float = NOVELTY,
         views: str = ALL_VIEWS,
+        strongest_alpha: float = STRONGEST_ALPHA,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -96,6 +101,7 @@ class Settings:
         self.bins = bins
         self.binning = binning
         self.second_alpha = second_alpha if self.averaged else 0.0
+        self.strongest_alpha = strongest_alpha if self.averaged else 0.0
         self.novelty = novelty if self.averaged else 0.0
         self.views = views
 
@@ -103,6 +109,12 @@ class Settings:
     def alphas(self) -> tuple[float, ...]:
         """The smoothing constants of averaged views, each with evidence of its own."""
         return (self.alpha, self.second_alpha) if self.second_alpha else (self.alpha,)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
+        there = (True, bool(self.second_alpha), bool(self.strongest_alpha))
+        return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed."""
@@ -125,6 +137,7 @@ class Settings:
             "bins": str(self.bins),
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
+            "strongest_alpha": repr(self.strongest_alpha),
             "novelty": repr(self.novelty),
             "views": self.views,
         }
@@ -157,14 +170,12 @@ def from_text(values: dict[str, str]) -> Settings:
         float(values.get("second_alpha", 0)),
         float(values.get("novelty", 0)),
         values.get("views", ALL_VIEWS),
+        float(values.get("strongest_alpha", 0)),
     )
-
-
-def smoothings(values: dict[str, str]) -> int:
-    """How many smoothing constants have evidence of their own, from the settings kept in a model file."""
-    return 1 if values.get("second_alpha") in (None, "0.0") else 2
 
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return settings.replaced(alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0, novelty=0.0)
+    return settings.replaced(
+        alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0, strongest_alpha=0.0, novelty=0.0
+    )

@@ -150,7 +150,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 10
+    assert len(one) == 13
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
@@ -279,11 +279,15 @@ def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: I
     assert counts(model) == before
 
 
-@pytest.mark.parametrize(("second_alpha", "weights"), [(0.0, 7), (10.0, 10)])
-def test_a_model_keeps_the_smoothings_that_it_was_trained_with(
-    items: Items, tmp_path: Path, second_alpha: float, weights: int
+@pytest.mark.parametrize(
+    ("second_alpha", "strongest_alpha", "weights"),
+    [(0.0, 0.0, 7), (10.0, 0.0, 10), (0.0, 1.0, 10), (10.0, 1.0, 13)],
+)
+def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
+    items: Items, tmp_path: Path, second_alpha: float, strongest_alpha: float, weights: int
 ) -> None:
-    path = str(trained(items[::2], tmp_path / "model", Settings(second_alpha=second_alpha)))
+    settings = Settings(second_alpha=second_alpha, strongest_alpha=strongest_alpha)
+    path = str(trained(items[::2], tmp_path / "model", settings))
     learn(path, items[1].label, items[1].read())
     update(items[3::2], ("ham", "spam"), path)
     merge([path, path], str(tmp_path / "merged"))
@@ -291,6 +295,7 @@ def test_a_model_keeps_the_smoothings_that_it_was_trained_with(
         model = open_model(name)
         assert len(model.calibration()) == weights
         assert model.settings["second_alpha"] == repr(second_alpha)
+        assert model.settings["strongest_alpha"] == repr(strongest_alpha)
         assert check_model(name) == []
 
 
@@ -336,7 +341,7 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
     monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
-    assert weights != first_weights(2, 2)[0]
+    assert weights != first_weights(2, Settings().kinds)[0]
 
 
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:

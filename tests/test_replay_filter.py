@@ -103,7 +103,7 @@ def test_the_score_is_that_of_one_message_at_a_time(corpus: Corpus) -> None:
 def test_the_calibration_learns_from_messages_that_do_not_count_yet(corpus: Corpus) -> None:
     subject = fed(corpus, Settings(), 0)
     assert isinstance(subject, AveragedReplay)
-    weights, covariance = first_weights(2, 2)
+    weights, covariance = first_weights(2, Settings().kinds)
     for row in range(80):
         evidence, unknown = subject.evidence(row)
         calibration.learn(weights, covariance, evidence, unknown, int(corpus.block.labels[row]))

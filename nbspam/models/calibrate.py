@@ -40,8 +40,8 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
     labels : int64 (n_rows,), class numbers
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
-    _, n_evidence, n_classes = sample.evidence.shape
-    first, spread = first_weights(n_classes, n_evidence // sample.unknown.shape[1])
+    n_classes = sample.evidence.shape[2]
+    first, spread = first_weights(n_classes, sample.kinds)
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     matrix = design_matrix(sample)

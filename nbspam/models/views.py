@@ -7,7 +7,6 @@ of nbspam.scoring.evidence, which scores one message; a test holds them together
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -43,13 +42,19 @@ class Background(NamedTuple):
 class Evidence(NamedTuple):
     """What the calibration sees.
 
-    evidence : float64 (n_rows, n_smoothings * n_views, n_classes), nats, class 0 is 0; the views under the
-               first smoothing, then under the second
+    evidence : float64 (n_rows, n_kinds * n_views, n_classes), nats, class 0 is 0; all views of a kind,
+               then those of the next
     unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met
+    kinds    : of evidence, see Settings.kinds
     """
 
     evidence: Floats
     unknown: Floats
+    kinds: tuple[str, ...]
+
+    def of_rows(self, rows: slice) -> Evidence:
+        """Some rows of it."""
+        return Evidence(self.evidence[rows], self.unknown[rows], self.kinds)
 
 
 def fixed_background(block: Block, documents: Ints) -> Background:
@@ -142,49 +147,84 @@ def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = Non
     return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
 
 
-def view_evidence(block: Block, background: Background, settings: Settings) -> Evidence:
-    """Evidence under each smoothing and unknown shares of every row; the law is nbspam.scoring.evidence."""
-    alphas, threshold = settings.alphas, settings.threshold
+def view_evidence(
+    block: Block, background: Background, settings: Settings, outside: Floats | None = None
+) -> Evidence:
+    """Every kind of evidence and the unknown shares of every row; the law is nbspam.scoring.evidence.
+
+    outside : float64 (n_rows, n_views), distinct tokens of each row that the block leaves out because the
+              model has no counts of them; None: it leaves none out
+    """
     parts = [
-        _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), alphas, threshold)
+        _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), settings)
         for first in range(0, max(1, len(block)), SLICE_ROWS)
     ]
-    unknown = np.concatenate([part.unknown for part in parts])
-    evidence = np.concatenate([part.evidence for part in parts])
-    return Evidence(evidence * familiarity(unknown, settings), unknown)
+    evidence, met, missing = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    if outside is not None:
+        missing = missing + outside
+    unknown = missing / np.maximum(met + missing, 1)
+    evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
+    return Evidence(evidence.reshape(len(block), -1, evidence.shape[3]), unknown, settings.kinds)
 
 
-def familiarity(unknown: Floats, settings: Settings) -> Floats:
-    """float64 (n_rows, n_smoothings * n_views, 1): what the evidence is multiplied by."""
-    return np.tile(1.0 - settings.novelty * unknown**2, len(settings.alphas))[:, :, None]
+class _Slice(NamedTuple):
+    """What is known of some rows.
+
+    evidence     : float64 (n_rows, n_kinds, n_views, n_classes), nats, not diluted
+    met, missing : float64 (n_rows, n_views), distinct tokens that the model met, and others
+    """
+
+    evidence: Floats
+    met: Floats
+    missing: Floats
 
 
 def _slice_evidence(
-    block: Block, background: Background, first: int, last: int, alphas: Sequence[float], threshold: float
-) -> Evidence:
-    """The plain means of rows first .. last - 1; slices bound the memory of the temporary arrays."""
+    block: Block, background: Background, first: int, last: int, settings: Settings
+) -> _Slice:
+    """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
     n_views, n_classes, n_rows = len(VIEWS), len(background.pairs), last - first
     pairs = slice(int(block.starts[first]), int(block.starts[last]))
     rows = np.repeat(np.arange(n_rows), np.diff(block.starts[first : last + 1]))
     views = block.views[block.columns[pairs]].astype(np.int64)
     cells = rows * n_views + views
-    size = n_rows * n_views
+    shape = (n_rows, n_views)
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
-    limits = _limits(threshold, views)
-    evidence = np.zeros((n_rows, len(alphas), n_views, n_classes))
-    for number, alpha in enumerate(alphas):
+    limits = _limits(settings.threshold, views)
+    evidence = np.zeros((n_rows, len(settings.kinds), n_views, n_classes))
+    for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
-        spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
-        spreads[missing] = 0.0
-        informative = _informative(spreads, limits, cells, size)
-        some = cells[informative]
-        divisors = np.bincount(some, minlength=size) + SHRINKAGE
-        for k in range(1, n_classes):
-            means = np.bincount(some, weights=weights[k][informative], minlength=size) / divisors
-            evidence[:, number, :, k] = means.reshape(n_rows, n_views)
-    unknown = np.bincount(cells[missing], minlength=size) / np.maximum(np.bincount(cells, minlength=size), 1)
-    return Evidence(evidence.reshape(n_rows, -1, n_classes), unknown.reshape(n_rows, n_views))
+        evidence[:, number, :, 1:] = _means(weights, missing, limits, cells, shape)
+    if settings.strongest_alpha:
+        weights = _weights(background, counts, first, last, settings.strongest_alpha, cells)
+        evidence[:, -1] = _strongest(weights, missing, cells, shape)
+    tokens = np.bincount(cells, minlength=n_rows * n_views).reshape(shape).astype(np.float64)
+    never = np.bincount(cells[missing], minlength=n_rows * n_views).reshape(shape)
+    return _Slice(evidence, tokens - never, never.astype(np.float64))
+
+
+def _means(weights: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]) -> Floats:
+    """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens."""
+    size = shape[0] * shape[1]
+    spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
+    spreads[missing] = 0.0
+    informative = _informative(spreads, limits, cells, size)
+    some = cells[informative]
+    divisors = np.bincount(some, minlength=size) + SHRINKAGE
+    sums = [np.bincount(some, weights=of_class[informative], minlength=size) for of_class in weights[1:]]
+    return np.stack([(total / divisors).reshape(shape) for total in sums], axis=2)
+
+
+def _strongest(weights: Floats, missing: Ints, cells: Ints, shape: tuple[int, int]) -> Floats:
+    """float64 (n_rows, n_views, n_classes), nats, see nbspam.scoring.evidence.strongest_words."""
+    best = np.zeros((len(weights), shape[0] * shape[1]))
+    middle = _over_classes(np.add, weights) / len(weights)
+    for k, of_class in enumerate(weights):
+        excess = of_class - middle
+        excess[missing] = 0.0
+        np.maximum.at(best[k], cells, excess)
+    return np.stack([(of_class - best[0]).reshape(shape) for of_class in best], axis=2)
 
 
 def _as_places(counts: NDArray[Any]) -> NDArray[Any]:

@@ -5,11 +5,12 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v C_vk) + b_k + sum_v c_vk u_v
+    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + b_k + sum_v c_vk u_v
 E_vk the evidence of view v for class k against class 0 under a small lambda, C_vk the same under
-a large one, which trusts rare words less; u_v the share of the view's distinct tokens that the model
-never met (NOTAWORD).  a_v and d_v are shared by the classes, b_k and c_vk belong to class k >= 1.
-For two classes that is plain logistic regression on ten numbers.
+a large one, which trusts rare words less; S_vk what the strongest word of class k says, less what that of
+class 0 says; u_v the share of the view's distinct tokens that the model never met (NOTAWORD).  a_v, d_v and
+e_v are shared by the classes, b_k and c_vk belong to class k >= 1.  For two classes that is plain logistic
+regression on thirteen numbers.
 """
 
 from __future__ import annotations
@@ -27,27 +28,28 @@ MAX_COVARIANCE = 120  # weights up to which `learn` keeps a covariance; beyond (
 # section 2), and how far from it mail may lead.  The constant is held near 0: mail like none that was met
 # has no evidence, and should not be judged by what balanced the evidence of the mail that was
 # (docs/experiments/calibration.md).
-_FIRST_EVIDENCE = {"header": 1.0, "body": 0.6, "structure": 0.4}
-_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 1.0, "constant": 0.3, "unknown": 9.0}
-SMOOTHINGS = ("evidence", "cautious")  # evidence comes view by view under the first, then under the second
+_FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4}
+_FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
+_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 1.0, "strongest": 0.5, "constant": 0.3, "unknown": 9.0}
 
 
-def feature_names(n_classes: int, smoothings: int) -> list[tuple[str, int | None]]:
-    """The features in the order of the weights, with their class (None: shared)."""
-    names: list[tuple[str, int | None]] = [
-        (f"{kind}:{view}", None) for kind in SMOOTHINGS[:smoothings] for view in VIEWS
-    ]
+def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
+    """The features in the order of the weights, with their class (None: shared).
+
+    kinds : of evidence, see Settings.kinds
+    """
+    names: list[tuple[str, int | None]] = [(f"{kind}:{view}", None) for kind in kinds for view in VIEWS]
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
     return names
 
 
-def first_weights(n_classes: int, smoothings: int) -> tuple[list[float], list[list[float]]]:
+def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
     """Weights and covariance before any message was seen: the prior of the regression."""
-    names = feature_names(n_classes, smoothings)
+    names = feature_names(n_classes, kinds)
     weights = [
-        _FIRST_EVIDENCE.get(view, 0.0) if kind == SMOOTHINGS[0] else 0.0
+        _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(view, 0.0)
         for kind, _, view in (name.partition(":") for name, _ in names)
     ]
     covariance = [[0.0] * len(names) for _ in names]
@@ -61,7 +63,7 @@ def design(
 ) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
-    evidence : by smoothing and view, by class;  unknown : by view
+    evidence : by kind and view, by class;  unknown : by view
     """
     row = [by_class[k] for by_class in evidence]
     for other in range(1, n_classes):

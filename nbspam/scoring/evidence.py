@@ -1,10 +1,11 @@
-"""The evidence of a view: the mean of what its informative tokens say.
+"""The evidence of a view: the mean of what its informative tokens say, and what the strongest say.
 
 Hides the averaging: which tokens are informative and what the mean divides by. Naive Bayes adds up
 evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
 geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
-met say little: its mean counts less. Pure Python; nbspam.models.views computes the same in
-bulk. Chosen in docs/experiments/evidence.md.
+met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
+sender, a known host), so the strongest word of each class counts by itself, too. Pure Python;
+nbspam.models.views computes the same in bulk. Chosen in docs/experiments/evidence.md and strongest.md.
 """
 
 from __future__ import annotations
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     Thing = TypeVar("Thing")
 
 
-MAX_WEIGHED = 10_000  # counts whose weights are remembered: most are few and small
-
-
 class ViewEvidence:
-    """Turns the stored counts of one view's distinct tokens into evidence.
+    """Turns the document counts of one view's distinct tokens into evidence.
 
     For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats.  Its weight is
     l_jk - l_j0, its spread the difference of its largest and smallest l_jk.  Informative are the tokens
@@ -33,7 +31,7 @@ class ViewEvidence:
     spreads over `threshold * WEAK` (and those tied with the last of them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_log_totals", "_weighed", "floor", "threshold")
+    __slots__ = ("_alpha", "_at_least", "_log_totals", "floor", "threshold")
 
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
@@ -43,30 +41,27 @@ class ViewEvidence:
         self.floor = threshold * WEAK[view]
         self.threshold = threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
-        self._weighed: dict[tuple[float, ...], tuple[float, list[float]]] = {}
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
 
-    def weigh(self, counts: tuple[float, ...]) -> tuple[float, list[float]]:
-        """(spread, weights by class) of a token, not to be changed; class 0 has weight 0.
-
-        counts : documents_0, occurrences_0, documents_1, ... as the model file keeps them
-        """
-        documents = counts[::2]
-        known = self._weighed.get(documents)
-        if known is None:
-            known = self._weigh(documents)
-            if len(self._weighed) < MAX_WEIGHED:
-                self._weighed[documents] = known
-        return known
-
-    def _weigh(self, documents: tuple[float, ...]) -> tuple[float, list[float]]:
+    def weigh(self, documents: tuple[float, ...]) -> tuple[float, list[float]]:
+        """(spread, weights by class) of a token with n_jk by class; class 0 has weight 0."""
+        # Not remembered: of the words of a message three in four have counts that no other one has.
         alpha, log_totals = self._alpha, self._log_totals
-        if len(documents) == 2:  # the common case, with one logarithm: a fresh process weighs each count once
+        if len(documents) == 2:  # the common case, with one logarithm
             value = log((documents[1] + alpha) / (documents[0] + alpha)) - log_totals[1] + log_totals[0]
             return abs(value), [0.0, value]
         ratios = [log(n + alpha) - total for n, total in zip(documents, log_totals, strict=True)]
         first = ratios[0]
         return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
+
+    def candidates(self, known: list[tuple[tuple[int, ...], Thing]]) -> list[tuple[tuple[int, ...], Thing]]:
+        """Those of the tokens, n_jk by class and thing, among which the strongest of each class are."""
+        if not known or len(known[0][0]) > 2:
+            return known
+        # Two classes, the common case: the odds have the order of the weights, without a logarithm each.
+        alpha = self._alpha
+        odds = [(spam + alpha) / (ham + alpha) for (ham, spam), _ in known]
+        return [known[odds.index(min(odds))], known[odds.index(max(odds))]]
 
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""
@@ -76,6 +71,26 @@ class ViewEvidence:
         spreads = sorted((spread for spread, _ in found), reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
         return [thing for spread, thing in found if spread >= last]
+
+
+def strongest_words(
+    known: list[tuple[tuple[int, ...], Thing]], law: ViewEvidence
+) -> list[tuple[float, Thing | None]]:
+    """(nats, thing) by class of the token that speaks most for it, (0, None) where none does; [] without any.
+
+    known : n_jk by class and thing of the tokens of one view
+    A token speaks for class k by l_jk less the mean of its l_ji over the classes i: no class is the one that
+    the others are measured against.
+    """
+    best: list[tuple[float, Thing | None]] = []
+    for documents, thing in law.candidates(known):
+        weights = law.weigh(documents)[1]
+        best = best or [(0.0, None)] * len(weights)
+        middle = sum(weights) / len(weights)
+        for k, weight in enumerate(weights):
+            if weight - middle > best[k][0]:
+                best[k] = (weight - middle, thing)
+    return best
 
 
 def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:

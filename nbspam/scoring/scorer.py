@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import fsum, inf
 
 from nbspam.errors import UsageError
-from nbspam.scoring.evidence import ViewEvidence, mean_evidence
+from nbspam.scoring.evidence import ViewEvidence, mean_evidence, strongest_words
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import ALL_VIEWS
@@ -41,9 +41,10 @@ class Part:
     values : nats by class
     counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
     times  : of a token, how often the message has it
+    scale  : of a token in averaged views, what its log-likelihood ratios are multiplied by
     """
 
-    __slots__ = ("counts", "kind", "text", "times", "values", "view")
+    __slots__ = ("counts", "kind", "scale", "text", "times", "values", "view")
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Part:
         self.values = values
         self.counts = counts
         self.times = times
+        self.scale = 0.0
 
 
 class Scored:
@@ -125,10 +127,54 @@ class Counted:
                     self.tokens[number] = {}
 
 
+class ViewWords:
+    """The words of one view of a message that the model met, and what they add to the scores.
+
+    known       : (n_jk by class, word) in the order of the message
+    unknown     : share of the view's distinct tokens that were never met
+    familiarity : what the evidence of the view is multiplied by
+    parts       : text -> what the word adds
+    """
+
+    __slots__ = ("familiarity", "known", "parts", "unknown", "view")
+
+    def __init__(
+        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], novelty: float
+    ) -> None:
+        self.view = view
+        self.known: list[tuple[tuple[int, ...], Word]] = []
+        for key, (text, times) in tokens.items():
+            counts = rows.get(key)
+            if counts is not None and any(counts):
+                self.known.append((counts[::2], (text, times, counts)))
+        self.unknown = 1.0 - len(self.known) / len(tokens) if tokens else 0.0
+        self.familiarity = 1.0 - novelty * self.unknown**2
+        self.parts: dict[str, Part] = {}
+
+    def add(self, word: Word, values: list[float], scale: float) -> None:
+        """Adds nats by class to the part of a word, which begins here if it has none yet."""
+        text, times, counts = word
+        part = self.parts.get(text)
+        if part is None:
+            part = self.parts[text] = Part("token", text, self.view, values, counts, times)
+        else:
+            part.values = [a + b for a, b in zip(part.values, values, strict=True)]
+        part.scale += scale
+
+
 class Scorer:
     """Scores messages by one model under one way of scoring."""
 
-    __slots__ = ("_features", "_laws", "_log_prior", "_model", "_settings", "_weights", "_words")
+    __slots__ = (
+        "_features",
+        "_laws",
+        "_log_prior",
+        "_model",
+        "_settings",
+        "_strongest",
+        "_weights",
+        "_words",
+    )
 
     def __init__(self, model: Model, settings: Settings) -> None:
         self._model = model = on_prior(model)
@@ -138,6 +184,7 @@ class Scorer:
         )
         self._weights: list[float] = []
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
+        self._strongest: list[ViewEvidence] = []  # by view; empty where the strongest words count no more
         self._features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
@@ -152,14 +199,16 @@ class Scorer:
 
     def _prepare_views(self) -> None:
         model, settings = self._model, self._settings
-        alphas, threshold = settings.alphas, settings.threshold
-        self._weights = model.calibration() or _first_weights(len(model.classes), len(alphas))
-        self._laws = [
-            [
-                ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
-                for view in range(len(VIEWS))
-            ]
-            for alpha in alphas
+        self._weights = model.calibration() or _first_weights(len(model.classes), settings.kinds)
+        self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
+        if settings.strongest_alpha:
+            self._strongest = self._view_laws(settings.strongest_alpha)
+
+    def _view_laws(self, alpha: float) -> list[ViewEvidence]:
+        model, threshold = self._model, self._settings.threshold
+        return [
+            ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
+            for view in range(len(VIEWS))
         ]
 
     def _make_word_scorer(self) -> WordScorer:
@@ -205,59 +254,58 @@ class Scorer:
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
         parts: list[Part] = []
-        evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
+        evidence: list[list[float]] = [[] for _ in range(len(self._settings.kinds) * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens):
-            known: list[Word] = []
-            for key, (text, times) in tokens.items():
-                counts = rows.get(key)
-                if counts is not None and any(counts):
-                    known.append((text, times, counts))
-            unknown.append(1.0 - len(known) / len(tokens) if tokens else 0.0)
-            familiarity = 1.0 - self._settings.novelty * unknown[view] ** 2
-            met: dict[str, Part] = {}
+            words = ViewWords(view, tokens, rows, self._settings.novelty)
+            unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
-                law, weight = laws[view], self._weights[place]
-                evidence[place] = self._weigh_view(law, known, view, familiarity, weight, met)
-            parts.extend(met.values())
+                evidence[place] = self._mean(words, laws[view], self._weights[place])
+            if self._strongest:
+                place = len(self._laws) * len(VIEWS) + view
+                evidence[place] = self._extremes(words, self._strongest[view], self._weights[place])
+            parts.extend(words.parts.values())
         parts.extend(self._fixed_parts(unknown))
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
         scored.evidence, scored.unknown = evidence, unknown
         return scored
 
-    def _weigh_view(
-        self,
-        law: ViewEvidence,
-        known: list[Word],
-        view: int,
-        familiarity: float,
-        weight: float,
-        met: dict[str, Part],
-    ) -> list[float]:
-        """The evidence of a view by class; what each informative word adds goes to its part in `met`."""
+    def _mean(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
+        """The mean evidence of a view by class; what each informative word adds goes to its part."""
         candidates: list[tuple[float, tuple[Word, list[float]]]] = []
         weigh, floor = law.weigh, law.floor
-        for word in known:
-            spread, weights = weigh(word[2])
+        for documents, word in words.known:
+            spread, weights = weigh(documents)
             if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
-        scale = mean_evidence([weight], len(found), familiarity)[0]
-        for (text, times, counts), weights in found:
-            part = met.get(text)
-            if part is None:
-                met[text] = Part("token", text, view, [scale * value for value in weights], counts, times)
-            else:
-                part.values = [a + scale * b for a, b in zip(part.values, weights, strict=True)]
+        scale = mean_evidence([weight], len(found), words.familiarity)[0]
+        for word, weights in found:
+            words.add(word, [scale * value for value in weights], scale)
         sums = [sum([weights[k] for _, weights in found]) for k in range(len(self._model.classes))]
-        return mean_evidence(sums, len(found), familiarity)
+        return mean_evidence(sums, len(found), words.familiarity)
+
+    def _extremes(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
+        """What the strongest word of each class says, by class; what each adds goes to its part."""
+        n_classes = len(self._model.classes)
+        found = strongest_words(words.known, law) or [(0.0, None)] * n_classes
+        scale = weight * words.familiarity
+        for k, (excess, word) in enumerate(found):
+            if word is not None:
+                adds = [0.0] * n_classes
+                if k:
+                    adds[k] = scale * excess
+                else:  # scores are relative to class 0, so its word takes from all others
+                    adds[1:] = [-scale * excess] * (n_classes - 1)
+                words.add(word, adds, scale * (1 - 1 / n_classes))
+        return [words.familiarity * (excess - found[0][0]) for excess, _ in found]
 
     def _fixed_parts(self, unknown: list[float]) -> list[Part]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self._model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
-        n_evidence = len(self._laws) * n_views
+        n_evidence = len(self._settings.kinds) * n_views
         own = [n_evidence + k * (1 + n_views) for k in range(len(model.classes) - 1)]  # where a class begins
         parts = []
         for view in range(n_views):
@@ -308,10 +356,10 @@ class Scorer:
             yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)
 
 
-def _first_weights(n_classes: int, smoothings: int) -> list[float]:
+def _first_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
     from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
 
-    return first_weights(n_classes, smoothings)[0]
+    return first_weights(n_classes, kinds)[0]
 
 
 def on_prior(model: Model) -> Model:

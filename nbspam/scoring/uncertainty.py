@@ -7,7 +7,7 @@ class prior become one standard deviation.  It tells "mixed evidence" (log-odds 
 
 from __future__ import annotations
 
-from math import exp, inf, isfinite, log, sqrt
+from math import exp, inf, isfinite, sqrt
 
 from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
@@ -70,19 +70,10 @@ def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
         parts = [part for part in scored.parts if part.kind == "token" and part.view == view]
         words = model.words[view] + 1
         totals = WordTotals(model.messages, model.documents[view], model.occurrences[view], words)
-        logs = [log(n + settings.alpha * words) if n + settings.alpha else 0.0 for n in model.documents[view]]
-        tokens = [(p.counts[::2], p.counts[1::2], _coefficient(p, logs, settings.alpha)) for p in parts]
+        tokens = [(part.counts[::2], part.counts[1::2], part.scale) for part in parts]
         found = score_variances(PresenceScorer(totals, a), tokens)
         variances = [sum(pair) for pair in zip(variances, found, strict=True)]
     return variances
-
-
-def _coefficient(part: Part, log_totals: list[float], alpha: float) -> float:
-    """What the averaging multiplied the token's log-likelihood ratios with."""
-    logs = [log(n + (alpha or 1e-12)) - total for n, total in zip(part.counts[::2], log_totals, strict=True)]
-    k = max(range(len(logs)), key=lambda i: abs(logs[i] - logs[0]))
-    ratio = logs[k] - logs[0]
-    return part.values[k] / ratio if ratio else 0.0
 
 
 def _calibration_variance(scored: Scored, positive: int, covariance: list[list[float]]) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nbspam.errors import NbspamError
 from nbspam.scoring.calibration import feature_names
-from nbspam.settings import from_text, smoothings
+from nbspam.settings import from_text
 from nbspam.store.derived import VIEW_NAMES, histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, open_model, store_error
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
@@ -40,14 +40,15 @@ def _complaints(model: Model) -> Iterator[str]:
     if damage:
         yield from (f"SQLite: {line}" for line in damage)
         return
+    kinds = None
     try:
-        from_text(model.settings)
+        kinds = from_text(model.settings).kinds
     except (NbspamError, ValueError, KeyError) as error:
         yield f"settings: cannot be read: {error}"
     yield from _class_complaints(model)
     yield from _row_complaints(model)
     yield from _sum_complaints(model)
-    yield from _calibration_complaints(model)
+    yield from _calibration_complaints(model, kinds)
 
 
 def _class_complaints(model: Model) -> Iterator[str]:
@@ -105,9 +106,9 @@ def _sum_complaints(model: Model) -> Iterator[str]:
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
 
 
-def _calibration_complaints(model: Model) -> Iterator[str]:
+def _calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
     weights, covariance = model.calibration(), covariance_of(model)
-    if weights and len(weights) != len(feature_names(len(model.classes), smoothings(model.settings))):
+    if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
     if not all(map(isfinite, weights)):
         yield "calibration: a weight is not a finite number"

@@ -32,7 +32,7 @@ from nbspam.models.views import (
 )
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.fixed_words import with_outside
+from nbspam.workflow.fixed_words import outside_tokens
 
 # How much of each sample: docs/experiments/calibration.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
@@ -113,8 +113,7 @@ def calibrate_on(sample: Sample, messages: int | None = None) -> Fitted:
     messages : how many the evidence is of.  None: one row a message
     """
     if np.bincount(sample.labels, minlength=sample.evidence.evidence.shape[2]).min() < MIN_CALIBRATION:
-        nothing = Evidence(sample.evidence.evidence[:0], sample.evidence.unknown[:0])
-        sample, messages = Sample(nothing, sample.labels[:0]), 0
+        sample, messages = Sample(sample.evidence.of_rows(slice(0)), sample.labels[:0]), 0
     weights, covariance = fit(sample.evidence, sample.labels)
     return Fitted(weights, covariance, len(sample.labels) if messages is None else messages)
 
@@ -161,9 +160,10 @@ def _inner(block: Block, documents: Ints, fixed_views: str) -> Block:
 
 def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed_views: str = "") -> Sample:
     """The evidence of the seen rows of a block under one way of scoring."""
-    found = view_evidence(seen.block, seen.background, settings)
+    outside = None
     if fixed_views:
-        found = with_outside(found, seen.block, select_rows(block, seen.rows), fixed_views)
+        outside = outside_tokens(seen.block, select_rows(block, seen.rows), fixed_views)
+    found = view_evidence(seen.block, seen.background, settings, outside)
     return Sample(found, seen.block.labels.astype(np.int64))
 
 
@@ -172,5 +172,6 @@ def joined(samples: list[Sample]) -> Sample:
     evidence = Evidence(
         np.concatenate([sample.evidence.evidence for sample in samples]),
         np.concatenate([sample.evidence.unknown for sample in samples]),
+        samples[0].evidence.kinds,
     )
     return Sample(evidence, np.concatenate([sample.labels for sample in samples]))

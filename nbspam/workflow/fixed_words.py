@@ -10,7 +10,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
-from nbspam.models.views import Evidence, view_lengths
+from nbspam.models.views import Floats, view_lengths
 from nbspam.settings import ALL_VIEWS as ALL
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import Vocabulary
@@ -50,13 +50,10 @@ def _zero_table(vocabulary: Vocabulary, n_classes: int) -> Table:
     return Table(keys, np.array([word.view for word in words], np.uint8)[order], texts, nothing, nothing)
 
 
-def with_outside(sample: Evidence, inner: Block, block: Block, views: str) -> Evidence:
-    """The evidence of `inner` with the tokens of `block` outside the vocabulary among the unknown ones.
+def outside_tokens(inner: Block, block: Block, views: str) -> Floats:
+    """float64 (n_rows, n_views): distinct tokens of `block` that `inner` leaves out, in views that are read.
 
     As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
     """
-    met = view_lengths(inner, inner.rows())
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    all_tokens = view_lengths(block, block.rows()) * read
-    unknown = sample.unknown * met + (all_tokens - met)
-    return Evidence(sample.evidence, unknown / np.maximum(all_tokens, 1.0))
+    return np.asarray((view_lengths(block, block.rows()) - view_lengths(inner, inner.rows())) * read)

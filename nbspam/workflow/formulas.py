@@ -58,6 +58,8 @@ _STORIES = {
     "aode": "averaged one-dependence: each feature may depend on one other",
 }
 
+_SYMBOLS = {"evidence": "a", "cautious": "d", "strongest": "e", "constant": "b", "unknown": "c"}
+
 
 def sections(model: Model, settings: Settings, loss: Loss, word: Word | None) -> list[Section]:
     """All formulas of a model, its prior model's counts among the numbers."""
@@ -162,7 +164,8 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
     factor = f"(1 - {settings.novelty:g} u_v²) " if settings.novelty else ""
-    sums = "Σ_v (a_v E_vk + d_v C_vk)" if settings.second_alpha else "Σ_v a_v E_vk"
+    terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in settings.kinds)
+    sums = f"Σ_v ({terms})" if len(settings.kinds) > 1 else f"Σ_v {terms}"
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
@@ -171,36 +174,40 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
             "evidence of view v",
             f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",
         ),
-        *_second_smoothing(settings),
+        *_other_evidence(settings, factor, first),
         (f"score against {first}", f"z_k = {sums} + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]
     return lines + _calibration(model, settings)
 
 
-def _second_smoothing(settings: Settings) -> list[Line]:
-    if not settings.second_alpha:
-        return []
-    return [
-        (
-            "cautious evidence",
-            f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less",
+def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
+    lines = []
+    if settings.second_alpha:
+        cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
+        lines.append(("cautious evidence", cautious))
+    if settings.strongest_alpha:
+        lines.append(
+            (
+                "strongest word of class k",
+                f"M_vk = max_j (w_jk - mean_i w_ji), λ = {settings.strongest_alpha:g}",
+            )
         )
-    ]
+        lines.append(("strongest words of view v", f"S_vk = {factor}(M_vk - M_v,{first})"))
+    return lines
 
 
 def _calibration(model: Model, settings: Settings) -> list[Line]:
     from nbspam.scoring.calibration import feature_names, first_weights
 
     learned = model.calibration()
-    shape = (len(model.classes), len(settings.alphas))
+    shape = (len(model.classes), settings.kinds)
     weights = learned or first_weights(*shape)[0]
-    symbols = {"evidence": "a", "cautious": "d", "constant": "b", "unknown": "c"}
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = name.partition(":")
         of = ", ".join(part for part in (view, model.classes[k] if k is not None else "") if part)
-        lines.append((f"{symbols[kind]}({of})", f"{weight:+.4f}"))
+        lines.append((f"{_SYMBOLS[kind]}({of})", f"{weight:+.4f}"))
     return lines
 
 
@@ -261,8 +268,7 @@ def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
     law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, model.words[word.view] + 1)
     if not any(word.documents):
         return [("in the average", "never met, so it counts as unknown")]
-    counts = tuple(n for pair in zip(word.documents, word.occurrences, strict=True) for n in pair)
-    spread, weights = law.weigh(counts)
+    spread, weights = law.weigh(tuple(word.documents))
     verdict = (
         "informative"
         if spread > law.threshold

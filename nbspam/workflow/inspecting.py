@@ -18,7 +18,7 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.credibility import word_share_interval
 from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
-from nbspam.settings import Settings, from_text, smoothings
+from nbspam.settings import Settings, from_text
 from nbspam.store.derived import VIEW_NAMES
 from nbspam.store.inspect import Word, check_model, covariance_of, find_word, learned_messages, telling_word
 from nbspam.store.reader import FORMAT, Model, open_model
@@ -118,7 +118,7 @@ def _views(model: Model) -> Info:
 
 def _calibration(model: Model) -> list[Info]:
     covariance = covariance_of(model)
-    names = feature_names(len(model.classes), smoothings(model.settings))
+    names = feature_names(len(model.classes), from_text(model.settings).kinds)
     return [
         {
             "feature": name,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.settings import smoothings
+from nbspam.settings import from_text
 from nbspam.store.inspect import covariance_of
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
@@ -77,7 +77,7 @@ def _settings(first: Model, classes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
-    shape = (len(classes), smoothings(models[0].settings))
+    shape = (len(classes), from_text(models[0].settings).kinds)
     names = feature_names(*shape)
     fitting = [
         model

@@ -7,6 +7,7 @@ scores as its prior does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +90,7 @@ class PriorModel:
         """The prior model's calibration after the messages of a block, all among the counted."""
         if not settings.averaged:
             return NOT_FITTED
-        weights, covariance = self._start(len(settings.alphas))
+        weights, covariance = self._start(settings.kinds)
         if not len(block) or len(weights) > MAX_COVARIANCE:
             return Fitted(np.array(weights), np.array(covariance), 0)
         own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
@@ -104,9 +105,9 @@ class PriorModel:
             calibration.learn(weights, covariance, evidence, unknown, label)
         return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
 
-    def _start(self, smoothings: int) -> tuple[list[float], list[list[float]]]:
+    def _start(self, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
         weights, cells = self._tables.calibration()
-        first = calibration.first_weights(len(self.classes), smoothings)
+        first = calibration.first_weights(len(self.classes), kinds)
         if not cells or len(weights) != len(first[0]):
             return first
         covariance = [[0.0] * len(weights) for _ in weights]

@@ -129,7 +129,7 @@ def choose(
     """The rows that are counted, in the order read, and the evidence of all that were judged."""
     order, _ = in_time(Corpus(block, classes, [], [], regime.by_index))
     loss = regime.loss or zero_one_loss(len(classes))
-    subject = _Choosing(replay_filter(block, order, classes, settings, loss), classes)
+    subject = _Choosing(replay_filter(block, order, classes, settings, loss), classes, settings.kinds)
     truth = block.labels[order].astype(np.int64).tolist()
     subject.truth = truth
     replay(truth, subject, regime.feedback, centre_nats=centre_nats(loss), progress=progress)
@@ -142,8 +142,9 @@ class _Choosing:
     So the first message of each class is counted, whatever is decided about it, and there is a model.
     """
 
-    def __init__(self, subject: Filter, classes: tuple[str, ...]) -> None:
+    def __init__(self, subject: Filter, classes: tuple[str, ...], kinds: tuple[str, ...]) -> None:
         self._subject = subject
+        self._kinds = kinds
         self._has_odds = positive(classes) is not None
         self._met: set[int] = set()
         self.truth: list[int] = []
@@ -172,7 +173,8 @@ class _Choosing:
         if not self._seen:
             return None
         late = self._seen[int(len(self._seen) * WARM_UP_SHARE) :]
-        evidence = Evidence(np.array([one for one, _ in late]), np.array([share for _, share in late]))
+        found, unknown = zip(*late, strict=True)
+        evidence = Evidence(np.array(found), np.array(unknown), self._kinds)
         return Sample(evidence, np.array(self.truth[-len(late) :]))
 
 

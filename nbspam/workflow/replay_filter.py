@@ -138,7 +138,7 @@ class AveragedReplay(ReplayFilter):
         self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
     ) -> None:
         super().__init__(block, order, classes, settings, loss)
-        self._weights, self._covariance = first_weights(len(classes), len(settings.alphas))
+        self._weights, self._covariance = first_weights(len(classes), settings.kinds)
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
 
     def weights(self) -> Sequence[float]:

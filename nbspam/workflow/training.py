@@ -150,7 +150,7 @@ def _write(
             prior.write(file, settings.features != "words")
         fitted = calibration()
         if len(fitted.weights):
-            names = feature_names(len(classes), len(settings.alphas))
+            names = feature_names(len(classes), settings.kinds)
             file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
     return fitted.messages
 

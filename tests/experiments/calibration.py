@@ -1,5 +1,7 @@
 """Which out-of-sample scores the calibration is learned from: leave-one-out, prequential, or both."""
 
+from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -11,7 +13,7 @@ from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.views import Evidence, fixed_background, leave_one_out, prequential, view_evidence
 from nbspam.scoring import calibration
 from nbspam.settings import Settings
-from tests.experiments.lab import FOLDS, counted, heading, mail, row
+from tests.experiments.lab import FOLDS, counted, heading, later_row, mail, row
 
 SETTINGS = Settings()
 SOURCES = {
@@ -46,11 +48,12 @@ def learned(  # type: ignore[type-arg]
     sample = Evidence(
         np.concatenate([one.evidence[used] for one, used in found]),
         np.concatenate([one.unknown[used] for one, used in found]) * shares,
+        settings.kinds,
     )
     labels = np.concatenate([train.labels[used] for _, used in found]).astype(np.int64)
     weights, _ = fit(sample, labels)
     judged = view_evidence(test, fixed_background(test, documents), settings)
-    return bulk_scores(weights, Evidence(judged.evidence, judged.unknown * shares))[:, 1]
+    return bulk_scores(weights, judged._replace(unknown=judged.unknown * shares))[:, 1]
 
 
 def by_folds(  # type: ignore[type-arg]
@@ -62,6 +65,11 @@ def by_folds(  # type: ignore[type-arg]
         past, future = select_rows(block, train), select_rows(block, test)
         scores[test] = learned(past, future, alone, warm_up, True, settings, step)
     return scores
+
+
+def judge_with(settings: Settings, warm_up: float = 0.4, step: int = 1) -> Callable[[Block, Block], Any]:
+    """(past, future) -> log-odds of the future, both samples calibrating."""
+    return lambda past, future: learned(past, future, True, warm_up, True, settings, step)
 
 
 SHARES = {  # of both samples, where dates are known
@@ -85,7 +93,7 @@ def amounts() -> None:
         print(row(name, by_folds(block, True, warm_up, SETTINGS, step), block.labels), flush=True)
     heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
     for name, (warm_up, step) in SHARES.items():
-        print(later_row(name, block, SETTINGS, warm_up, step), flush=True)
+        print(later_row(name, block, judge_with(SETTINGS, warm_up, step)), flush=True)
 
 
 FREEDOMS = {  # how far the weights may go from where they start: variances
@@ -112,19 +120,7 @@ def freedoms() -> None:
     heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
     for name, changed in FREEDOMS.items():
         with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
-            print(later_row(name, block, Settings()), flush=True)
-
-
-def later_row(name: str, block: Block, settings: Settings, warm_up: float = 0.4, step: int = 1) -> str:
-    """The older part of the mail trains, the next three tenths are judged: means over six cuts."""
-    order, rows = time_order(block), []
-    for percent in range(30, 90, 10):
-        cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
-        past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
-        scores = learned(past, future, True, warm_up, True, settings, step)
-        rows.append([float(cell) for cell in row("", scores, future.labels).split("|")[2:6]])
-    area, loss, lost, missed = np.mean(rows, axis=0)
-    return f"| {name} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |"
+            print(later_row(name, block, judge_with(SETTINGS)), flush=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
 from nbspam.models import calibrate
 from nbspam.models import views as kept
-from nbspam.scoring.calibration import SMOOTHINGS, feature_names, first_weights
+from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.settings import (
     ALPHA,
     AT_LEAST,
@@ -33,6 +33,7 @@ from nbspam.settings import (
     SECOND_ALPHA,
     SHRINKAGE,
     STRONG,
+    STRONGEST_ALPHA,
     THRESHOLD,
     WEAK,
     Settings,
@@ -91,6 +92,10 @@ class Way(NamedTuple):
 
     alpha: float = ALPHA
     second: float | None = SECOND_ALPHA  # the other smoothing constant; None: one
+    strongest: float | None = STRONGEST_ALPHA  # that of the strongest words; None: they are not evidence
+    first_ones: int = 1  # so many strongest words of each class count, their mean
+    most: float = np.inf  # nats; no word is taken for stronger
+    diluted: bool = True  # whether unknown tokens dilute the strongest words, too
     threshold: float = THRESHOLD
     strong: tuple[float, ...] = STRONG
     weak: tuple[float, ...] = WEAK
@@ -101,9 +106,14 @@ class Way(NamedTuple):
     unknown: bool = True  # the NOTAWORD share of each view
     length: str = "mean"  # mean, sum or root: what evidence is divided by
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """As Settings.kinds."""
+        return Settings(second_alpha=self.second or 0.0, strongest_alpha=self.strongest or 0.0).kinds
+
 
 def evidence(block: Block, seen: kept.Background, way: Way) -> Any:
-    """float64 (n_rows, some times n_views): views by smoothing, then shares of unknown tokens.
+    """float64 (n_rows, some times n_views): views by kind, then shares of unknown tokens.
 
     seen : the counts that each row is scored with
     """
@@ -115,23 +125,46 @@ def evidence(block: Block, seen: kept.Background, way: Way) -> Any:
     unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, n_views)
     familiarity = 1.0 - way.novelty * unknown**2
     columns = [familiarity * _averages(block, seen, way, alpha) for alpha in alphas]
+    if way.strongest is not None:
+        weights = np.clip(_weights(block, seen, way.strongest, 0.0), -way.most, way.most)
+        strongest = _strongest(cells, weights, way.first_ones, size)
+        columns.append(strongest.reshape(-1, n_views) * (familiarity if way.diluted else 1.0))
     return np.hstack([*columns, unknown] if way.unknown else columns)
 
 
 def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> Any:
     """float64 (n_rows, n_views), nats: the averages under one smoothing constant."""
-    n_views, pairs, rows = len(seen.words), seen.pairs, block.rows()
+    n_views = len(seen.words)
     views = block.views[block.columns].astype(np.int64)
-    cells, size = rows * n_views + views, len(block) * n_views
-    logs = np.log(seen.totals + alpha * seen.words)
-    weights = np.log(pairs[1] + alpha) - np.log(pairs[0] + alpha) - (logs[1] - logs[0])[views, rows]
-    met = pairs.sum(axis=0)
-    weights *= np.where(met > 0, met / np.maximum(met + way.confidence, 1e-9), 0.0)
+    cells, size = block.rows() * n_views + views, len(block) * n_views
+    weights = _weights(block, seen, alpha, way.confidence)
     chosen = _chosen(np.abs(weights), views, cells, way, n_views)
     n = np.bincount(cells[chosen], minlength=size)
     sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
     divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
     return (sums / divisors[way.length]).reshape(-1, n_views)
+
+
+def _weights(block: Block, seen: kept.Background, alpha: float, confidence: float) -> Any:
+    """float64 (n_pairs,), nats: the weight of each token, 0 of one that was never met."""
+    rows, views = block.rows(), block.views[block.columns]
+    logs = np.log(seen.totals + alpha * seen.words)
+    weights = np.log(seen.pairs[1] + alpha) - np.log(seen.pairs[0] + alpha)
+    weights -= (logs[1] - logs[0])[views, rows]
+    met = seen.pairs.sum(axis=0)
+    return weights * np.where(met > 0, met / np.maximum(met + confidence, 1e-9), 0.0)
+
+
+def _strongest(cells: Any, weights: Any, first_ones: int, size: int) -> Any:
+    """float64 (size,), nats: what the strongest words for spam say, less what those for ham say, halved."""
+    total = np.zeros(size)
+    for sign in (1.0, -1.0):
+        order = np.lexsort((-sign * weights, cells))
+        begins = np.flatnonzero(np.diff(cells[order], prepend=-1))
+        rank = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
+        some = order[rank < first_ones]
+        total += sign * np.bincount(cells[some], np.maximum(sign * weights[some], 0.0), minlength=size)
+    return total / first_ones / 2
 
 
 def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
@@ -166,27 +199,27 @@ def learn(train: Block, test: Block, way: Way) -> Any:
             samples.append(evidence(train, kept.prequential(train, documents, order), way)[later])
             labels.append(train.labels[later])
         judged = evidence(test, kept.fixed_background(test, documents), way)
-    smoothings = 1 if way.second is None else 2
     with mock.patch.object(calibrate, "first_weights", partial(_first_weights, n_views)):
-        sample = _as_kept(np.concatenate(samples), smoothings * n_views, n_views)
+        sample = _as_kept(np.concatenate(samples), way.kinds, n_views)
         weights, _ = calibrate.fit(sample, np.concatenate(labels).astype(np.int64))
-    return calibrate.bulk_scores(weights, _as_kept(judged, smoothings * n_views, n_views))[:, 1]
+    return calibrate.bulk_scores(weights, _as_kept(judged, way.kinds, n_views))[:, 1]
 
 
-def _as_kept(columns: Any, n_evidence: int, n_views: int) -> kept.Evidence:
+def _as_kept(columns: Any, kinds: tuple[str, ...], n_views: int) -> kept.Evidence:
     """The columns of `evidence` as nbspam's calibration takes them; shares that are left out are 0."""
+    n_evidence = len(kinds) * n_views
     found = np.zeros((len(columns), n_evidence, 2))
     found[:, :, 1] = columns[:, :n_evidence]
     unknown = columns[:, n_evidence:]
-    return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)))
+    return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)), kinds)
 
 
-def _first_weights(n_views: int, _: int, smoothings: int) -> tuple[list[float], list[list[float]]]:
+def _first_weights(n_views: int, _: int, of_kinds: tuple[str, ...]) -> tuple[list[float], list[list[float]]]:
     """nbspam's first weights for any number of views: those beyond its own begin as `structure` does."""
     names = [*VIEWS, *[VIEWS[-1]] * (n_views - len(VIEWS))][:n_views]
-    weights, covariance = first_weights(2, smoothings)
-    places = {name: i for i, (name, _) in enumerate(feature_names(2, smoothings))}
-    kinds = [f"{kind}:{name}" for kind in SMOOTHINGS[:smoothings] for name in names]
+    weights, covariance = first_weights(2, of_kinds)
+    places = {name: i for i, (name, _) in enumerate(feature_names(2, of_kinds))}
+    kinds = [f"{kind}:{name}" for kind in of_kinds for name in names]
     taken = [places[kind] for kind in [*kinds, "constant", *("unknown:" + name for name in names)]]
     return [weights[i] for i in taken], np.diag([covariance[i][i] for i in taken]).tolist()
 
@@ -208,6 +241,26 @@ def row(name: str, scores: Any, labels: Any) -> str:
     loss = np.logaddexp(0, np.where(spam, -scores, scores)).mean()
     lost, missed = int((scores[~spam] > 0).sum()), int((scores[spam] <= 0).sum())
     return f"| {name} | {100 * (1 - area):.4f} | {1000 * loss:.2f} | {lost} | {missed} |"
+
+
+def means(name: str, rows: list[str]) -> str:
+    """The line of a table with the means of other lines' figures."""
+    figures = np.array([[float(cell) for cell in line.split("|")[2:6]] for line in rows])
+    area, loss, lost, missed = figures.mean(axis=0)
+    return f"| {name} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |"
+
+
+def later_row(name: str, block: Block, judge: Callable[[Block, Block], Any]) -> str:
+    """The older part of the mail trains, the next three tenths are judged: means over six cuts.
+
+    judge : (past, future) -> log-odds of the future
+    """
+    order, rows = time_order(block), []
+    for percent in range(30, 90, 10):
+        cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
+        past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
+        rows.append(row("", judge(past, future), future.labels))
+    return means(name, rows)
 
 
 def heading(corpus: str, messages: int) -> None:

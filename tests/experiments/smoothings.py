@@ -8,8 +8,8 @@ from nbspam.models.views import prequential, view_evidence
 from nbspam.scoring import calibration
 from nbspam.settings import ALPHA, SECOND_ALPHA, Settings
 from nbspam.workflow.calibrating import WARM_UP_SHARE
-from tests.experiments.calibration import by_folds, later_row
-from tests.experiments.lab import counted, heading, mail, row
+from tests.experiments.calibration import by_folds, judge_with
+from tests.experiments.lab import counted, heading, later_row, mail, row
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
@@ -42,7 +42,7 @@ def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # ty
     """Log-odds of every row by what was learned before it came."""
     documents, _ = block.totals(2)
     found = view_evidence(block, prequential(block, documents, order), settings)
-    weights, covariance = calibration.first_weights(2, len(settings.alphas))
+    weights, covariance = calibration.first_weights(2, settings.kinds)
     scores = np.zeros(len(block))
     for number in order.tolist():
         evidence, unknown = found.evidence[number].tolist(), found.unknown[number].tolist()
@@ -81,8 +81,11 @@ def later_mail() -> None:
     block = counted(mail("spamassassin"))
     heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
     for pair in PAIRS:
-        print(later_row(name_of(pair), block, settings_of(pair)), flush=True)
-    print(later_row("0.03 and 10, unknown tokens dilute nothing", block, Settings(novelty=0.0)), flush=True)
+        print(later_row(name_of(pair), block, judge_with(settings_of(pair))), flush=True)
+    print(
+        later_row("0.03 and 10, unknown tokens dilute nothing", block, judge_with(Settings(novelty=0.0))),
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,120 @@
+"""The evidence of averaged views: the strongest words by hand, and one message as many at once."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import log
+
+import numpy as np
+import pytest
+
+from nbspam.engine.block import Block, BlockBuilder
+from nbspam.engine.corpus import merge_blocks
+from nbspam.models.views import fixed_background, view_evidence
+from nbspam.scoring.calibration import feature_names, first_weights
+from nbspam.scoring.evidence import ViewEvidence, strongest_words
+from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.settings import Settings
+from nbspam.tokens.bag import Bag
+from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
+
+WAYS = {
+    "default": Settings(),
+    "one mean": Settings(second_alpha=0.0, strongest_alpha=0.0),
+    "two means": Settings(strongest_alpha=0.0),
+    "one mean and the strongest": Settings(second_alpha=0.0),
+    "not diluted": Settings(novelty=0.0),
+    "the strongest under another lambda": Settings(strongest_alpha=7.0),
+}
+
+
+def test_the_strongest_word_of_each_of_two_classes_by_hand() -> None:
+    # N = 10 and 20, |V| = 5, lambda 1: w = log((spam + 1) / (ham + 1)) - log(25 / 15).
+    law = ViewEvidence(0, 1.0, 2.0, [10, 20], 5)
+    found = strongest_words([((0, 3), "a"), ((2, 0), "b"), ((1, 1), "c"), ((0, 2), "d")], law)
+    (ham, b), (spam, a) = found
+    assert (a, b) == ("a", "b")
+    assert spam == pytest.approx(log(4 * 15 / 25) / 2)
+    assert ham == pytest.approx(log(3 * 25 / 15) / 2)
+
+
+def test_the_strongest_word_of_each_of_three_classes_by_hand() -> None:
+    # N = 2, 5 and 2, |V| = 1, lambda 1: l = log((n + 1) / (N + 1)).
+    law = ViewEvidence(0, 1.0, 2.0, [2, 5, 2], 1)
+    found = strongest_words([((0, 5, 0), "a"), ((2, 0, 0), "b")], law)
+    logs_a, logs_b = [log(1 / 3), log(6 / 6), log(1 / 3)], [log(3 / 3), log(1 / 6), log(1 / 3)]
+    assert [thing for _, thing in found] == ["b", "a", None]
+    values = [logs_b[0] - sum(logs_b) / 3, logs_a[1] - sum(logs_a) / 3, 0.0]
+    assert [value for value, _ in found] == pytest.approx(values)
+
+
+def test_a_class_for_which_no_word_speaks_has_none() -> None:
+    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
+    assert strongest_words([((0, 3), "a"), ((1, 1), "even")], law)[0] == (0.0, None)
+    assert strongest_words([], law) == []
+
+
+def test_of_equally_strong_words_the_first_counts() -> None:
+    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
+    found = strongest_words([((0, 2), "weaker"), ((0, 3), "first"), ((0, 3), "second")], law)
+    assert found[1][1] == "first"
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_no_class_is_what_the_others_are_measured_against(order: tuple[int, ...]) -> None:
+    totals, words = [7, 20, 11], [(3, 0, 1), (0, 4, 4), (1, 9, 0), (0, 0, 2)]
+    plain = strongest_words([(counts, counts) for counts in words], ViewEvidence(0, 0.5, 2.0, totals, 9))
+    law = ViewEvidence(0, 0.5, 2.0, [totals[k] for k in order], 9)
+    found = strongest_words([(tuple(counts[k] for k in order), counts) for counts in words], law)
+    assert [value for value, _ in found] == pytest.approx([plain[k][0] for k in order])
+    assert [thing for _, thing in found] == [plain[k][1] for k in order]
+
+
+def random_block(n_classes: int) -> Block:
+    """Messages whose words lean to their class, some of which no other message has."""
+    rng = np.random.default_rng(n_classes)
+    builder = BlockBuilder()
+    for number in range(60):
+        label = number % n_classes
+        views = []
+        for view in range(3):
+            common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
+            own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
+            views.append([*common, *own, f"{view}:only {number}"])
+        builder.add(str(number), label, Bag(*views), None, 100)
+    return merge_blocks([builder.build()])  # columns by ascending key
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
+    settings, block = WAYS[way], random_block(n_classes)
+    seen = np.arange(len(block)) % 3 > 0
+    documents = np.zeros((n_classes, len(block.keys)), np.int64)
+    rows = block.rows()
+    counted = seen[rows]
+    np.add.at(documents, (block.labels[rows[counted]], block.columns[counted]), 1)
+    messages = np.bincount(block.labels[seen], minlength=n_classes)
+    weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
+    sums = sums_of(block, documents, documents, messages)
+    classes = tuple(f"class {k}" for k in range(n_classes))
+    scorer = Scorer(MemoryModel(classes, block.keys, documents, documents, sums, weights), settings)
+    bulk = view_evidence(block, fixed_background(block, documents), settings)
+    assert bulk.kinds == settings.kinds
+    texts = texts_of(block)
+    for row in range(len(block)):
+        scored = scorer.score(Counted(bag_of(block, row, texts)))
+        assert np.array(scored.evidence) == pytest.approx(bulk.evidence[row], abs=1e-9)
+        assert scored.unknown == pytest.approx(bulk.unknown[row].tolist())
+
+
+@pytest.mark.parametrize("kinds", [settings.kinds for settings in WAYS.values()])
+def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> None:
+    names = [name for name, _ in feature_names(3, kinds)]
+    weights, covariance = first_weights(3, kinds)
+    assert len(names) == len(weights) == len(covariance)
+    assert [name.partition(":")[0] for name in names[: 3 * len(kinds) : 3]] == list(kinds)
+    by_name = dict(zip(names, weights, strict=True))
+    assert by_name["evidence:header"] == 1.0
+    if "strongest" in kinds:
+        assert by_name["strongest:header"] == 0.5
