@@ -217,13 +217,16 @@ def _means(weights: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: 
 
 
 def _strongest(weights: Floats, missing: Ints, cells: Ints, shape: tuple[int, int]) -> Floats:
-    """float64 (n_rows, n_views, n_classes), nats, see nbspam.scoring.evidence.strongest_words."""
+    """float64 (n_rows, n_views, n_classes), nats, see nbspam.scoring.evidence.strongest_words.
+
+    The weights are not the same afterwards.
+    """
+    for of_class in weights:
+        of_class[missing] = 0.0
+    weights -= _over_classes(np.add, weights) / len(weights)
     best = np.zeros((len(weights), shape[0] * shape[1]))
-    middle = _over_classes(np.add, weights) / len(weights)
     for k, of_class in enumerate(weights):
-        excess = of_class - middle
-        excess[missing] = 0.0
-        np.maximum.at(best[k], cells, excess)
+        np.maximum.at(best[k], cells, of_class)
     return np.stack([(of_class - best[0]).reshape(shape) for of_class in best], axis=2)
 
 
