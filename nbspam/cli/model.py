@@ -139,7 +139,8 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     if merged.differing:
         say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
     if merged.calibrated < len(models):
-        say(f"Calibration: of {merged.calibrated} models; the others lack a class, or keep none.")
+        own = f"{merged.calibrated} of the {len(models)}"
+        say(f"Calibration: from {own}; the rest lack a class, keep none, or one of other kinds of evidence.")
 
 
 def _refuse_overwriting(path: str, replace: bool) -> None:

@@ -187,12 +187,8 @@ def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
         cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
         lines.append(("cautious evidence", cautious))
     if settings.strongest_alpha:
-        lines.append(
-            (
-                "strongest word of class k",
-                f"M_vk = max_j (w_jk - mean_i w_ji), λ = {settings.strongest_alpha:g}",
-            )
-        )
+        most = f"M_vk = max(0, max_j (w_jk - mean_i w_ji)), λ = {settings.strongest_alpha:g}"
+        lines.append(("strongest word of class k", most))
         lines.append(("strongest words of view v", f"S_vk = {factor}(M_vk - M_v,{first})"))
     return lines
 
