@@ -191,7 +191,7 @@ def _slice_evidence(
     shape = (n_rows, n_views)
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
-    limits = _limits(settings.threshold, views)
+    limits = _limits(settings.threshold, views, n_rows)
     evidence = np.zeros((n_rows, len(settings.kinds), n_views, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
@@ -260,14 +260,17 @@ class _Limits(NamedTuple):
     """What the spread of each pair's token has to exceed, see ViewEvidence.informative.
 
     strong, weak : float64 (n_pairs,), nats
+    least        : int64 (n_rows * n_views,), so many of the largest spreads over `weak` count at least
     """
 
     strong: Floats
     weak: Floats
+    least: Ints
 
 
-def _limits(threshold: float, views: Ints) -> _Limits:
-    return _Limits(threshold * np.array(STRONG)[views], threshold * np.array(WEAK)[views])
+def _limits(threshold: float, views: Ints, n_rows: int) -> _Limits:
+    strong, weak = threshold * np.array(STRONG)[views], threshold * np.array(WEAK)[views]
+    return _Limits(strong, weak, np.array(AT_LEAST * n_rows))
 
 
 def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> Ints:
@@ -277,15 +280,15 @@ def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> In
     """
     chosen = spreads > limits.strong
     strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
-    least = np.tile(AT_LEAST, size // len(VIEWS))
-    wanting = np.flatnonzero((spreads > limits.weak) & (strong < least)[cells])
+    wanting = np.flatnonzero((spreads > limits.weak) & (strong < limits.least)[cells])
     if not len(wanting):
         return np.flatnonzero(chosen)
     # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
     wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
-    begins = np.flatnonzero(np.diff(cells[wanting], prepend=-1))
-    sizes = np.diff(np.append(begins, len(wanting)))
-    last = begins + np.minimum(sizes, least[cells[wanting[begins]]]) - 1
+    sizes = np.bincount(cells[wanting], minlength=size)
+    there = np.flatnonzero(sizes)
+    sizes = sizes[there]
+    last = np.cumsum(sizes) - sizes + np.minimum(sizes, limits.least[there]) - 1
     bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
     chosen[wanting[spreads[wanting] >= bounds]] = True
     return np.flatnonzero(chosen)
