@@ -184,7 +184,7 @@ class Scorer:
         )
         self._weights: list[float] = []
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
-        self._strongest: list[ViewEvidence] = []  # by view; empty where the strongest words count no more
+        self._strongest: list[ViewEvidence] = []  # by view; empty where they are no evidence of their own
         self._features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
