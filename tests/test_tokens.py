@@ -359,12 +359,12 @@ def test_a_memory_keeps_short_texts_and_starts_anew_when_it_is_full() -> None:
 
 
 def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
-    files = [path for path in sorted(data.rglob("*")) if path.is_file()][:60]
+    files = [path for path in sorted(data.rglob("*")) if path.is_file()][:120]
     for memory in memories():  # of the tests before this one
         memory.clear()
     for path in files:
         bag(path.read_bytes())
-    assert sum(map(len, memories())) > 500
+    assert sum(map(len, memories())) > 1_000
     knowing = [all_tokens(bag(path.read_bytes())) for path in files]
     for path, tokens in zip(files, knowing, strict=True):
         for memory in memories():
