@@ -81,7 +81,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "vocabulary_size": vocabulary_size(stored),
             "views": _views(stored),
             "settings": stored.settings,
-            "calibration": _calibration(stored),
+            "calibration": _calibration(stored, settings),
             "cutoffs": _cutoffs(stored, loss),
             "features": _features(stored, settings),
             "word": _word_facts(stored, settings, found),
@@ -116,9 +116,9 @@ def _views(model: Model) -> Info:
     }
 
 
-def _calibration(model: Model) -> list[Info]:
+def _calibration(model: Model, settings: Settings) -> list[Info]:
     covariance = covariance_of(model)
-    names = feature_names(len(model.classes), from_text(model.settings).kinds)
+    names = feature_names(len(model.classes), settings.kinds)
     return [
         {
             "feature": name,
