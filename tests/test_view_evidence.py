@@ -51,7 +51,7 @@ def test_the_strongest_word_of_each_of_three_classes_by_hand() -> None:
 def test_a_class_for_which_no_word_speaks_has_none() -> None:
     law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
     assert strongest_words([((0, 3), "a"), ((1, 1), "even")], law)[0] == (0.0, None)
-    assert strongest_words([], law) == []
+    assert strongest_words([], law) == [(0.0, None), (0.0, None)]
 
 
 def test_of_equally_strong_words_the_first_counts() -> None:

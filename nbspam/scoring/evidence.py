@@ -31,7 +31,7 @@ class ViewEvidence:
     spreads over `threshold * WEAK` (and those tied with the last of them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_log_totals", "floor", "threshold")
+    __slots__ = ("_alpha", "_at_least", "_log_totals", "floor", "n_classes", "threshold")
 
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
@@ -41,6 +41,7 @@ class ViewEvidence:
         self.floor = threshold * WEAK[view]
         self.threshold = threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
+        self.n_classes = len(documents)
         self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
 
     def weigh(self, documents: tuple[float, ...]) -> tuple[float, list[float]]:
@@ -56,7 +57,7 @@ class ViewEvidence:
 
     def candidates(self, known: list[tuple[tuple[int, ...], Thing]]) -> list[tuple[tuple[int, ...], Thing]]:
         """Those of the tokens, n_jk by class and thing, among which the strongest of each class are."""
-        if not known or len(known[0][0]) > 2:
+        if not known or self.n_classes > 2:
             return known
         # Two classes, the common case: the odds have the order of the weights, without a logarithm each.
         alpha = self._alpha
@@ -76,17 +77,16 @@ class ViewEvidence:
 def strongest_words(
     known: list[tuple[tuple[int, ...], Thing]], law: ViewEvidence
 ) -> list[tuple[float, Thing | None]]:
-    """(nats, thing) by class of the token that speaks most for it, (0, None) where none does; [] without any.
+    """(nats, thing) by class of the token that speaks most for it; (0, None) where none does.
 
     known : n_jk by class and thing of the tokens of one view
     A token speaks for class k by l_jk less the mean of its l_ji over the classes i: no class is the one that
     the others are measured against.
     """
-    best: list[tuple[float, Thing | None]] = []
+    best: list[tuple[float, Thing | None]] = [(0.0, None)] * law.n_classes
     for documents, thing in law.candidates(known):
         weights = law.weigh(documents)[1]
-        best = best or [(0.0, None)] * len(weights)
-        middle = sum(weights) / len(weights)
+        middle = sum(weights) / law.n_classes
         for k, weight in enumerate(weights):
             if weight - middle > best[k][0]:
                 best[k] = (weight - middle, thing)

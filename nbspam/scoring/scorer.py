@@ -288,8 +288,8 @@ class Scorer:
 
     def _extremes(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
         """What the strongest word of each class says, by class; what each adds goes to its part."""
-        n_classes = len(self._model.classes)
-        found = strongest_words(words.known, law) or [(0.0, None)] * n_classes
+        n_classes = law.n_classes
+        found = strongest_words(words.known, law)
         scale = weight * words.familiarity
         for k, (excess, word) in enumerate(found):
             if word is not None:
