@@ -159,12 +159,18 @@ def _strongest(cells: Any, weights: Any, first_ones: int, size: int) -> Any:
     """float64 (size,), nats: what the strongest words for spam say, less what those for ham say, halved."""
     total = np.zeros(size)
     for sign in (1.0, -1.0):
-        order = np.lexsort((-sign * weights, cells))
-        begins = np.flatnonzero(np.diff(cells[order], prepend=-1))
-        rank = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
-        some = order[rank < first_ones]
+        some = np.flatnonzero(_ranks(sign * weights, cells) < first_ones)
         total += sign * np.bincount(cells[some], np.maximum(sign * weights[some], 0.0), minlength=size)
     return total / first_ones / 2
+
+
+def _ranks(values: Any, cells: Any) -> Any:
+    """int64 (n_pairs,): how many larger values (or equal ones before it) each has in its cell."""
+    order = np.lexsort((-values, cells))
+    begins = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    ranks = np.empty(len(cells), np.int64)
+    ranks[order] = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
+    return ranks
 
 
 def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
@@ -174,11 +180,7 @@ def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
         for by_view in (way.strong, way.weak, way.at_least)
     )
     chosen = sizes > way.threshold * strong
-    order = np.lexsort((-sizes, cells))
-    sorted_cells = cells[order]
-    begins = np.flatnonzero(np.diff(sorted_cells, prepend=-1))
-    rank = np.empty(len(cells), np.int64)
-    rank[order] = np.arange(len(cells)) - np.repeat(begins, np.diff(np.append(begins, len(cells))))
+    rank = _ranks(sizes, cells)
     enough = np.bincount(cells[chosen], minlength=cells.max(initial=0) + 1)[cells] >= least
     wanting = ~enough & (sizes > way.threshold * weak)
     last = np.full(cells.max(initial=0) + 1, np.inf)
