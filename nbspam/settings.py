@@ -18,6 +18,7 @@ ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many 
 TEXTBOOK_ALPHA = 1.0
 SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
 STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/experiments/strongest.md
+MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/experiments/measures.md
 # How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
@@ -26,9 +27,10 @@ AT_LEAST = (0, 20, 0)  # so many of the largest spreads count, by view: short te
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
-KINDS = ("evidence", "cautious", "strongest")  # of evidence, each with a weight for each view
+KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
+MEASURES = "measures"  # the view that is not averaged
 
 
 class Settings:
@@ -46,6 +48,7 @@ class Settings:
     features    : words, numeric or both
     numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
     views       : those whose tokens are counted: `all`, or names parted by commas
+    measures    : a few numeric features are evidence of their own: docs/experiments/measures.md
     bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 
@@ -56,6 +59,7 @@ class Settings:
         "bins",
         "event_model",
         "features",
+        "measures",
         "normalise",
         "novelty",
         "numeric_model",
@@ -82,6 +86,7 @@ class Settings:
         novelty: float = NOVELTY,
         views: str = ALL_VIEWS,
         strongest_alpha: float = STRONGEST_ALPHA,
+        measures: bool = True,
     ) -> None:
         if event_model not in EVENT_MODELS:
             remedy = "one of: " + ", ".join(EVENT_MODELS)
@@ -98,12 +103,12 @@ class Settings:
         self.threshold = threshold
         self.normalise = normalise
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
-        self.bins = bins
-        self.binning = binning
-        self.second_alpha = second_alpha if self.averaged else 0.0
-        self.strongest_alpha = strongest_alpha if self.averaged else 0.0
-        self.novelty = novelty if self.averaged else 0.0
+        self.bins, self.binning = bins, binning
+        self.second_alpha, self.strongest_alpha, self.novelty = (
+            value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
+        )
         self.views = views
+        self.measures = measures and self.averaged and (views == ALL_VIEWS or MEASURES in views.split(","))
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -113,7 +118,7 @@ class Settings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        there = (True, bool(self.second_alpha), bool(self.strongest_alpha))
+        there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     def replaced(self, **changes: object) -> Settings:
@@ -140,6 +145,7 @@ class Settings:
             "strongest_alpha": repr(self.strongest_alpha),
             "novelty": repr(self.novelty),
             "views": self.views,
+            "measures": str(int(self.measures)),
         }
 
 
@@ -171,11 +177,17 @@ def from_text(values: dict[str, str]) -> Settings:
         float(values.get("novelty", 0)),
         values.get("views", ALL_VIEWS),
         float(values.get("strongest_alpha", 0)),
+        values.get("measures") == "1",
     )
 
 
 def textbook(settings: Settings) -> Settings:
     """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
     return settings.replaced(
-        alpha=TEXTBOOK_ALPHA, averaged=False, second_alpha=0.0, strongest_alpha=0.0, novelty=0.0
+        alpha=TEXTBOOK_ALPHA,
+        averaged=False,
+        second_alpha=0.0,
+        strongest_alpha=0.0,
+        novelty=0.0,
+        measures=False,
     )

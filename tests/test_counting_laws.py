@@ -27,7 +27,7 @@ from nbspam.settings import Settings, from_text
 from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
-from nbspam.tokens.bag import Bag
+from nbspam.tokens.bag import MEASURES_VIEW, Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
@@ -150,7 +150,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 13
+    assert len(one) == 24
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
@@ -280,13 +280,19 @@ def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: I
 
 
 @pytest.mark.parametrize(
-    ("second_alpha", "strongest_alpha", "weights"),
-    [(0.0, 0.0, 7), (10.0, 0.0, 10), (0.0, 1.0, 10), (10.0, 1.0, 13)],
+    ("second_alpha", "strongest_alpha", "measures", "weights"),
+    [
+        (0.0, 0.0, False, 7),
+        (10.0, 0.0, False, 10),
+        (0.0, 1.0, False, 10),
+        (10.0, 1.0, False, 13),
+        (10.0, 1.0, True, 24),
+    ],
 )
 def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
-    items: Items, tmp_path: Path, second_alpha: float, strongest_alpha: float, weights: int
+    items: Items, tmp_path: Path, second_alpha: float, strongest_alpha: float, measures: bool, weights: int
 ) -> None:
-    settings = Settings(second_alpha=second_alpha, strongest_alpha=strongest_alpha)
+    settings = Settings(second_alpha=second_alpha, strongest_alpha=strongest_alpha, measures=measures)
     path = str(trained(items[::2], tmp_path / "model", settings))
     learn(path, items[1].label, items[1].read())
     update(items[3::2], ("ham", "spam"), path)
@@ -296,6 +302,7 @@ def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
         assert len(model.calibration()) == weights
         assert model.settings["second_alpha"] == repr(second_alpha)
         assert model.settings["strongest_alpha"] == repr(strongest_alpha)
+        assert (model.words[MEASURES_VIEW] > 0) == measures
         assert check_model(name) == []
 
 

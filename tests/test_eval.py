@@ -11,6 +11,7 @@ from mail_samples import make_corpus, make_index
 
 from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
+from nbspam.engine.reading import WORDS, Asked
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
@@ -36,14 +37,14 @@ WAYS = {
 }
 
 
-def read(path: Path | str, jobs: int = 1, features: bool = False) -> Corpus:
+def read(path: Path | str, jobs: int = 1, asked: Asked = WORDS) -> Corpus:
     source = open_labelled([str(path)])
-    return read_corpus(source.items(), source.classes, jobs, source.ordered_by_index, features=features)
+    return read_corpus(source.items(), source.classes, jobs, source.ordered_by_index, asked=asked)
 
 
 @pytest.fixture(scope="module")
 def demonstration(data: Path) -> Corpus:
-    return read(data / "index", features=True)
+    return read(data / "index", asked=Asked(True, True))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_bulk_scores_are_those_of_train_and_classify(
     classifier = open_classifier(model)
     expected = [classifier.verdict(item.read(), item.name) for item in judged]
     train_rows, rows = np.arange(0, len(demonstration.block), 2), np.arange(1, len(demonstration.block), 2)
-    corpus = demonstration.seen_by(settings.views)
+    corpus = demonstration.seen_by(settings)
     part = judge_splits(corpus, Plan(settings), [(train_rows, rows)])[0]
     assert [outcome.name for outcome in part.outcomes] == [verdict.name for verdict in expected]
     for outcome, verdict in zip(part.outcomes, expected, strict=True):

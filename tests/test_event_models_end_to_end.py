@@ -15,10 +15,10 @@ import pytest
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
-from nbspam.engine.reading import read_blocks
+from nbspam.engine.reading import Asked, read_blocks
 from nbspam.models.scoring_rules import Rule, count_rule
 from nbspam.settings import from_text
-from nbspam.sources import open_labelled
+from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
 from nbspam.workflow.classifying import open_classifier
 
@@ -52,12 +52,14 @@ def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, s
     return done.stdout.decode(), done.stderr.decode()
 
 
+def numeric_blocks(source: Source) -> list[Block]:
+    parts = read_blocks(source.items(), source.classes, 1, Asked(features=True))
+    return [block for some, _ in parts for block in some]
+
+
 @pytest.fixture(scope="module")
 def block() -> Block:
-    source = open_labelled([str(DATA)])
-    return merge_blocks(
-        [block for some, _ in read_blocks(source.items(), source.classes, 1, True) for block in some]
-    )
+    return merge_blocks(numeric_blocks(open_labelled([str(DATA)])))
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +176,7 @@ def test_the_number_of_processes_changes_no_count(tmp_path: Path, trained: dict[
 def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) -> None:
     """Both parts are cut at the edges of one prior model, so their counts can be added."""
     source = open_labelled([str(DATA)])
-    blocks = [block for some, _ in read_blocks(source.items(), source.classes, 1, True) for block in some]
+    blocks = numeric_blocks(source)
     whole, parts = Accumulator(2, words=False, features=True), Accumulator(2, words=False, features=True)
     for block in blocks:
         whole.add(block)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.scoring.scorer import Scorer
+from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.tokens.bag import MEASURES_VIEW
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 KINDS = {
@@ -167,7 +168,7 @@ def test_info_has_the_numbers_of_the_model(models: dict[str, Path]) -> None:
     info = json.loads(run("model", "info", "--json", "-m", models["views"]))
     model = open_model(str(models["views"]))
     assert info["messages"] == dict(zip(model.classes, model.messages, strict=True))
-    assert info["vocabulary_size"] == 1 + sum(model.words)
+    assert info["vocabulary_size"] == 1 + sum(model.words[:MEASURES_VIEW])  # and NOTAWORD
     assert [one["weight"] for one in info["calibration"]] == model.calibration()
     assert info["cutoffs"] == {"ham_below": 0.0, "spam_above": 0.0}
 
@@ -215,7 +216,7 @@ def test_the_worked_sum_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
     lines = dict(info["formulas"][-1]["lines"])
-    scorer = Scorer(model, from_text(model.settings))._make_word_scorer()
+    scorer = make_words(model, from_text(model.settings))
     word = info["word"]
     added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
     assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"

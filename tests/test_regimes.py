@@ -15,6 +15,7 @@ from nbspam.evaluation.replay import Feedback
 from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
+from nbspam.tokens.measures import MEASURES
 from nbspam.workflow.regimes import Regime, choose, only_rows, read_block
 from nbspam.workflow.replay_filter import replay_filter
 from nbspam.workflow.training import train
@@ -65,11 +66,11 @@ def test_the_model_of_a_regime_filters(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_of_chosen_messages_has_no_evidence_of_strongest_words(data: Path, tmp_path: Path) -> None:
-    for regime, kinds in (("all", 3), ("on-error", 2)):
+    for regime, of_words in (("all", 3), ("on-error", 2)):
         trained(data, tmp_path / regime, "--regime", regime)
         model = open_model(str(tmp_path / regime))
-        assert len(from_text(model.settings).kinds) == kinds
-        assert len(model.calibration()) == 3 * kinds + 4
+        assert len(from_text(model.settings).kinds) == of_words + 1
+        assert len(model.calibration()) == 3 * of_words + len(MEASURES) + 4
 
 
 def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) -> None:
@@ -93,7 +94,7 @@ def test_a_wide_margin_chooses_every_message(messages: Block) -> None:
 
 
 def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path, tmp_path: Path) -> None:
-    """Only the calibration differs: it learns from the messages as the replay saw them, and two kinds."""
+    """Only the calibration differs: it learns from the messages as the replay saw them, one kind less."""
     trained(data, tmp_path / "plain")
     trained(data, tmp_path / "wide", "--regime", "thick:1e6")
     dumps = [run_program("model", "dump", "-m", str(tmp_path / name)) for name in ("plain", "wide")]

@@ -11,16 +11,21 @@ from pathlib import Path
 import pytest
 
 from nbspam.mail import parse
+from nbspam.settings import MEASURES
 from nbspam.tokens import VIEWS, tokenize
+from nbspam.tokens.measures import Reading, measures
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
+READ_VIEWS = (*VIEWS, MEASURES)
 MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 
 def written(message: Path) -> str:
     """A token a line, its view before it, in the order of the message."""
-    bag = tokenize(parse(message.read_bytes()))
-    lines = [f"{view}\t{token}" for view, tokens in zip(VIEWS, bag.views(), strict=True) for token in tokens]
+    parsed = parse(message.read_bytes())
+    readings: list[Reading] = []
+    views = (*tokenize(parsed, readings).views(), measures(parsed, readings))
+    lines = [f"{view}\t{text}" for view, found in zip(READ_VIEWS, views, strict=True) for text in found]
     return "".join(line + "\n" for line in lines)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here, run_program
 
+from nbspam.engine.reading import Asked
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
@@ -26,7 +27,8 @@ from nbspam.workflow.tuning import (
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])
-    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index)
+    asked = Asked(measures=True)
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, asked=asked)
 
 
 def tried(options: str, log_loss: float, difference: float, p: float, odds: list[float]) -> Tried:

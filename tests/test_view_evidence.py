@@ -16,6 +16,7 @@ from nbspam.scoring.evidence import ViewEvidence, strongest_words
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings
 from nbspam.tokens.bag import Bag
+from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 WAYS = {
@@ -25,6 +26,7 @@ WAYS = {
     "one mean and the strongest": Settings(second_alpha=0.0),
     "not diluted": Settings(novelty=0.0),
     "the strongest under another lambda": Settings(strongest_alpha=7.0),
+    "no measures": Settings(measures=False),
 }
 
 
@@ -81,7 +83,8 @@ def random_block(n_classes: int) -> Block:
             common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
-        builder.add(str(number), label, Bag(*views), None, 100)
+        measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
+        builder.add(str(number), label, Bag(*views, measured), None, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
@@ -113,7 +116,10 @@ def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> No
     names = [name for name, _ in feature_names(3, kinds)]
     weights, covariance = first_weights(3, kinds)
     assert len(names) == len(weights) == len(covariance)
-    assert [name.partition(":")[0] for name in names[: 3 * len(kinds) : 3]] == list(kinds)
+    of_words = [kind for kind in kinds if kind != "measure"]
+    assert [name.partition(":")[0] for name in names[: 3 * len(of_words) : 3]] == of_words
+    measured = names[3 * len(of_words) : len(names) - 2 * 4]
+    assert measured == ["measure:" + name for name in MEASURES] * ("measure" in kinds)
     by_name = dict(zip(names, weights, strict=True))
     assert by_name["evidence:header"] == 1.0
     if "strongest" in kinds:

@@ -23,6 +23,7 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.decision import Loss
+from nbspam.engine.reading import Asked, asked_by
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.evaluation.evaluation_file import save
 from nbspam.evaluation.outcomes import Evaluation
@@ -128,8 +129,8 @@ def _evaluate(
     method: str, source: Source, given: dict[str, Any], loss: Loss | None
 ) -> tuple[Evaluation, list[str]]:
     plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
-    corpus, notes = read_source(source, given, plan.settings.features != "words")
-    corpus = corpus.seen_by(plan.settings.views)
+    corpus, notes = read_source(source, given, asked_by(plan.settings))
+    corpus = corpus.seen_by(plan.settings)
     shown = shows_progress(given["quiet"])
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
@@ -146,7 +147,7 @@ def _evaluate(
         return evaluate_replay(corpus, plan, feedback, steps.advance), notes
 
 
-def read_source(source: Source, given: dict[str, Any], features: bool = False) -> tuple[Corpus, list[str]]:
+def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Corpus, list[str]]:
     """All mail of a source, read once, and what people should know of it."""
     shown = shows_progress(given["quiet"])
     with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
@@ -156,7 +157,7 @@ def read_source(source: Source, given: dict[str, Any], features: bool = False) -
             given["jobs"],
             source.ordered_by_index,
             progress.advance,
-            features,
+            asked,
         )
     return corpus, _notes(source, corpus.skipped)
 

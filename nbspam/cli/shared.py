@@ -24,6 +24,7 @@ from nbspam.settings import (
     BINS,
     EVENT_MODELS,
     FEATURES,
+    MEASURES,
     NUMERIC_MODELS,
     THRESHOLD,
     Settings,
@@ -31,6 +32,7 @@ from nbspam.settings import (
 from nbspam.sources import Source, open_labelled
 from nbspam.tokens.bag import VIEWS
 
+READ_VIEWS = (*VIEWS, MEASURES)
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -104,7 +106,7 @@ _SCORING = (
         default=ALL_VIEWS,
         show_default=True,
         metavar="VIEW,...",
-        help=f"The tokens that are read: of {', '.join(VIEWS)}, or some of them.",
+        help=f"The tokens that are read: of {', '.join(READ_VIEWS)}, or some of them.",
     ),
     click.option(
         "--threshold",
@@ -202,20 +204,23 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
     from nbspam.scoring.priors import parse_prior
 
     parse_prior(settings.prior)
+    if settings.views == MEASURES and not settings.measures:
+        why = "measures are scored by averaged views alone"
+        raise UsageError(f"--views {MEASURES}", why, "name a view of words, too", "views")
     return settings
 
 
 def checked_views(text: str, features: str = "") -> str:
-    """Names of views as Settings.views has them, in the order of VIEWS."""
+    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
     names = [name.strip() for name in text.split(",")]
-    if text != ALL_VIEWS and not set(names) <= set(VIEWS):
-        remedy = "some of " + ",".join(VIEWS) + ", parted by commas, or all"
+    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
+        remedy = "some of " + ",".join(READ_VIEWS) + ", parted by commas, or all"
         raise UsageError(f"--views {text[:60]}", "names no views", remedy, "views")
-    if text == ALL_VIEWS or set(names) == set(VIEWS):
+    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
         return ALL_VIEWS
     if features == "numeric":
         raise UsageError(f"--views {text}", "numeric features are of no view", "leave it out", "views")
-    return ",".join(name for name in VIEWS if name in names)
+    return ",".join(name for name in READ_VIEWS if name in names)
 
 
 def checked_threshold(value: float) -> float:

@@ -154,6 +154,7 @@ def _train_by_regime(
     """Makes a new model of the messages that --regime chooses."""
     # A replay and its bar stand on scipy, which a plain training need not wait for.
     from nbspam.cli.render import Steps
+    from nbspam.engine.reading import asked_by
     from nbspam.workflow import regimes
 
     feedback = regimes.parse_regime(given["regime"])
@@ -162,7 +163,9 @@ def _train_by_regime(
     loss = read_loss(given["loss"] or "", source.classes)
     shown = shows_progress(quiet)
     with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
-        read = regimes.read_block(source.items(), source.classes, model, given["jobs"], progress.advance)
+        read = regimes.read_block(
+            source.items(), source.classes, model, given["jobs"], progress.advance, asked_by(settings)
+        )
     regime = regimes.Regime(feedback, loss, source.ordered_by_index)
     with Steps("Choosing", len(read[0]), shown) as steps:
         return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)

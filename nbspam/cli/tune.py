@@ -18,6 +18,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
+from nbspam.engine.reading import Asked
 from nbspam.workflow.tuning import Tried, Tuned, steps, tune
 
 
@@ -42,7 +43,7 @@ def tune_command(seed: int, as_json: bool, **given: Any) -> None:
     66 no mail.
     """
     source = labelled_source(given)
-    corpus, notes = read_source(source, given)
+    corpus, notes = read_source(source, given, Asked(measures=True))
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)
     if as_json:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, merge_columns, only_views
 from nbspam.engine.texts import join_texts, take_texts
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; ten weights need no more
-ALL_VIEWS = tuple(range(len(VIEWS)))
+ALL_VIEWS = (*range(len(VIEWS)), MEASURES_VIEW)
 MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
 
 
@@ -105,7 +105,7 @@ def _restricted(block: Block, table: Table, vocabulary: Ints) -> Table:
     words = select_columns(table, inside)
     return Table(
         np.append(words.keys, NOTAWORD_KEY),
-        np.append(words.views, np.uint8(len(VIEWS))),
+        np.append(words.views, np.uint8(NOTAWORD_VIEW)),
         words.texts + b"\n" * bool(len(words.keys)) + NOTAWORD.encode(),
         np.concatenate([words.documents, documents], axis=1),
         np.concatenate([words.occurrences, occurrences], axis=1),

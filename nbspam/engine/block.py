@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.tokens.bag import VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Bag
 from nbspam.vocabulary.keys import token_digests
 
 Ints = NDArray[np.int64]
+_COUNTED = (*range(len(VIEWS)), MEASURES_VIEW)  # views whose tokens a bag brings
 
 
 class Block:
     """Messages (rows) over tokens (columns).
 
     keys    : int64 (n_columns,), token keys, unique, in no order
-    views   : uint8 (n_columns,), number of the token's view in VIEWS
+    views   : uint8 (n_columns,), number of the token's view, see VIEW_NAMES
     texts   : the tokens' texts in UTF-8, joined by line feeds (no token holds one)
     starts  : int64 (n_messages + 1,), where each row begins in columns and counts
     columns : int32 (n_pairs,), distinct tokens of each message
@@ -133,10 +134,10 @@ class BlockBuilder:
     """Collects bags into a block."""
 
     def __init__(self) -> None:
-        self._numbers: list[dict[str, int]] = [{} for _ in VIEWS]
-        self._counters = [count() for _ in VIEWS]
-        self._tokens = [array("I") for _ in VIEWS]
-        self._ends: list[array[int]] = [array("Q") for _ in VIEWS]
+        self._numbers: list[dict[str, int]] = [{} for _ in _COUNTED]
+        self._counters = [count() for _ in _COUNTED]
+        self._tokens = [array("I") for _ in _COUNTED]
+        self._ends: list[array[int]] = [array("Q") for _ in _COUNTED]
         self.labels: list[int] = []
         self.dates: list[float] = []
         self.names: list[str] = []
@@ -161,7 +162,7 @@ class BlockBuilder:
     ) -> None:
         """One more message."""
         for numbers, counter, tokens, ends, found in zip(
-            self._numbers, self._counters, self._tokens, self._ends, bag.views(), strict=True
+            self._numbers, self._counters, self._tokens, self._ends, (*bag.views(), bag.measures), strict=True
         ):
             # A token's number is its place among all, so that C alone numbers: 0.1 us a token, not 0.3.
             tokens.extend(map(numbers.setdefault, found, counter))
@@ -188,9 +189,7 @@ class BlockBuilder:
         rows = distinct >> 32
         return Block(
             keys=_keys(self._numbers),
-            views=np.repeat(
-                np.arange(len(VIEWS), dtype=np.uint8), [len(numbers) for numbers in self._numbers]
-            ),
+            views=np.repeat(np.array(_COUNTED, np.uint8), [len(numbers) for numbers in self._numbers]),
             texts="\n".join("\n".join(numbers) for numbers in self._numbers if numbers).encode(
                 "utf-8", "replace"
             ),

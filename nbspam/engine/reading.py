@@ -10,15 +10,18 @@ import contextlib
 import gc
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.executor import run_shards
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.tokens import Bag, tokenize
-from nbspam.tokens.numeric import Reading, numeric_features
+from nbspam.tokens.measures import Reading, measures
+from nbspam.tokens.numeric import numeric_features
 
 SHARD_MESSAGES = 250
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
@@ -26,13 +29,27 @@ MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bo
 Skipped = list[tuple[str, str]]
 
 
+class Asked(NamedTuple):
+    """What is read of a message besides its words: its measures, its numeric features."""
+
+    measures: bool = False
+    features: bool = False
+
+
+WORDS = Asked()
+
+
+def asked_by(settings: Settings) -> Asked:
+    """What a way of scoring reads."""
+    return Asked(settings.measures, settings.features != "words")
+
+
 class ShardReader:
     """Counts one shard; the callable that goes to the worker processes."""
 
-    def __init__(self, classes: tuple[str, ...], features: bool = False) -> None:
-        """features : measure the numeric features too"""
+    def __init__(self, classes: tuple[str, ...], asked: Asked = WORDS) -> None:
         self._numbers = {name: number for number, name in enumerate(classes)}
-        self._features = features
+        self._asked = asked
 
     def __call__(self, items: list[Item]) -> tuple[list[Block], Skipped]:
         with _no_collection():
@@ -43,7 +60,7 @@ class ShardReader:
         skipped: Skipped = []
         builder = BlockBuilder()
         for item, data in readable(items, skipped):
-            bag, date, features = read_message(data, self._features)
+            bag, date, features = read_message(data, self._asked)
             builder.add(item.name, self._numbers.get(item.label, -1), bag, date, len(data), features)
             if builder.n_columns() > MAX_COLUMNS:
                 blocks.append(builder.build())
@@ -76,22 +93,22 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def read_message(data: bytes, with_features: bool) -> tuple[Bag, float | None, list[float | None]]:
+def read_message(data: bytes, asked: Asked) -> tuple[Bag, float | None, list[float | None]]:
     """The tokens, the date of arrival and, if asked for, the numeric features of a message."""
     message = parse(data)
     date = received_date(message)
-    if not with_features:
-        return tokenize(message), date, []
     readings: list[Reading] = []
     bag = tokenize(message, readings)
-    return bag, date, numeric_features(message, bag, readings, date)
+    if asked.measures:
+        bag.measures = measures(message, readings)
+    return bag, date, numeric_features(message, bag, readings, date) if asked.features else []
 
 
 def read_blocks(
-    items: Iterable[Item], classes: tuple[str, ...], jobs: int, features: bool = False
+    items: Iterable[Item], classes: tuple[str, ...], jobs: int, asked: Asked = WORDS
 ) -> Iterator[tuple[list[Block], Skipped]]:
     """Blocks in the order of the items, a shard at a time."""
-    return run_shards(ShardReader(classes, features), shards(items), jobs)
+    return run_shards(ShardReader(classes, asked), shards(items), jobs)
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -14,19 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
-from nbspam.tokens.bag import VIEWS
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SAME, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
+from nbspam.vocabulary.keys import key_list
 
 Floats = NDArray[np.float64]
 SLICE_ROWS = 500
+N_VIEWS = len(VIEW_NAMES)  # of all tokens: the first of them are VIEWS, whose words are averaged
 
 
 class Background(NamedTuple):
     """The counts that rows are scored with.
 
     pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
-    totals : float64 (n_classes, n_views, n_rows), N_k by view
-    words  : float64 (n_views, n_rows), |V| by view, NOTAWORD included
+    totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view
+    words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included
     """
 
     pairs: NDArray[np.int32]
@@ -42,8 +45,8 @@ class Background(NamedTuple):
 class Evidence(NamedTuple):
     """What the calibration sees.
 
-    evidence : float64 (n_rows, n_kinds * n_views, n_classes), nats, class 0 is 0; all views of a kind,
-               then those of the next
+    evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
+               the next, at last the measures
     unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met
     kinds    : of evidence, see Settings.kinds
     """
@@ -62,11 +65,11 @@ def fixed_background(block: Block, documents: Ints) -> Background:
 
     documents : int64 (n_classes, n_columns), n_jk
     """
-    n_classes, n_views = len(documents), len(VIEWS)
-    totals = np.zeros((n_classes, n_views))
+    n_classes = len(documents)
+    totals = np.zeros((n_classes, N_VIEWS))
     for k in range(n_classes):
-        totals[k] = np.bincount(block.views, weights=documents[k], minlength=n_views)
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=n_views) + 1.0
+        totals[k] = np.bincount(block.views, weights=documents[k], minlength=N_VIEWS)
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS) + 1.0
     pairs = np.empty((n_classes, len(block.columns)), np.int32)
     for k in range(n_classes):
         pairs[k] = documents[k].astype(np.int32)[block.columns]
@@ -140,11 +143,10 @@ def _over_classes(operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = None) -> Floats:
-    """float64 (n_rows, n_views), distinct tokens of each row, or those of them where `pairs` is true."""
-    n_views = len(VIEWS)
-    cells = rows * n_views + block.views[block.columns]
+    """float64 (n_rows, N_VIEWS), distinct tokens of each row, or those of them where `pairs` is true."""
+    cells = rows * N_VIEWS + block.views[block.columns]
     cells = cells if pairs is None else cells[pairs]
-    return np.bincount(cells, minlength=len(block) * n_views).reshape(-1, n_views).astype(np.float64)
+    return np.bincount(cells, minlength=len(block) * N_VIEWS).reshape(-1, N_VIEWS).astype(np.float64)
 
 
 def view_evidence(
@@ -159,22 +161,25 @@ def view_evidence(
         _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), settings)
         for first in range(0, max(1, len(block)), SLICE_ROWS)
     ]
-    evidence, met, missing = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    evidence, measures, met, missing = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if outside is not None:
         missing = missing + outside
     unknown = missing / np.maximum(met + missing, 1)
     evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
-    return Evidence(evidence.reshape(len(block), -1, evidence.shape[3]), unknown, settings.kinds)
+    of_words = evidence.reshape(len(block), -1, evidence.shape[3])
+    return Evidence(np.concatenate([of_words, measures], axis=1), unknown, settings.kinds)
 
 
 class _Slice(NamedTuple):
     """What is known of some rows.
 
-    evidence     : float64 (n_rows, n_kinds, n_views, n_classes), nats, not diluted
-    met, missing : float64 (n_rows, n_views), distinct tokens that the model met, and others
+    evidence     : float64 (n_rows, n_kinds of words, n_views, n_classes), nats, not diluted
+    measures     : float64 (n_rows, n_measures, n_classes), nats; no measures where they are not asked for
+    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others
     """
 
     evidence: Floats
+    measures: Floats
     met: Floats
     missing: Floats
 
@@ -183,25 +188,58 @@ def _slice_evidence(
     block: Block, background: Background, first: int, last: int, settings: Settings
 ) -> _Slice:
     """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
-    n_views, n_classes, n_rows = len(VIEWS), len(background.pairs), last - first
+    n_classes, n_rows = len(background.pairs), last - first
     pairs = slice(int(block.starts[first]), int(block.starts[last]))
     rows = np.repeat(np.arange(n_rows), np.diff(block.starts[first : last + 1]))
     views = block.views[block.columns[pairs]].astype(np.int64)
-    cells = rows * n_views + views
-    shape = (n_rows, n_views)
+    cells = rows * N_VIEWS + views
+    shape = (n_rows, N_VIEWS)
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
     limits = _limits(settings.threshold, views, n_rows)
-    evidence = np.zeros((n_rows, len(settings.kinds), n_views, n_classes))
+    strongest = bool(settings.strongest_alpha)
+    evidence = np.zeros((n_rows, len(settings.alphas) + strongest, N_VIEWS, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
         evidence[:, number, :, 1:] = _means(weights, missing, limits, cells, shape)
-    if settings.strongest_alpha:
+    if strongest:
         weights = _weights(background, counts, first, last, settings.strongest_alpha, cells)
         evidence[:, -1] = _strongest(weights, missing, cells, shape)
-    tokens = np.bincount(cells, minlength=n_rows * n_views).reshape(shape).astype(np.float64)
-    never = np.bincount(cells[missing], minlength=n_rows * n_views).reshape(shape)
-    return _Slice(evidence, tokens - never, never.astype(np.float64))
+    measures = np.zeros((n_rows, 0, n_classes))
+    if settings.measures:
+        some = np.flatnonzero(views == MEASURES_VIEW)
+        keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
+        measures = _measures(counts[:, some], totals, keys, rows[some])
+    tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    words = slice(len(VIEWS))
+    return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
+
+
+def _measures(counts: NDArray[Any], totals: Floats, keys: Ints, rows: Ints) -> Floats:
+    """float64 (n_rows, n_measures, n_classes), nats, see nbspam.scoring.evidence.measure_evidence.
+
+    counts, keys, rows : of the tokens that are measures;  totals : float64 (n_classes, n_rows), sum of n_jk
+    """
+    found = np.zeros((totals.shape[1], len(MEASURES), len(totals)))
+    place = np.minimum(np.searchsorted(_MEASURE_KEYS, keys), len(_MEASURE_KEYS) - 1)
+    known = (_MEASURE_KEYS[place] == keys) & (_over_classes(np.add, counts) > 0)
+    which, rows, counts = _MEASURE_PLACES[place[known]], rows[known], counts[:, known]
+    bins = np.array([N_BINS[name] for name in MEASURES])[which]
+    logs = np.log(counts + MEASURE_ALPHA) - np.log(totals[:, rows] / len(MEASURES) + MEASURE_ALPHA * bins)
+    found[rows, which] = (logs - logs[0]).T
+    return found
+
+
+def _measure_keys() -> tuple[Ints, Ints]:
+    """The keys of all measures' tokens, ascending, and the place in MEASURES of each."""
+    keys = [np.array(key_list(bins_of(name)), np.int64) for name in MEASURES]
+    places = np.repeat(np.arange(len(MEASURES)), [len(some) for some in keys])
+    order = np.argsort(np.concatenate(keys))
+    return np.concatenate(keys)[order], places[order]
+
+
+_MEASURE_KEYS, _MEASURE_PLACES = _measure_keys()
 
 
 def _means(weights: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]) -> Floats:
@@ -269,8 +307,9 @@ class _Limits(NamedTuple):
 
 
 def _limits(threshold: float, views: Ints, n_rows: int) -> _Limits:
-    strong, weak = threshold * np.array(STRONG)[views], threshold * np.array(WEAK)[views]
-    return _Limits(strong, weak, np.array(AT_LEAST * n_rows))
+    others = N_VIEWS - len(VIEWS)  # what is no word is in no average
+    strong, weak = (threshold * np.array(one + (np.inf,) * others)[views] for one in (STRONG, WEAK))
+    return _Limits(strong, weak, np.array((AT_LEAST + (0,) * others) * n_rows))
 
 
 def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> Ints:

@@ -5,12 +5,12 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + b_k + sum_v c_vk u_v
+    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v
 E_vk the evidence of view v for class k against class 0 under a small lambda, C_vk the same under
 a large one, which trusts rare words less; S_vk what the strongest word of class k says, less what that of
-class 0 says; u_v the share of the view's distinct tokens that the model never met (NOTAWORD).  a_v, d_v and
-e_v are shared by the classes, b_k and c_vk belong to class k >= 1.  For two classes that is plain logistic
-regression on thirteen numbers.
+class 0 says; B_fk what the bin says that numeric feature f falls into (a measure); u_v the share of the
+view's distinct tokens that the model never met (NOTAWORD).  a_v, d_v, e_v and g_f are shared by the classes,
+b_k and c_vk belong to class k >= 1.  For two classes that is plain logistic regression on 24 numbers.
 """
 
 from __future__ import annotations
@@ -18,19 +18,28 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.measures import MEASURES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_COVARIANCE = 120  # weights up to which `learn` keeps a covariance; beyond (K > 30) the weights stand
+MAX_COVARIANCE = 132  # weights up to which `learn` keeps a covariance; beyond (K > 29) the weights stand
 # Where learning starts: the weighing of views that was best without calibration (accuracy-findings,
 # section 2), and how far from it mail may lead.  The constant is held near 0: mail like none that was met
 # has no evidence, and should not be judged by what balanced the evidence of the mail that was
 # (docs/experiments/calibration.md).
 _FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4}
 _FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
-_FIRST_VARIANCE = {"evidence": 0.25, "cautious": 1.0, "strongest": 0.5, "constant": 0.3, "unknown": 9.0}
+_FIRST_MEASURE = 0.1
+_FIRST_VARIANCE = {
+    "evidence": 0.25,
+    "cautious": 1.0,
+    "strongest": 0.5,
+    "measure": 0.2,
+    "constant": 0.3,
+    "unknown": 9.0,
+}
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
@@ -38,7 +47,9 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
 
     kinds : of evidence, see Settings.kinds
     """
-    names: list[tuple[str, int | None]] = [(f"{kind}:{view}", None) for kind in kinds for view in VIEWS]
+    names: list[tuple[str, int | None]] = [
+        (f"{kind}:{of}", None) for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)
+    ]
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
@@ -49,8 +60,8 @@ def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], li
     """Weights and covariance before any message was seen: the prior of the regression."""
     names = feature_names(n_classes, kinds)
     weights = [
-        _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(view, 0.0)
-        for kind, _, view in (name.partition(":") for name, _ in names)
+        _FIRST_MEASURE if kind == "measure" else _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(of, 0.0)
+        for kind, _, of in (name.partition(":") for name, _ in names)
     ]
     covariance = [[0.0] * len(names) for _ in names]
     for i, (name, _) in enumerate(names):
@@ -63,7 +74,7 @@ def design(
 ) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
-    evidence : by kind and view, by class;  unknown : by view
+    evidence : by kind and view or measure, by class;  unknown : by view
     """
     row = [by_class[k] for by_class in evidence]
     for other in range(1, n_classes):

@@ -4,15 +4,16 @@ Hides the averaging: which tokens are informative and what the mean divides by. 
 evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
 geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
 met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
-sender, a known host), so the strongest word of each class counts by itself, too. Pure Python;
-nbspam.models.views computes the same in bulk. Chosen in docs/experiments/evidence.md and strongest.md.
+sender, a known host), so the strongest word of each class counts by itself, too; and so does each measure.
+Pure Python; nbspam.models.views computes the same in bulk.
+Chosen in docs/experiments/evidence.md, strongest.md and measures.md.
 """
 
 from __future__ import annotations
 
 from math import log
 
-from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SAME, SHRINKAGE, STRONG, WEAK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,3 +97,18 @@ def strongest_words(
 def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:
     """Sums of weights by class -> evidence by class."""
     return [familiarity * total / (informative + SHRINKAGE) for total in sums]
+
+
+def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins: int) -> list[float]:
+    """What the bin that a numeric feature falls into says, nats by class, class 0 has 0.
+
+    documents : messages of each class in the bin;  messages : those measured;  bins : how many there are
+    Source: the categorical model, log (n_jk + alpha) / (m_k + bins alpha).  A bin never met says nothing.
+    """
+    if not any(documents):
+        return [0.0] * len(documents)
+    logs = [
+        log((n + MEASURE_ALPHA) / (m + bins * MEASURE_ALPHA))
+        for n, m in zip(documents, messages, strict=True)
+    ]
+    return [value - logs[0] for value in logs]

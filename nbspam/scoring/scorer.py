@@ -10,26 +10,23 @@ from __future__ import annotations
 from math import fsum, inf
 
 from nbspam.errors import UsageError
-from nbspam.scoring.evidence import ViewEvidence, mean_evidence, strongest_words
+from nbspam.scoring.evidence import ViewEvidence, mean_evidence, measure_evidence, strongest_words
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import ALL_VIEWS
-from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from nbspam.scoring.events import WordScorer
     from nbspam.scoring.features import FeatureScorer
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
     from nbspam.tokens.bag import Bag
 
     Word = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
-
-NOTAWORD_VIEW = len(VIEWS)
 
 
 class Part:
@@ -90,7 +87,7 @@ class Scored:
 class Counted:
     """The distinct tokens of a message under their keys.
 
-    tokens   : by view, key -> (text, how often)
+    tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
     features : values of tokens.numeric.FEATURES; empty where they were not measured
     """
 
@@ -100,7 +97,7 @@ class Counted:
         self.features = features
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in bag.views():
+        for found in (*bag.views(), (), bag.measures):
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
@@ -122,7 +119,7 @@ class Counted:
         if views != ALL_VIEWS:
             self._digest = self.digest
             read = views.split(",")
-            for number, name in enumerate(VIEWS):
+            for number, name in enumerate(VIEW_NAMES):
                 if name not in read:
                     self.tokens[number] = {}
 
@@ -195,7 +192,9 @@ class Scorer:
             if settings.averaged:
                 self._prepare_views()
             else:
-                self._words = self._make_word_scorer()
+                from nbspam.scoring.word_sum import make_words  # averaged views do without
+
+                self._words = make_words(model, settings)
 
     def _prepare_views(self) -> None:
         model, settings = self._model, self._settings
@@ -211,25 +210,6 @@ class Scorer:
             for view in range(len(VIEWS))
         ]
 
-    def _make_word_scorer(self) -> WordScorer:
-        from nbspam.scoring.events import WordTotals, make_word_scorer  # averaged views do without them
-
-        model, settings = self._model, self._settings
-        notaword = (
-            0 if model.words[NOTAWORD_VIEW] else 1
-        )  # the code is in the vocabulary even when never counted
-        totals = WordTotals(
-            model.messages,
-            [sum(column) for column in zip(*model.documents, strict=True)],
-            [sum(column) for column in zip(*model.occurrences, strict=True)],
-            sum(model.words) + notaword,
-            model.histogram("documents") if settings.event_model == "bernoulli" else (),
-            model.histogram("complement")
-            if settings.event_model == "complement" and settings.normalise
-            else (),
-        )
-        return make_word_scorer(settings.event_model, totals, settings.alpha, settings.normalise)
-
     def score(self, counted: Counted) -> Scored:
         """Scores of one message; it forgets the tokens of views that the model does not read."""
         if self._settings.features == "numeric":
@@ -238,9 +218,12 @@ class Scorer:
         rows = self._model.counts([*counted.keys(), NOTAWORD_KEY])
         if self._settings.averaged:
             return self._score_views(counted, rows)
-        return _summed(
-            [*self._word_parts(counted, rows), *self._feature_parts(counted)], len(self._log_prior)
-        )
+        from nbspam.scoring.word_sum import word_parts
+
+        parts = word_parts(self._words, self._settings.event_model, counted, rows)
+        if self._words.uses_prior or self._features is not None:
+            parts.append(self._prior_part())
+        return _summed([*parts, *self._feature_parts(counted)], len(self._log_prior))
 
     def _feature_parts(self, counted: Counted) -> list[Part]:
         if self._features is None:
@@ -254,9 +237,10 @@ class Scorer:
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
         parts: list[Part] = []
-        evidence: list[list[float]] = [[] for _ in range(len(self._settings.kinds) * len(VIEWS))]
+        n_kinds = len(self._laws) + bool(self._strongest)
+        evidence: list[list[float]] = [[] for _ in range(n_kinds * len(VIEWS))]
         unknown: list[float] = []
-        for view, tokens in enumerate(counted.tokens):
+        for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
             words = ViewWords(view, tokens, rows, self._settings.novelty)
             unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
@@ -266,7 +250,11 @@ class Scorer:
                 place = len(self._laws) * len(VIEWS) + view
                 evidence[place] = self._extremes(words, self._strongest[view], self._weights[place])
             parts.extend(words.parts.values())
-        parts.extend(self._fixed_parts(unknown))
+        if self._settings.measures:
+            found, measured = self._measures(counted, rows, self._weights[len(evidence) :])
+            parts.extend(found)
+            evidence.extend(measured)
+        parts.extend(self._fixed_parts(unknown, len(evidence)))
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
         scored.evidence, scored.unknown = evidence, unknown
         return scored
@@ -301,11 +289,35 @@ class Scorer:
                 words.add(word, adds, scale * (1 - 1 / n_classes))
         return [words.familiarity * (excess - found[0][0]) for excess, _ in found]
 
-    def _fixed_parts(self, unknown: list[float]) -> list[Part]:
+    def _measures(
+        self, counted: Counted, rows: dict[int, tuple[int, ...]], weights: list[float]
+    ) -> tuple[list[Part], list[list[float]]]:
+        """What each measure that was met adds, and the evidence of all in order, by class.
+
+        weights : those of the measures first
+        """
+        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
+
+        messages = [total / len(MEASURES) for total in self._model.documents[MEASURES_VIEW]]
+        keys = {measure_of(text): key for key, (text, _) in counted.tokens[MEASURES_VIEW].items()}
+        parts: list[Part] = []
+        evidence: list[list[float]] = []
+        for name, weight in zip(MEASURES, weights, strict=False):
+            counts = rows.get(keys[name]) if name in keys else None
+            values = [0.0] * len(messages)
+            if counts and any(counts):
+                values = measure_evidence(counts[::2], messages, N_BINS[name])
+                text, _ = counted.tokens[MEASURES_VIEW][keys[name]]
+                part = Part("token", text, MEASURES_VIEW, [weight * value for value in values], counts)
+                part.scale = weight
+                parts.append(part)
+            evidence.append(values)
+        return parts, evidence
+
+    def _fixed_parts(self, unknown: list[float], n_evidence: int) -> list[Part]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self._model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
-        n_evidence = len(self._settings.kinds) * n_views
         own = [n_evidence + k * (1 + n_views) for k in range(len(model.classes) - 1)]  # where a class begins
         parts = []
         for view in range(n_views):
@@ -319,41 +331,6 @@ class Scorer:
         if any(moved):
             parts.append(Part("prior", self._settings.prior, -1, moved))
         return parts
-
-    def _word_parts(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> list[Part]:
-        words = self._words
-        parts: list[Part] = []
-        missing = list(words.certain)
-        for text, view, times, counts in self._word_counts(counted, rows):
-            parts.append(
-                Part("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
-            )
-            if any(words.certain):
-                missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
-        parts.append(Part("base", self._settings.event_model, -1, list(words.base)))
-        if any(missing):
-            parts.append(
-                Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
-            )
-        if words.uses_prior or self._features is not None:
-            parts.append(self._prior_part())
-        return parts
-
-    def _word_counts(
-        self, counted: Counted, rows: dict[int, tuple[int, ...]]
-    ) -> Iterator[tuple[str, int, int, tuple[int, ...]]]:
-        """(text, view, how often, stored counts) of each code; all unknown words are one NOTAWORD."""
-        outside = 0
-        for view, tokens in enumerate(counted.tokens):
-            for key, (text, times) in tokens.items():
-                counts = rows.get(key)
-                if counts is None:
-                    outside += times
-                else:
-                    yield text, view, times, counts
-        if outside:
-            nothing = (0,) * (2 * len(self._model.classes))
-            yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)
 
 
 def _first_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:

@@ -14,7 +14,9 @@ from nbspam.scoring.credibility import log_odds_standard_deviation, score_varian
 from nbspam.scoring.events import PresenceScorer, WordTotals
 from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Part, Scored, Scorer
-from nbspam.tokens.bag import VIEWS
+from nbspam.settings import MEASURE_ALPHA
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
+from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
 
 # Averaged scoring smooths with a small lambda because that classifies best, not because anyone believes
 # that a word never met in ham has a rate of nearly 0: intervals take Jeffreys' prior, Beta(1/2, 1/2), there.
@@ -73,6 +75,22 @@ def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
         tokens = [(part.counts[::2], part.counts[1::2], part.scale) for part in parts]
         found = score_variances(PresenceScorer(totals, a), tokens)
         variances = [sum(pair) for pair in zip(variances, found, strict=True)]
+    if not settings.measures:
+        return variances
+    return [sum(pair) for pair in zip(variances, _measure_variances(scorer, scored), strict=True)]
+
+
+def _measure_variances(scorer: Scorer, scored: Scored) -> list[float]:
+    """Per class, of the measures: the bins of each are a Dirichlet of their own."""
+    model = scorer._model
+    variances = [0.0] * len(model.classes)
+    measured = [total / len(MEASURES) for total in model.documents[MEASURES_VIEW]]
+    for part in scored.parts:
+        if part.kind == "token" and part.view == MEASURES_VIEW and any(part.counts):
+            totals = WordTotals(model.messages, measured, measured, N_BINS[measure_of(part.text)])
+            tokens = [(part.counts[::2], part.counts[1::2], part.scale)]
+            found = score_variances(PresenceScorer(totals, MEASURE_ALPHA), tokens)
+            variances = [sum(pair) for pair in zip(variances, found, strict=True)]
     return variances
 
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from nbspam.tokens.bag import VIEWS
-
-VIEW_NAMES = (*VIEWS, "NOTAWORD")
-NOTAWORD_VIEW = len(VIEWS)
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES
 
 
 def count_columns(n_classes: int) -> list[str]:
@@ -54,7 +51,9 @@ def histogram_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, int, i
     for k in range(n_classes):
         others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
         for kind, counted in (("documents", f"documents_{k}"), ("complement", others)):
-            for count, words in connection.execute(f"SELECT {counted} AS n, count(*) FROM token GROUP BY n"):
+            # The event models of words, for which the histograms are, know no measures.
+            query = f"SELECT {counted} AS n, count(*) FROM token WHERE view <> {MEASURES_VIEW} GROUP BY n"
+            for count, words in connection.execute(query):
                 yield kind, k, count, words
 
 

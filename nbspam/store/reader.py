@@ -11,6 +11,7 @@ import os
 from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
 from nbspam.store.reading import ReadingConnection
 from nbspam.store.sqlite import sqlite3
+from nbspam.tokens.bag import VIEW_NAMES
 
 APPLICATION_ID = 0x6E627370
 FORMAT = 1
@@ -26,7 +27,7 @@ class Model:
     classes  : names in class order
     messages : m_k by class
     settings : str -> str
-    words    : number of tokens by view (header, body, structure, NOTAWORD)
+    words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
     """
 
@@ -40,9 +41,11 @@ class Model:
         self.classes = tuple(name for name, _ in classes)
         self.messages = [messages for _, messages in classes]
         self.settings: dict[str, str] = dict(ask("SELECT name, value FROM setting"))
-        self.words = [words for (words,) in ask("SELECT words FROM view ORDER BY number")]
-        self.documents = [[0] * len(classes) for _ in self.words]
-        self.occurrences = [[0] * len(classes) for _ in self.words]
+        self.words = [0] * len(VIEW_NAMES)
+        self.documents = [[0] * len(classes) for _ in VIEW_NAMES]
+        self.occurrences = [[0] * len(classes) for _ in VIEW_NAMES]
+        for view, words in ask("SELECT number, words FROM view"):
+            self.words[view] = words
         for view, number, documents, occurrences in ask(
             "SELECT view, class, documents, occurrences FROM view_total"
         ):

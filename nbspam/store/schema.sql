@@ -15,7 +15,7 @@ CREATE TABLE class (
 );
 
 CREATE TABLE view (
-    number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 NOTAWORD
+    number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 NOTAWORD, 4 measures
     name   TEXT NOT NULL,
     words  INTEGER NOT NULL         -- rows of `token` in this view
 );
@@ -36,17 +36,17 @@ CREATE TABLE token (                -- two more columns a class: documents_k, oc
     -- occurrences_k INTEGER: N_jk, how often it occurs in them
 );
 
-CREATE TABLE histogram (            -- how many tokens have a count: whole-vocabulary sums without a scan
+CREATE TABLE histogram (            -- how many words have a count: whole-vocabulary sums without a scan
     kind  TEXT NOT NULL,            -- 'documents' (n_jk = count) or 'complement' (sum of N_ji over i != k = count)
     class INTEGER NOT NULL,         -- class.number k
     count INTEGER NOT NULL,
-    words INTEGER NOT NULL,         -- tokens with that count, > 0
+    words INTEGER NOT NULL,         -- tokens with that count, > 0; measures are not among them
     PRIMARY KEY (kind, class, count)
 ) WITHOUT ROWID;
 
 CREATE TABLE calibration (          -- the logistic regression over the view evidence
     number  INTEGER PRIMARY KEY,    -- place in the weight vector
-    feature TEXT NOT NULL,          -- 'evidence:header', 'constant', 'unknown:body', ...
+    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', ...
     class   INTEGER,                -- class.number, NULL where the classes share the weight
     weight  REAL NOT NULL           -- nats a unit of the feature
 );

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from nbspam.errors import UsageError
 from nbspam.store.reader import BUSY_SECONDS, check_file, store_error
 from nbspam.store.writer import write_calibration
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-
-NOTAWORD_VIEW = 3
 
 # (key, view, text, how often it occurs in the message)
 Counted = tuple[int, int, str, int]
@@ -93,6 +92,8 @@ class Updater:
         totals[1] += sign * times
         if before is None or not kept:
             totals[2] += 1 if kept else -1
+        if view == MEASURES_VIEW:
+            return
         if before is not None:
             self._note(old, -1)
         if kept:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nbspam.errors import UsageError
 from nbspam.store.reader import Model
+from nbspam.tokens.bag import MEASURES_VIEW
 
 _ASK_AT_ONCE = 400
 NUMERIC_KINDS = ("moment", "bin", "pair")
@@ -65,7 +66,8 @@ class ModelOnPrior(Model):
             own = " + ".join(f"{name}_{j}" for j in others) or "0"
             prior = " + ".join(f"prior_{name}_{j}" for j in others) or "0"
             cells: dict[int, int] = {}
-            query = f"SELECT {own} AS own, {prior} AS prior, count(*) FROM token GROUP BY own, prior"
+            some = f"FROM token WHERE view <> {MEASURES_VIEW} GROUP BY own, prior"
+            query = f"SELECT {own} AS own, {prior} AS prior, count(*) {some}"
             for a, b, words in self.connection.execute(query):
                 value = a + self._factor * b
                 cells[value] = cells.get(value, 0) + words

@@ -16,7 +16,7 @@ from nbspam.tokens.words import words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Message, Part
-    from nbspam.tokens.numeric import Reading
+    from nbspam.tokens.measures import Reading
 
 __all__ = ["VIEWS", "Bag", "tokenize"]
 
@@ -24,7 +24,7 @@ __all__ = ["VIEWS", "Bag", "tokenize"]
 def tokenize(message: Message, readings: list[Reading] | None = None) -> Bag:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
-    readings : gets what was read of each text, for nbspam.tokens.numeric
+    readings : gets what was read of each text, for nbspam.tokens.measures and numeric
     """
     body: list[str] = []
     structure = message_tokens(message)

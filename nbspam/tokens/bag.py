@@ -1,28 +1,40 @@
 """The tokens of one message, by view.
 
-A view is a kind of evidence that is averaged by itself (accuracy-findings: header, body and
-structure fail in different ways).  The text of a token says its view: `field:` begins those of the
-header, a mark like `url=` those of the structure, so one token is never in two views.
+A view is a kind of evidence that is weighed by itself (accuracy-findings: header, body and
+structure fail in different ways).  The words of a view are averaged; measures are few, one token each
+of the message's numeric features, and each has a weight of its own.  The text of a token says its view:
+`field:` begins those of the header, a mark like `url=` those of the structure, and a measure has its name,
+`<` or `>=`, and where its bin ends or begins; so one token is never in two views.
 """
 
 from __future__ import annotations
 
-VIEWS = ("header", "body", "structure")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VIEWS = ("header", "body", "structure")  # of words
+NOTAWORD_VIEW = 3
+MEASURES_VIEW = 4
+VIEW_NAMES = (*VIEWS, "NOTAWORD", "measures")  # by the number that a model file keeps
 
 
 class Bag:
-    """Token lists of one message, in order of appearance, repeats kept."""
+    """Token lists of one message, in order of appearance, repeats kept.
 
-    __slots__ = VIEWS
+    measures : one token a measure, see nbspam.tokens.measures; empty where they were not asked for
+    """
 
-    def __init__(self, header: list[str], body: list[str], structure: list[str]) -> None:
+    __slots__ = (*VIEWS, "measures")
+
+    def __init__(
+        self, header: list[str], body: list[str], structure: list[str], measures: Sequence[str] = ()
+    ) -> None:
         self.header = header
         self.body = body
         self.structure = structure
+        self.measures = measures
 
     def views(self) -> tuple[list[str], list[str], list[str]]:
-        """The token lists in the order of VIEWS."""
+        """The lists of words in the order of VIEWS."""
         return self.header, self.body, self.structure
-
-    def __len__(self) -> int:
-        return len(self.header) + len(self.body) + len(self.structure)

@@ -10,20 +10,27 @@ from __future__ import annotations
 
 from nbspam.mail.dates import parse_date
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.tokens.measures import (
+    MAX_CHARACTERS,
+    MAX_LINKS,
+    Characters,
+    address_host,
+    foreign_message_id,
+    host_of,
+    hosts,
+    html_comments,
+    linked,
+    visible_text,
+)
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.urls import MAX_URLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html import Html
     from nbspam.mail.message import Message
     from nbspam.tokens.bag import Bag
+    from nbspam.tokens.measures import Reading
 
-# What the tokenizer read of a text: without its URLs, the URLs, the size of its source, its HTML.
-Reading = tuple[str, list[str], int, "Html | None"]
-
-MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
-MAX_LINKS = 300  # links and images looked at, each
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
 
@@ -101,8 +108,6 @@ NAMES = tuple(name for name, _, _, _ in FEATURES)
 _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
 _LETTERS = _CAPITALS + bytes(range(97, 123))
-_DIGITS = bytes(range(48, 58))
-_SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 
 def numeric_features(
@@ -116,7 +121,7 @@ def numeric_features(
     attached = [
         p.size_bytes for p in message.parts if p.disposition == "attachment" or (p.size_bytes and not p.text)
     ]
-    text = _visible(readings)
+    text = visible_text(readings)
     return [
         float(min(message.size_bytes, MAX_READ_BYTES)),
         float(len(message.headers)),
@@ -147,41 +152,20 @@ def _read_headers(message: Message) -> tuple[dict[str, str], int, int]:
     return first, hops, addressed
 
 
-def _visible(readings: list[Reading]) -> str:
-    texts: list[str] = []
-    room = MAX_CHARACTERS
-    for reading in readings:
-        if room > 0:
-            texts.append(reading[0][:room])
-            room -= len(reading[0])
-    return "\n".join(texts)
-
-
 def _character_shares(text: str) -> list[float | None]:
     """capital_share to quoted_share."""
-    raw = text.encode("ascii", "ignore")
-    foreign = len(text) - len(raw)
-    printed = raw.translate(None, _SPACE)
-    marks = printed.translate(None, _LETTERS)  # a sixth of the text: what follows is cheap
-    ink = len(printed) + foreign
-    exclamations = float(marks.count(b"!"))
-    currency = float(marks.count(b"$"))
-    if not ink:
-        return [None, None, None, None, exclamations, currency, None, None]
-    if foreign:
-        currency += text.count("€") + text.count("£")
-    lines = text.count("\n") + 1
-    quoted = text.count("\n>") + text.startswith(">")
-    digits = len(marks) - len(marks.translate(None, _DIGITS))
+    made_of = Characters(text)
+    marks = [float(made_of.exclamation_marks), float(made_of.currency_marks)]
+    if not made_of.ink:
+        return [None, None, None, None, *marks, None, None]
     return [
-        _capital_share(text, printed, len(printed) - len(marks)),
-        digits / ink,
-        (len(marks) - digits) / ink,
-        foreign / ink,
-        exclamations,
-        currency,
-        len(text) / lines,
-        quoted / lines,
+        _capital_share(text, made_of.printed, made_of.letters),
+        made_of.share(made_of.digits),
+        made_of.share(made_of.punctuation),
+        made_of.share(made_of.foreign),
+        *marks,
+        len(text) / made_of.lines,
+        made_of.quoted_share,
     ]
 
 
@@ -209,26 +193,16 @@ def _word_measures(body: list[str]) -> list[float | None]:
 
 def _link_measures(readings: list[Reading]) -> list[float | None]:
     """urls to disagreeing_links."""
-    urls: list[str] = []
-    lying = 0
-    for _, found, _, html in readings:
-        urls.extend(found)
-        if html is not None:
-            for target, shown in html.links[:MAX_LINKS]:
-                if "://" in target:
-                    urls.append(target)
-                    lying += "." in shown and disagrees(target, shown)
-    hosts = [host_of(url) for url in urls[:MAX_URLS]]
-    by_address = sum(1 for host in hosts if host.replace(".", "").isdigit())
-    return [float(len(urls)), float(len(set(hosts))), float(by_address), float(lying)]
-
-
-def host_of(url: str) -> str:
-    """The host of scheme://user@host:port/path, lower case."""
-    rest = url.partition("://")[2]
-    for mark in "/?#":
-        rest = rest.partition(mark)[0]
-    return rest.rpartition("@")[2].partition(":")[0].lower()
+    urls = linked(readings)
+    lying = sum(
+        1
+        for _, _, _, html in readings
+        if html is not None
+        for target, shown in html.links[:MAX_LINKS]
+        if "://" in target and "." in shown and disagrees(target, shown)
+    )
+    by_address = sum(1 for url in urls[:MAX_URLS] if host_of(url).replace(".", "").isdigit())
+    return [float(len(urls)), float(len(hosts(urls))), float(by_address), float(lying)]
 
 
 def _html_measures(readings: list[Reading]) -> list[float | None]:
@@ -245,7 +219,7 @@ def _html_measures(readings: list[Reading]) -> list[float | None]:
         images,
         tags,
         float(len(colours)),
-        float(sum(html.comments for html, _ in pages)),
+        html_comments(readings),
         float(sum(html.joined for html, _ in pages)),
         visible / max(1, sum(size for _, size in pages)),
         hidden / max(1, visible + hidden),
@@ -256,9 +230,7 @@ def _header_measures(message: Message, arrived: float | None) -> list[float | No
     """hops to foreign_message_id."""
     first, hops, addressed = _read_headers(message)
     subject = first.get("subject")
-    sender = _address_host(first.get("from", ""))
-    made_by = _address_host(first.get("message-id", ""))
-    reply_to = _address_host(first.get("reply-to", ""))
+    sender, reply_to = address_host(first.get("from", "")), address_host(first.get("reply-to", ""))
     return [
         float(hops),
         _delay_hours(first.get("date", ""), arrived) if hops else None,
@@ -266,7 +238,7 @@ def _header_measures(message: Message, arrived: float | None) -> list[float | No
         None if subject is None else float(len(subject)),
         _subject_capitals(subject[:MAX_CHARACTERS]) if subject else None,
         float(reply_to != sender) if reply_to and sender else None,
-        float(not _related(made_by, sender)) if made_by and sender else None,
+        foreign_message_id(first),
     ]
 
 
@@ -280,17 +252,3 @@ def _delay_hours(date: str, arrived: float | None) -> float | None:
     if sent is None or arrived is None:
         return None
     return min(max((arrived - sent) / 3600.0, -MAX_DELAY_HOURS), MAX_DELAY_HOURS)
-
-
-def _address_host(text: str) -> str:
-    """What stands behind the last @, up to a space or bracket; lower case; may be empty."""
-    tail = text.rpartition("@")[2] if "@" in text else ""
-    if not tail.isalnum():
-        for mark in '> \t"),;':
-            tail = tail.partition(mark)[0]
-    return tail.strip(".").lower()
-
-
-def _related(one: str, other: str) -> bool:
-    """Whether two hosts end in the same two names."""
-    return one.split(".")[-2:] == other.split(".")[-2:]

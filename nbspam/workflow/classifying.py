@@ -71,8 +71,8 @@ class Classifier:
         return self.judge(self.counted(data), name)
 
     def counted(self, data: bytes) -> Counted:
-        """The tokens of a message, and its numeric features if the model has them."""
-        return counted_message(data, self.settings.features != "words")
+        """The tokens of a message, and its measures and numeric features if they are scored."""
+        return counted_message(data, self.settings)
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""
@@ -117,7 +117,11 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
         settings.bins,
         settings.binning,
     )
-    return textbook(new) if "textbook" in change else new
+    if "textbook" in change:
+        return textbook(new)
+    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
+        return settings.replaced(alpha=new.alpha, prior=new.prior)
+    return new
 
 
 def same_kind(event_model: str, features: str) -> bool:

@@ -18,12 +18,13 @@ from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import SHARD_MESSAGES, ShardReader, Skipped
+from nbspam.engine.reading import SHARD_MESSAGES, WORDS, Asked, ShardReader, Skipped
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.settings import Settings
 from nbspam.sources import Item
-from nbspam.workflow.fixed_words import view_numbers
+from nbspam.workflow.fixed_words import views_read
 
 Progress = Callable[[int, int], None]  # messages, bytes
 
@@ -55,9 +56,9 @@ class Corpus(NamedTuple):
             return corpus_digest(self.identities)
         return corpus_digest(self.identities[row] for row in rows)
 
-    def seen_by(self, views: str) -> Corpus:
-        """The same messages with the tokens of some views only, as Settings.views names them."""
-        return self._replace(block=only_views(self.block, view_numbers(views)))
+    def seen_by(self, settings: Settings) -> Corpus:
+        """The same messages with the tokens that a way of scoring reads."""
+        return self._replace(block=only_views(self.block, views_read(settings)))
 
     def truth(self) -> Ints:
         """int64 (n,), class numbers."""
@@ -109,16 +110,13 @@ def read_corpus(
     jobs: int = 1,
     by_index: bool = False,
     progress: Progress | None = None,
-    features: bool = False,
+    asked: Asked = WORDS,
 ) -> Corpus:
-    """Reads, parses and tokenises each message once.  NoInputError if there is none.
-
-    features : measure the numeric features too
-    """
+    """Reads, parses and tokenises each message once.  NoInputError if there is none."""
     blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []
-    for some, unread, found in run_shards(HashingReader(classes, features).read, shards(items), jobs):
+    for some, unread, found in run_shards(HashingReader(classes, asked).read, shards(items), jobs):
         blocks.extend(some)
         skipped.extend(unread)
         identities.extend(found)

@@ -1,4 +1,4 @@
-"""The bytes of a message -> its tokens and, for a model that has them, its numeric features.
+"""The bytes of a message -> its tokens and, for a model that has them, its measures and numeric features.
 
 Stands on the classify lane: words alone import nothing more than the tokenizer.
 """
@@ -11,17 +11,22 @@ from nbspam.tokens import tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.tokens.numeric import Reading
+    from nbspam.settings import Settings
+    from nbspam.tokens.measures import Reading
 
 
-def counted_message(data: bytes, with_features: bool = False) -> Counted:
+def counted_message(data: bytes, settings: Settings) -> Counted:
     """What a Scorer reads; never raises on what a mail may hold."""
     message = parse(data)
-    if not with_features:
-        return Counted(tokenize(message))
+    readings: list[Reading] = []
+    bag = tokenize(message, readings)
+    if settings.measures:
+        from nbspam.tokens.measures import measures
+
+        bag.measures = measures(message, readings)
+    if settings.features == "words":
+        return Counted(bag)
     from nbspam.mail.dates import received_date
     from nbspam.tokens.numeric import numeric_features
 
-    readings: list[Reading] = []
-    bag = tokenize(message, readings)
     return Counted(bag, numeric_features(message, bag, readings, received_date(message)))

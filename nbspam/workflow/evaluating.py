@@ -14,12 +14,14 @@ import numpy as np
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Ints
+from nbspam.engine.corpus import without_columns
 from nbspam.engine.executor import run_shards
 from nbspam.engine.held import Held
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, worst_mistakes
 from nbspam.settings import Settings
+from nbspam.tokens.bag import MEASURES_VIEW
 from nbspam.workflow.bulk_filter import BulkFilter, Counts, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
@@ -180,6 +182,6 @@ def finished(
 
 def duplicate_groups(corpus: Corpus) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
-    block = corpus.block
+    block = without_columns(corpus.block, corpus.block.views != MEASURES_VIEW)  # many short texts share them
     keys = block.keys[block.columns].view(np.uint64)
     return near_duplicate_groups(np.split(keys, block.starts[1:-1]))

@@ -18,12 +18,11 @@ from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Counted, Part, Scored
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.store.inspect import covariance_of
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
 from nbspam.workflow.classifying import Classifier, Verdict
 
 FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
-VIEW_NAMES = (*VIEWS, "NOTAWORD")
 Interval = tuple[float, float]
 
 
@@ -245,7 +244,7 @@ def _without(classifier: Classifier, counted: Counted, text: str, view: int) -> 
     """The message without one of its tokens; NOTAWORD stands for all that the model does not know."""
     less = copy.copy(counted)
     less.tokens = list(counted.tokens)
-    if text == NOTAWORD and view == len(VIEWS):
+    if text == NOTAWORD and view == NOTAWORD_VIEW:
         known = classifier.model.counts(counted.keys())
         less.tokens = [
             {key: value for key, value in tokens.items() if key in known} for tokens in counted.tokens

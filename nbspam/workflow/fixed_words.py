@@ -12,13 +12,20 @@ from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_table
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import Floats, view_lengths
 from nbspam.settings import ALL_VIEWS as ALL
-from nbspam.tokens.bag import VIEWS
+from nbspam.settings import Settings
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.file import Vocabulary
 
 
 def view_numbers(views: str) -> tuple[int, ...]:
     """The numbers of the views that are read: of those named, parted by commas, or of `all`."""
-    return ALL_VIEWS if views == ALL else tuple(map(VIEWS.index, views.split(",")))
+    return ALL_VIEWS if views == ALL else tuple(map(VIEW_NAMES.index, views.split(",")))
+
+
+def views_read(settings: Settings) -> tuple[int, ...]:
+    """The numbers of the views that a way of scoring reads."""
+    numbers = view_numbers(settings.views)
+    return numbers if settings.measures else tuple(number for number in numbers if number != MEASURES_VIEW)
 
 
 def sorted_keys(vocabulary: Vocabulary | None) -> Ints | None:
@@ -56,4 +63,5 @@ def outside_tokens(inner: Block, block: Block, views: str) -> Floats:
     As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
     """
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    return np.asarray((view_lengths(block, block.rows()) - view_lengths(inner, inner.rows())) * read)
+    left_out = view_lengths(block, block.rows()) - view_lengths(inner, inner.rows())
+    return np.asarray(left_out[:, : len(VIEWS)] * read)

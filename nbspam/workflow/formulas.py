@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.scoring.evidence import ViewEvidence
+from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import AT_LEAST, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 
 Line = tuple[str, str]  # what, and its formula or number
 
@@ -58,7 +58,14 @@ _STORIES = {
     "aode": "averaged one-dependence: each feature may depend on one other",
 }
 
-_SYMBOLS = {"evidence": "a", "cautious": "d", "strongest": "e", "constant": "b", "unknown": "c"}
+_SYMBOLS = {
+    "evidence": "a",
+    "cautious": "d",
+    "strongest": "e",
+    "measure": "g",
+    "constant": "b",
+    "unknown": "c",
+}
 
 
 def sections(model: Model, settings: Settings, loss: Loss, word: Word | None) -> list[Section]:
@@ -83,12 +90,13 @@ def by_class(classes: Sequence[str], values: Sequence[float]) -> str:
 
 
 def _totals(table: list[list[int]]) -> list[int]:
-    return [sum(column) for column in zip(*table, strict=True)]
+    """Sums over the views of words, by class."""
+    return [sum(column) for column in zip(*table[:MEASURES_VIEW], strict=True)]
 
 
 def vocabulary_size(model: Model) -> int:
     """|V|, NOTAWORD among them."""
-    return int(sum(model.words)) + (0 if model.words[len(VIEWS)] else 1)
+    return int(sum(model.words[:MEASURES_VIEW])) + (0 if model.words[NOTAWORD_VIEW] else 1)
 
 
 def _symbols(model: Model, settings: Settings) -> list[Line]:
@@ -164,8 +172,10 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
     factor = f"(1 - {settings.novelty:g} u_v²) " if settings.novelty else ""
-    terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in settings.kinds)
-    sums = f"Σ_v ({terms})" if len(settings.kinds) > 1 else f"Σ_v {terms}"
+    of_words = [kind for kind in settings.kinds if kind != "measure"]
+    terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
+    sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
+    sums += " + Σ_f g_f B_fk" if settings.measures else ""
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
@@ -190,6 +200,9 @@ def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
         most = f"M_vk = max(0, max_j (w_jk - mean_i w_ji)), λ = {settings.strongest_alpha:g}"
         lines.append(("strongest word of class k", most))
         lines.append(("strongest words of view v", f"S_vk = {factor}(M_vk - M_v,{first})"))
+    if settings.measures:
+        share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
+        lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))
     return lines
 
 
@@ -241,7 +254,12 @@ def worked_word(model: Model, settings: Settings, word: Word) -> list[Line]:
 def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[float, float, str]:
     """Numerator, denominator and the fraction in figures of the word's estimate in class k."""
     a, size = settings.alpha, vocabulary_size(model)
-    if settings.averaged:
+    if settings.averaged and word.view == MEASURES_VIEW:
+        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
+
+        a, size = MEASURE_ALPHA, N_BINS[measure_of(word.text)]
+        count, total = word.documents[k], model.documents[word.view][k] // len(MEASURES)
+    elif settings.averaged:
         count, total = word.documents[k], model.documents[word.view][k]
         size = model.words[word.view] + 1
     elif settings.event_model == "presence":
@@ -258,8 +276,10 @@ def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[flo
 
 
 def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
-    if word.view >= len(VIEWS):
+    if word.view == NOTAWORD_VIEW:
         return [("in the average", "NOTAWORD is no evidence; its share is, as u_v")]
+    if word.view == MEASURES_VIEW:
+        return _worked_measure(model, word)
     documents = model.documents[word.view]
     law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, model.words[word.view] + 1)
     if not any(word.documents):
@@ -276,6 +296,14 @@ def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
         ("w_jk", by_class(model.classes, weights)),
         ("largest minus smallest", f"{spread:.4f} nats: {verdict}"),
     ]
+
+
+def _worked_measure(model: Model, word: Word) -> list[Line]:
+    from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
+
+    messages = [total / len(MEASURES) for total in model.documents[MEASURES_VIEW]]
+    values = measure_evidence(word.documents, messages, N_BINS[measure_of(word.text)])
+    return [("B_fk", by_class(model.classes, values))]
 
 
 def _worked_sum(model: Model, settings: Settings, word: Word) -> list[Line]:

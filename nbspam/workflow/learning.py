@@ -26,8 +26,7 @@ UNKNOWN = "was never learned"
 
 def _counted(data: bytes, model: Model) -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    features = model.settings.get("features", "words") != "words"
-    return counted_message(data[:MAX_READ_BYTES], features)
+    return counted_message(data[:MAX_READ_BYTES], from_text(model.settings))
 
 
 def check_class(path: str, label: str = "") -> None:

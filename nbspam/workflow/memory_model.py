@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import split_texts
 from nbspam.store.reader import Model
-from nbspam.tokens.bag import VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS, Bag
 
 Whole = NDArray[np.integer[Any]]
-VIEW_COUNT = len(VIEWS) + 1  # and that of NOTAWORD
+VIEW_COUNT = len(VIEW_NAMES)
 
 
 class Sums(NamedTuple):
@@ -143,11 +143,12 @@ class MemoryModel(Model):
 
 def bag_of(block: Block, row: int, texts: list[bytes]) -> Bag:
     """The tokens of one message as the tokenizer gave them, but for their order."""
-    by_view: list[list[str]] = [[] for _ in VIEWS]
+    by_view: list[list[str]] = [[] for _ in VIEW_NAMES]
     pairs = slice(block.starts[row], block.starts[row + 1])
     for column, times in zip(block.columns[pairs].tolist(), block.counts[pairs].tolist(), strict=True):
         by_view[block.views[column]].extend([texts[column].decode("utf-8", "replace")] * times)
-    return Bag(*by_view)
+    header, body, structure = by_view[: len(VIEWS)]
+    return Bag(header, body, structure, by_view[MEASURES_VIEW])
 
 
 def texts_of(block: Block) -> list[bytes]:

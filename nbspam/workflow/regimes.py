@@ -17,7 +17,7 @@ from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views, used_columns
-from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.reading import WORDS, Asked, Skipped, read_blocks
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -27,7 +27,7 @@ from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.workflow.calibrating import WARM_UP_SHARE, Sample
 from nbspam.workflow.corpus import Corpus, in_time
-from nbspam.workflow.fixed_words import view_numbers
+from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 from nbspam.workflow.replaying import centre_nats
 from nbspam.workflow.training import Choices, Progress, Trained, check_balance, train_blocks
@@ -81,11 +81,12 @@ def read_block(
     path: str,
     jobs: int = 1,
     progress: Progress | None = None,
+    asked: Asked = WORDS,
 ) -> tuple[Block, Skipped]:
     """All messages, read once, and what could not be read.  path: the model to be, for what goes wrong."""
     blocks: list[Block] = []
     skipped: Skipped = []
-    for some, unread in read_blocks(items, classes, jobs):
+    for some, unread in read_blocks(items, classes, jobs, asked):
         blocks.extend(some)
         skipped.extend(unread)
         if progress:
@@ -114,7 +115,7 @@ def train_by_regime(
     # What was counted is what was hard: its strongest words mislead (docs/experiments/regimes.md).
     settings = settings.replaced(strongest_alpha=0.0)
     block, skipped = read
-    seen = only_views(block, view_numbers(settings.views))
+    seen = only_views(block, views_read(settings))
     rows, sample = choose(seen, classes, settings, regime, progress)
     choices = choices._replace(sample=sample)
     parts = [([only_rows(block, rows)], skipped)]

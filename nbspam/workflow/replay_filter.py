@@ -23,7 +23,6 @@ from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
-from nbspam.tokens.bag import VIEWS
 from nbspam.workflow.bulk_filter import prior_shift
 from nbspam.workflow.judging import Judge, clues_of
 from nbspam.workflow.memory_model import VIEW_COUNT, Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
@@ -156,11 +155,11 @@ class AveragedReplay(ReplayFilter):
     def evidence(self, row: int) -> tuple[list[list[float]], list[float]]:
         """Evidence by view and class, and the unknown share by view, of a row."""
         one = select_rows(self._block, np.array([row]))
-        sums, n_views = self._counts.sums, len(VIEWS)
+        sums = self._counts.sums
         background = Background(
             self._counts.documents[:, one.columns].astype(np.float64),
-            sums.documents[:n_views].T[:, :, None].astype(np.float64),
-            sums.words[:n_views, None].astype(np.float64) + 1.0,
+            sums.documents.T[:, :, None].astype(np.float64),
+            sums.words[:, None].astype(np.float64) + 1.0,
         )
         found = view_evidence(one, background, self._settings)
         return found.evidence[0].tolist(), found.unknown[0].tolist()

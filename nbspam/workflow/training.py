@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.reading import Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
     sorted_keys,
     view_numbers,
+    views_read,
     vocabulary_settings,
     with_all_words,
 )
@@ -89,8 +90,10 @@ def train(
     choices = choices or Choices(vocabulary)
     if vocabulary and not choices.vocabulary:
         choices = choices._replace(vocabulary=vocabulary)
+    if choices.vocabulary:  # it has no measures; and a word outside it may be one that every message has
+        settings = settings.replaced(novelty=0.0, measures=False)
     classes = choices.prior.classes if choices.prior else classes
-    parts = read_blocks(items, classes, jobs, settings.features != "words")
+    parts = read_blocks(items, classes, jobs, asked_by(settings))
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
 
@@ -110,9 +113,7 @@ def train_blocks(
     vocabulary, prior = choices.vocabulary, choices.prior
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     edges = prior.edges() if prior and with_features else None
-    if vocabulary:  # a word outside it may be one that every message has
-        settings = settings.replaced(novelty=0.0)
-    views = view_numbers(vocabulary.views if vocabulary else settings.views)
+    views = view_numbers(vocabulary.views) if vocabulary else views_read(settings)
     counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
     skipped = _count(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
@@ -216,14 +217,13 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
 
 def write_table(file: NewModel, table: Table) -> None:
     """Fills the tables of counts."""
-    views = [*VIEWS, "NOTAWORD"]
-    n_classes = len(table.documents)
-    file.views(views, np.bincount(table.views, minlength=len(views)).tolist())
+    n_views, n_classes = len(VIEW_NAMES), len(table.documents)
+    file.views(VIEW_NAMES, np.bincount(table.views, minlength=n_views).tolist())
     totals = []
     for k in range(n_classes):
-        documents = np.bincount(table.views, weights=table.documents[k], minlength=len(views))
-        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=len(views))
-        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(len(views))])
+        documents = np.bincount(table.views, weights=table.documents[k], minlength=n_views)
+        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=n_views)
+        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(n_views)])
     file.view_totals(totals)
     file.token_columns(_token_columns(table))
     file.histogram(_histogram_rows(table))
@@ -243,14 +243,13 @@ def _token_columns(table: Table) -> list[list[object]]:
 
 
 def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
-    everything = table.occurrences.sum(axis=0)
-    for k in range(len(table.documents)):
-        for kind, counts in (
-            ("documents", table.documents[k]),
-            ("complement", everything - table.occurrences[k]),
-        ):
-            values, words = np.unique(counts, return_counts=True)
-            yield from ((kind, k, int(value), int(n)) for value, n in zip(values, words, strict=True))
+    words = table.views != MEASURES_VIEW  # the event models of words know no measures
+    documents, occurrences = table.documents[:, words], table.occurrences[:, words]
+    everything = occurrences.sum(axis=0)
+    for k in range(len(documents)):
+        for kind, counts in (("documents", documents[k]), ("complement", everything - occurrences[k])):
+            values, times = np.unique(counts, return_counts=True)
+            yield from ((kind, k, int(value), int(n)) for value, n in zip(values, times, strict=True))
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

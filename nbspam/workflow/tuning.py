@@ -30,7 +30,14 @@ from nbspam.workflow.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, 
 from nbspam.workflow.evaluating import Split, duplicate_groups, row_outcomes, trained_on
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-SUBSETS = ("header,body", "header,structure", "body,structure", "header", "body")
+SUBSETS = (
+    "header,body,structure",
+    "header,body,measures",
+    "header,structure,measures",
+    "body,structure,measures",
+    "header,measures",
+    "body,measures",
+)
 THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 SPLITS = 5
 LEVEL = 0.05
@@ -178,8 +185,9 @@ class _Work:
     def __call__(self, task: tuple[Candidate, Split]) -> Floats:
         candidate, (train, rows) = task
         corpus, whole = self._corpus.value, self._whole.value
-        if candidate.settings.views != ALL_VIEWS:
-            corpus = corpus.seen_by(candidate.settings.views)
+        seen = corpus.seen_by(candidate.settings)
+        if seen.block is not corpus.block:
+            corpus = seen
             whole = count_rows(corpus.block, len(corpus.classes))
         trained = trained_on(corpus, whole, train, candidate.settings, candidate.automatic)
         return trained.scores(rows)

@@ -16,7 +16,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.reading import Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
-STEP_BUDGET = 400_000
+STEP_BUDGET = 1_400_000
 
 
 def update(
@@ -52,13 +52,13 @@ def update(
         keys = _fixed_keys(model)
         views = model.settings.get("views", ALL_VIEWS)
         known = model.classes
-        features = model.settings.get("features", "words")
+        asked, features = asked_by(from_text(model.settings)), model.settings.get("features", "words")
         edges = measured_edges(model)
     finally:
         model.close()
     counts = Accumulator(len(known), keys, view_numbers(views), features != "numeric", features != "words")
     skipped: Skipped = []
-    for blocks, unread in read_blocks(items, known, jobs, features != "words"):
+    for blocks, unread in read_blocks(items, known, jobs, asked):
         skipped.extend(unread)
         for block in blocks:
             counts.add(block)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows, time_order
-from nbspam.models.views import Background
-from nbspam.tokens.bag import VIEWS
+from nbspam.models.views import N_VIEWS, Background
 from tests.experiments.lab import Way, counted, evidence, heading, mail, row
 
 PARTS = 6  # the mail in time order; each part is judged by what came before it, the first is not
@@ -37,8 +36,8 @@ def aged(train, test, half_life: float):  # type: ignore[no-untyped-def]
 
 def seen_with(block, pairs, documents):  # type: ignore[no-untyped-def]
     """The same totals for all rows, of counts that need not be whole."""
-    totals = np.array([np.bincount(block.views, weights=row, minlength=len(VIEWS)) for row in documents])
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=len(VIEWS)) + 1.0
+    totals = np.array([np.bincount(block.views, weights=row, minlength=N_VIEWS) for row in documents])
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS) + 1.0
     return Background(
         pairs,
         np.repeat(totals[:, :, None], len(block), axis=2),

@@ -19,6 +19,7 @@ from scipy.stats import rankdata
 
 from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block, BlockBuilder
+from nbspam.engine.texts import split_texts, take_texts
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
@@ -28,6 +29,7 @@ from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.settings import (
     ALPHA,
     AT_LEAST,
+    MEASURE_ALPHA,
     NOVELTY,
     SAME,
     SECOND_ALPHA,
@@ -40,6 +42,8 @@ from nbspam.settings import (
 )
 from nbspam.sources import open_labelled
 from nbspam.tokens import VIEWS, Bag, tokenize
+from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.measures import MEASURES, N_BINS, Reading, measure_of, measures
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
@@ -79,11 +83,14 @@ def mail(corpus: str) -> list[Mail]:
 
 
 def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
-    """The block of the messages, tokens changed by the variant."""
+    """The block of the messages, tokens changed by the variant; one that names no measures keeps them."""
     builder = BlockBuilder()
     for name, label, message, date in messages:
-        bag = tokenize(message)
-        builder.add(name, label, variant(message, bag) if variant else bag, date, message.size_bytes, [])
+        readings: list[Reading] = []
+        bag = tokenize(message, readings)
+        found = variant(message, bag) if variant else bag
+        found.measures = found.measures or measures(message, readings)
+        builder.add(name, label, found, date, message.size_bytes, [])
     return builder.build()
 
 
@@ -103,46 +110,71 @@ class Way(NamedTuple):
     shrinkage: float = SHRINKAGE
     confidence: float = 0.0  # c: a weight is multiplied by n / (n + c), n the messages with the token
     novelty: float = NOVELTY
+    measures: float | None = MEASURE_ALPHA  # lambda of their bins; None: they are not evidence
     unknown: bool = True  # the NOTAWORD share of each view
     length: str = "mean"  # mean, sum or root: what evidence is divided by
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """As Settings.kinds."""
-        return Settings(second_alpha=self.second or 0.0, strongest_alpha=self.strongest or 0.0).kinds
+        return Settings(
+            second_alpha=self.second or 0.0,
+            strongest_alpha=self.strongest or 0.0,
+            measures=self.measures is not None,
+        ).kinds
 
 
-def evidence(block: Block, seen: kept.Background, way: Way) -> Any:
-    """float64 (n_rows, some times n_views): views by kind, then shares of unknown tokens.
+def evidence(block: Block, seen: kept.Background, way: Way, n_views: int = len(VIEWS)) -> Any:
+    """float64 (n_rows, n): views by kind, measures, then shares of unknown tokens by view.
 
-    seen : the counts that each row is scored with
+    seen    : the counts that each row is scored with
+    n_views : of words; a fourth has the place that NOTAWORD has in a model
     """
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
-    n_views = len(seen.words)
-    cells = block.rows() * n_views + block.views[block.columns]
-    all_tokens, size = np.bincount(cells, minlength=len(block) * n_views), len(block) * n_views
+    cells = block.rows() * kept.N_VIEWS + block.views[block.columns]
+    size = len(block) * kept.N_VIEWS
+    all_tokens = np.bincount(cells, minlength=size)
     missing = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
-    unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, n_views)
+    unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, kept.N_VIEWS)[:, :n_views]
     familiarity = 1.0 - way.novelty * unknown**2
-    columns = [familiarity * _averages(block, seen, way, alpha) for alpha in alphas]
+    columns = [familiarity * _averages(block, seen, way, alpha)[:, :n_views] for alpha in alphas]
     if way.strongest is not None:
         weights = np.clip(_weights(block, seen, way.strongest, 0.0), -way.most, way.most)
-        strongest = _strongest(cells, weights, way.first_ones, size)
-        columns.append(strongest.reshape(-1, n_views) * (familiarity if way.diluted else 1.0))
+        strongest = _strongest(cells, weights, way.first_ones, size).reshape(-1, kept.N_VIEWS)
+        columns.append(strongest[:, :n_views] * (familiarity if way.diluted else 1.0))
+    if way.measures is not None:
+        columns.append(_measures(block, seen, way.measures))
     return np.hstack([*columns, unknown] if way.unknown else columns)
 
 
+def _measures(block: Block, seen: kept.Background, alpha: float) -> Any:
+    """float64 (n_rows, n_measures), nats: what the bin of each says, in the order of their names."""
+    columns = np.flatnonzero(block.views == MEASURES_VIEW)
+    texts = [text.decode() for text in split_texts(take_texts(block.texts, columns), len(columns))]
+    of_columns = [measure_of(text) for text in texts]
+    names = sorted(set(of_columns))
+    bins = np.array([N_BINS.get(name, of_columns.count(name) + 1) for name in names])
+    which = np.zeros(len(block.keys), np.int64)
+    which[columns] = [names.index(name) for name in of_columns]
+    some = np.flatnonzero(block.views[block.columns] == MEASURES_VIEW)
+    rows, which, counts = block.rows()[some], which[block.columns[some]], seen.pairs[:, some]
+    messages = seen.totals[:, MEASURES_VIEW][:, rows] / max(1, len(names))
+    logs = np.log(counts + alpha) - np.log(messages + alpha * bins[which])
+    found = np.zeros((len(block), len(names)))
+    found[rows, which] = (logs[1] - logs[0]) * (counts.sum(axis=0) > 0)
+    return found
+
+
 def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> Any:
-    """float64 (n_rows, n_views), nats: the averages under one smoothing constant."""
-    n_views = len(seen.words)
+    """float64 (n_rows, N_VIEWS), nats: the averages under one smoothing constant."""
     views = block.views[block.columns].astype(np.int64)
-    cells, size = block.rows() * n_views + views, len(block) * n_views
+    cells, size = block.rows() * kept.N_VIEWS + views, len(block) * kept.N_VIEWS
     weights = _weights(block, seen, alpha, way.confidence)
-    chosen = _chosen(np.abs(weights), views, cells, way, n_views)
+    chosen = _chosen(np.abs(weights), views, cells, way)
     n = np.bincount(cells[chosen], minlength=size)
     sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
     divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
-    return (sums / divisors[way.length]).reshape(-1, n_views)
+    return (sums / divisors[way.length]).reshape(-1, kept.N_VIEWS)
 
 
 def _weights(block: Block, seen: kept.Background, alpha: float, confidence: float) -> Any:
@@ -173,11 +205,11 @@ def _ranks(values: Any, cells: Any) -> Any:
     return ranks
 
 
-def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
-    """bool (n_pairs,): the strong tokens, and the largest weak ones (and ties) where a row has few."""
+def _chosen(sizes: Any, views: Any, cells: Any, way: Way) -> Any:
+    """bool (n_pairs,): the strong words, and the largest weak ones (and ties) where a row has few."""
     strong, weak, least = (
-        np.array((*by_view, *[by_view[-1]] * (n_views - len(by_view))))[views]
-        for by_view in (way.strong, way.weak, way.at_least)
+        np.array((*by_view, by_view[-1], measures))[views]
+        for by_view, measures in ((way.strong, np.inf), (way.weak, np.inf), (way.at_least, 0))
     )
     chosen = sizes > way.threshold * strong
     rank = _ranks(sizes, cells)
@@ -191,39 +223,43 @@ def _chosen(sizes: Any, views: Any, cells: Any, way: Way, n_views: int) -> Any:
 def learn(train: Block, test: Block, way: Way) -> Any:
     """float64 (n_rows of test,), log-odds after a calibration on the evidence that nbspam learns from."""
     documents, _ = train.totals(2)
-    n_views = max(len(VIEWS), int(train.views.max()) + 1)
-    with mock.patch.object(kept, "VIEWS", range(n_views)):  # an experiment may have more of them
-        alone = kept.leave_one_out(train, documents, kept.exact_copies(train, 2))
-        samples, labels = [evidence(train, alone, way)], [train.labels]
-        if len(ways_to_see(train)) > 1:  # dated: prequential evidence too
-            order = time_order(train)
-            later = order[int(len(order) * WARM_UP_SHARE) :]
-            samples.append(evidence(train, kept.prequential(train, documents, order), way)[later])
-            labels.append(train.labels[later])
-        judged = evidence(test, kept.fixed_background(test, documents), way)
-    with mock.patch.object(calibrate, "first_weights", partial(_first_weights, n_views)):
-        sample = _as_kept(np.concatenate(samples), way.kinds, n_views)
+    n_views = len(VIEWS) + bool((train.views == len(VIEWS)).any())  # an experiment may have one more
+    alone = kept.leave_one_out(train, documents, kept.exact_copies(train, 2))
+    samples, labels = [evidence(train, alone, way, n_views)], [train.labels]
+    if len(ways_to_see(train)) > 1:  # dated: prequential evidence too
+        order = time_order(train)
+        later = order[int(len(order) * WARM_UP_SHARE) :]
+        samples.append(evidence(train, kept.prequential(train, documents, order), way, n_views)[later])
+        labels.append(train.labels[later])
+    judged = evidence(test, kept.fixed_background(test, documents), way, n_views)
+    sample = _as_kept(np.concatenate(samples), way, n_views)
+    n_words = n_views * sum(kind != "measure" for kind in way.kinds)
+    first = partial(_first_weights, n_views, sample.evidence.shape[1] - n_words)
+    with mock.patch.object(calibrate, "first_weights", first):
         weights, _ = calibrate.fit(sample, np.concatenate(labels).astype(np.int64))
-    return calibrate.bulk_scores(weights, _as_kept(judged, way.kinds, n_views))[:, 1]
+    return calibrate.bulk_scores(weights, _as_kept(judged, way, n_views))[:, 1]
 
 
-def _as_kept(columns: Any, kinds: tuple[str, ...], n_views: int) -> kept.Evidence:
+def _as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
     """The columns of `evidence` as nbspam's calibration takes them; shares that are left out are 0."""
-    n_evidence = len(kinds) * n_views
+    n_evidence = columns.shape[1] - n_views * way.unknown
     found = np.zeros((len(columns), n_evidence, 2))
     found[:, :, 1] = columns[:, :n_evidence]
     unknown = columns[:, n_evidence:]
-    return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)), kinds)
+    return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)), way.kinds)
 
 
-def _first_weights(n_views: int, _: int, of_kinds: tuple[str, ...]) -> tuple[list[float], list[list[float]]]:
-    """nbspam's first weights for any number of views: those beyond its own begin as `structure` does."""
-    names = [*VIEWS, *[VIEWS[-1]] * (n_views - len(VIEWS))][:n_views]
+def _first_weights(
+    n_views: int, n_measures: int, _: int, of_kinds: tuple[str, ...]
+) -> tuple[list[float], list[list[float]]]:
+    """nbspam's first weights for any number of views and measures; a fourth view begins as structure does."""
+    words = [*VIEWS, VIEWS[-1]][:n_views]
     weights, covariance = first_weights(2, of_kinds)
-    places = {name: i for i, (name, _) in enumerate(feature_names(2, of_kinds))}
-    kinds = [f"{kind}:{name}" for kind in of_kinds for name in names]
-    taken = [places[kind] for kind in [*kinds, "constant", *("unknown:" + name for name in names)]]
-    return [weights[i] for i in taken], np.diag([covariance[i][i] for i in taken]).tolist()
+    names = [name for name, _ in feature_names(2, of_kinds)]
+    taken = [f"{kind}:{name}" for kind in of_kinds if kind != "measure" for name in words]
+    taken += [name for name in names if name.startswith("measure:")][:1] * n_measures
+    places = [names.index(name) for name in [*taken, "constant", *("unknown:" + name for name in words)]]
+    return [weights[i] for i in places], np.diag([covariance[i][i] for i in places]).tolist()
 
 
 def judged(block: Block, way: Way | None = None, seed: int = 0) -> Any:
@@ -296,5 +332,8 @@ def check_law(block: Block) -> None:
     documents, _ = block.totals(2)
     ours = evidence(block, kept.fixed_background(block, documents), Way())
     theirs = kept.view_evidence(block, kept.fixed_background(block, documents), Settings())
-    same = np.isclose(ours, np.hstack([theirs.evidence[:, :, 1], theirs.unknown]), atol=1e-9)
+    of_words = len(VIEWS) * (len(theirs.kinds) - 1)
+    by_name = of_words + np.argsort(MEASURES)
+    places = [*range(of_words), *by_name.tolist()]
+    same = np.isclose(ours, np.hstack([theirs.evidence[:, places, 1], theirs.unknown]), atol=1e-9)
     assert same.mean() > 0.999, same.mean()

@@ -5,6 +5,7 @@ from copy import copy
 import numpy as np
 
 from nbspam.engine.block import Block
+from nbspam.tokens.bag import MEASURES_VIEW
 from tests.experiments.lab import Way, counted, heading, judged, mail, row
 
 HEADER, BODY, STRUCTURE, FOURTH = range(4)
@@ -34,7 +35,7 @@ def moved(block: Block, places: dict[str, int]) -> Block:
 def all_in(block: Block, views: list[int]) -> Block:
     """The block with view v of each token replaced by views[v]."""
     new = moved(block, {})
-    new.views = np.array(views, np.uint8)[block.views]
+    new.views = np.array([*views, FOURTH, MEASURES_VIEW], np.uint8)[block.views]
     return new
 
 

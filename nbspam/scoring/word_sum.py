@@ -1,0 +1,69 @@
+"""The sum of the textbook over the words of one message.
+
+Hides which sums over the whole vocabulary an event model of words stands on, and that all unknown words are
+one NOTAWORD.  Off the lane of averaged views, which do without.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
+from nbspam.scoring.scorer import Counted, Part
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nbspam.settings import Settings
+    from nbspam.store.reader import Model
+
+Rows = dict[int, tuple[int, ...]]  # key -> its counts as the model has them
+
+
+def make_words(model: Model, settings: Settings) -> WordScorer:
+    """The event model of words on the counts of a model; it knows no measures."""
+    notaword = 0 if model.words[NOTAWORD_VIEW] else 1  # it is in the vocabulary even when never counted
+    totals = WordTotals(
+        model.messages,
+        [sum(column) for column in zip(*model.documents[:MEASURES_VIEW], strict=True)],
+        [sum(column) for column in zip(*model.occurrences[:MEASURES_VIEW], strict=True)],
+        sum(model.words[:MEASURES_VIEW]) + notaword,
+        model.histogram("documents") if settings.event_model == "bernoulli" else (),
+        model.histogram("complement") if settings.event_model == "complement" and settings.normalise else (),
+    )
+    return make_word_scorer(settings.event_model, totals, settings.alpha, settings.normalise)
+
+
+def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[Part]:
+    """What each word of a message adds, and the base, which does not depend on the words."""
+    parts: list[Part] = []
+    missing = list(words.certain)
+    for text, view, times, counts in _word_counts(counted, rows, len(words.base)):
+        parts.append(Part("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times))
+        if any(words.certain):
+            missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
+    parts.append(Part("base", event_model, -1, list(words.base)))
+    if any(missing):
+        parts.append(
+            Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
+        )
+    return parts
+
+
+def _word_counts(
+    counted: Counted, rows: Rows, n_classes: int
+) -> Iterator[tuple[str, int, int, tuple[int, ...]]]:
+    """(text, view, how often, stored counts) of each code; all unknown words are one NOTAWORD."""
+    outside = 0
+    for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
+        for key, (text, times) in tokens.items():
+            counts = rows.get(key)
+            if counts is None:
+                outside += times
+            else:
+                yield text, view, times, counts
+    if outside:
+        yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, (0,) * (2 * n_classes))

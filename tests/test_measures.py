@@ -1,0 +1,254 @@
+"""Measures: which bin a value falls into, what the bin says, and that all that counts words counts them."""
+
+from __future__ import annotations
+
+import sqlite3
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.engine.block import Block, BlockBuilder
+from nbspam.engine.corpus import merge_blocks
+from nbspam.mail import parse
+from nbspam.mail.dates import received_date
+from nbspam.models.views import leave_one_out, prequential, view_evidence
+from nbspam.scoring.evidence import measure_evidence
+from nbspam.settings import Settings, from_text, textbook
+from nbspam.sources import Item, open_labelled
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.tokens import tokenize
+from nbspam.tokens.bag import MEASURES_VIEW, Bag
+from nbspam.tokens.measures import BINS, MEASURES, N_BINS, Reading, bins_of, measure_of, measures
+from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
+from nbspam.workflow.classifying import open_classifier
+from nbspam.workflow.corpus import Corpus
+from nbspam.workflow.evaluating import duplicate_groups
+from nbspam.workflow.training import train
+
+SPAM = b"""From: "A. Sender" <a@one.example>\r
+Message-ID: <1@mailer.two.example>\r
+Subject: Only 9 left\r
+Content-Type: text/html\r
+\r
+<p>Buy now!!! Only $99 or 50% off at <a href="http://shop.example/x">shop</a><!-- a --><!-- b --></p>\r
+"""
+HAM = b"From: b@one.example\nMessage-ID: <2@mx.one.example>\n\n> Shall we meet?\nYes, gladly.\n"
+
+
+def measured(data: bytes) -> list[str]:
+    message = parse(data)
+    readings: list[Reading] = []
+    tokenize(message, readings)
+    return measures(message, readings)
+
+
+def test_a_spam_and_a_ham_by_hand() -> None:
+    # 30 characters of the visible text are no white space: 4 digits, and !!!, $ and % are punctuation.
+    assert measured(SPAM) == [
+        "size>=128",
+        "defects<1",
+        "digit_share>=0.1",
+        "punctuation_share>=0.15",
+        "exclamation_marks>=3",
+        "currency_marks>=1",
+        "quoted_share<0.001",
+        "distinct_hosts>=1",
+        "html_comments>=2",
+        "subject_length>=10",
+        "foreign_message_id>=0.5",
+    ]
+    ham = dict(zip(MEASURES, measured(HAM), strict=True))
+    assert ham["quoted_share"] == "quoted_share>=0.3"  # one line of three: the last is empty
+    assert ham["html_comments"] == "html_comments=none"
+    assert ham["subject_length"] == "subject_length=none"
+    assert ham["foreign_message_id"] == "foreign_message_id<0.5"
+
+
+def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> None:
+    """By another way to the bin than that of the tokens: the features of the numeric models."""
+    assert set(MEASURES) <= set(NAMES)
+    for item in list(open_labelled([str(data / "index")]).items())[::10]:
+        message = parse(item.read())
+        readings: list[Reading] = []
+        bag = tokenize(message, readings)
+        values = numeric_features(message, bag, readings, received_date(message))
+        for name, token in zip(MEASURES, measures(message, readings), strict=True):
+            value = values[NAMES.index(name)]
+            place = -1 if value is None else int(np.searchsorted(BINS[name], value, side="right"))
+            assert token == bins_of(name)[place]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_bins_are_told_apart_and_name_their_measure(name: str) -> None:
+    assert list(BINS[name]) == sorted(set(BINS[name]))
+    tokens = bins_of(name)
+    assert len(set(tokens)) == len(tokens) == N_BINS[name]
+    assert {measure_of(token) for token in tokens} == {name}
+    assert any(feature[0] == name for feature in FEATURES)
+
+
+@given(st.binary(max_size=300), st.text(max_size=300))
+def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> None:
+    every = {token for name in MEASURES for token in bins_of(name)}
+    forged = " ".join(sorted(every)).encode()
+    page = b"<a href='http://size>=64/'><size>=64 digit_share<0.001>" + forged
+    fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"
+    for data in (head + b"\n\n" + text.encode("utf-8", "replace") + forged, fields + page):
+        message = parse(data)
+        readings: list[Reading] = []
+        bag = tokenize(message, readings)
+        assert not every & {token for view in bag.views() for token in view}
+        assert len(measures(message, readings)) == len(MEASURES)
+
+
+def test_the_evidence_of_a_bin_in_fractions() -> None:
+    # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
+    assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
+    assert measure_evidence((0, 0), (6, 10), 4) == [
+        0.0,
+        0.0,
+    ]  # never met: nothing
+    assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
+        [0.0, log(1 / 5) - log(2 / 9), log(3 / 6) - log(2 / 9)]
+    )
+
+
+def random_block(n: int = 40, n_classes: int = 3) -> Block:
+    """Dated messages with measures that lean to their class."""
+    rng = np.random.default_rng(7)
+    builder = BlockBuilder()
+    for number in range(n):
+        label = number % n_classes
+        found = [bins_of(name)[int((label + rng.integers(0, 2)) % N_BINS[name])] for name in MEASURES]
+        words = [f"w{w}" for w in rng.integers(0, 30, 5)]
+        builder.add(str(number), label, Bag([], words, [], found), float(rng.integers(0, 1000)), 100)
+    return merge_blocks([builder.build()])
+
+
+def by_hand(block: Block, row: int, counted: list[int]) -> list[list[float]]:
+    """The evidence of a row's measures from the messages of some other rows, one after another."""
+    texts = block.texts.split(b"\n")
+
+    def tokens_of(which: int) -> dict[str, str]:
+        columns = block.columns[block.starts[which] : block.starts[which + 1]]
+        found = [texts[c].decode() for c in columns if block.views[c] == MEASURES_VIEW]
+        return {measure_of(text): text for text in found}
+
+    own, n_classes = tokens_of(row), int(block.labels.max()) + 1
+    messages = [sum(block.labels[r] == k for r in counted) for k in range(n_classes)]
+    found = []
+    for name in MEASURES:
+        same = [r for r in counted if tokens_of(r)[name] == own[name]]
+        documents = [sum(block.labels[r] == k for r in same) for k in range(n_classes)]
+        found.append(measure_evidence(documents, messages, N_BINS[name]))
+    return found
+
+
+def test_leave_one_out_and_prequential_measures_are_those_of_counting_anew() -> None:
+    block, settings = random_block(), Settings()
+    documents, _ = block.totals(3)
+    order = np.argsort(block.dates, kind="stable")
+    alone = view_evidence(block, leave_one_out(block, documents), settings).evidence[:, -len(MEASURES) :]
+    as_they_came = view_evidence(block, prequential(block, documents, order), settings)
+    for place, row in enumerate(order.tolist()):
+        others = [r for r in range(len(block)) if r != row]
+        assert alone[row] == pytest.approx(np.array(by_hand(block, row, others)), abs=1e-12)
+        before = by_hand(block, row, order[:place].tolist())
+        assert as_they_came.evidence[row, -len(MEASURES) :] == pytest.approx(np.array(before), abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def items(data: Path) -> list[Item]:
+    return list(open_labelled([str(data / "index")]).items())[::3]
+
+
+def test_each_message_is_in_one_bin_of_each_measure(items: list[Item], tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    train(items, ("ham", "spam"), path, Settings())
+    model = open_model(path)
+    assert model.documents[MEASURES_VIEW] == [len(MEASURES) * n for n in model.messages]
+    totals: dict[str, list[int]] = {name: [0, 0] for name in MEASURES}
+    query = f"SELECT text, documents_0, documents_1 FROM token WHERE view = {MEASURES_VIEW}"
+    for text, *documents in model.connection.execute(query):
+        totals[measure_of(text)] = [a + b for a, b in zip(totals[measure_of(text)], documents, strict=True)]
+    assert all(counts == model.messages for counts in totals.values())
+
+
+def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], tmp_path: Path) -> None:
+    paths = {}
+    for name, settings in {
+        "default": Settings(),
+        "textbook": Settings(averaged=False),
+        "words": Settings(views="header,body,structure"),
+        "measures": Settings(views="measures"),
+    }.items():
+        paths[name] = str(tmp_path / name)
+        train(items, ("ham", "spam"), paths[name], settings)
+    words = {name: open_model(path).words for name, path in paths.items()}
+    assert words["default"][:3] == words["textbook"][:3] == words["words"][:3]
+    assert words["textbook"][MEASURES_VIEW] == words["words"][MEASURES_VIEW] == 0
+    assert words["measures"][:3] == [0, 0, 0]
+    assert words["measures"][MEASURES_VIEW] == words["default"][MEASURES_VIEW] > 0
+    assert not textbook(Settings()).measures
+    for item in items[:20]:
+        plain, other = (
+            open_classifier(paths[name], {"textbook": "1"}).verdict(item.read(), "")
+            for name in ("textbook", "default")
+        )
+        assert plain.scored.scores == pytest.approx(other.scored.scores, abs=1e-9)
+    right = sum(open_classifier(paths["measures"]).verdict(i.read(), "").label == i.label for i in items)
+    assert right > 0.7 * len(items)
+
+
+def test_a_model_made_before_there_were_measures_scores(items: list[Item], tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    train(items, ("ham", "spam"), path, Settings(measures=False))
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"DELETE FROM view WHERE number = {MEASURES_VIEW}")
+        connection.execute(f"DELETE FROM view_total WHERE view = {MEASURES_VIEW}")
+        connection.execute("DELETE FROM setting WHERE name = 'measures'")
+    connection.close()
+    assert check_model(path) == []
+    model = open_model(path)
+    assert not from_text(model.settings).measures
+    assert len(model.calibration()) == 13
+    assert open_classifier(path).verdict(items[0].read(), "").label in ("ham", "spam")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(measures=False),
+        Settings(strongest_alpha=0.0),
+        Settings(second_alpha=0.0, novelty=0.0),
+        Settings(views="header,body,structure"),
+        Settings(views="body,measures"),
+        Settings(threshold=1.0),
+    ],
+)
+def test_options_of_classify_keep_the_evidence_that_the_calibration_weighs(
+    settings: Settings, items: list[Item], tmp_path: Path
+) -> None:
+    path = str(tmp_path / "model")
+    train(items, ("ham", "spam"), path, settings)
+    for item in items[:5]:
+        plain = open_classifier(path).verdict(item.read(), "")
+        asked = open_classifier(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).verdict(
+            item.read(), ""
+        )
+        assert asked.scored.scores == plain.scored.scores
+
+
+def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
+    """Short texts have as many measures as words."""
+    builder = BlockBuilder()
+    found = [bins_of(name)[0] for name in MEASURES]
+    for number in range(6):
+        builder.add(str(number), number % 2, Bag([], [f"{number}-{w}" for w in range(4)], [], found), None, 9)
+    corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
+    assert len(set(duplicate_groups(corpus).tolist())) == 6
