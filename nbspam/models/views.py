@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SAME, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.models.measures import measure_evidence
+from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
-from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
-from nbspam.vocabulary.keys import key_list
 
 Floats = NDArray[np.float64]
 SLICE_ROWS = 500
@@ -209,37 +208,11 @@ def _slice_evidence(
     if settings.measures:
         some = np.flatnonzero(views == MEASURES_VIEW)
         keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
-        measures = _measures(counts[:, some], totals, keys, rows[some])
+        measures = measure_evidence(counts[:, some], totals, keys, rows[some])
     tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
     never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
     words = slice(len(VIEWS))
     return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
-
-
-def _measures(counts: NDArray[Any], totals: Floats, keys: Ints, rows: Ints) -> Floats:
-    """float64 (n_rows, n_measures, n_classes), nats, see nbspam.scoring.evidence.measure_evidence.
-
-    counts, keys, rows : of the tokens that are measures;  totals : float64 (n_classes, n_rows), sum of n_jk
-    """
-    found = np.zeros((totals.shape[1], len(MEASURES), len(totals)))
-    place = np.minimum(np.searchsorted(_MEASURE_KEYS, keys), len(_MEASURE_KEYS) - 1)
-    known = (_MEASURE_KEYS[place] == keys) & (_over_classes(np.add, counts) > 0)
-    which, rows, counts = _MEASURE_PLACES[place[known]], rows[known], counts[:, known]
-    bins = np.array([N_BINS[name] for name in MEASURES])[which]
-    logs = np.log(counts + MEASURE_ALPHA) - np.log(totals[:, rows] / len(MEASURES) + MEASURE_ALPHA * bins)
-    found[rows, which] = (logs - logs[0]).T
-    return found
-
-
-def _measure_keys() -> tuple[Ints, Ints]:
-    """The keys of all measures' tokens, ascending, and the place in MEASURES of each."""
-    keys = [np.array(key_list(bins_of(name)), np.int64) for name in MEASURES]
-    places = np.repeat(np.arange(len(MEASURES)), [len(some) for some in keys])
-    order = np.argsort(np.concatenate(keys))
-    return np.concatenate(keys)[order], places[order]
-
-
-_MEASURE_KEYS, _MEASURE_PLACES = _measure_keys()
 
 
 def _means(weights: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]) -> Floats:
