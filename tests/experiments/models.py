@@ -23,15 +23,16 @@ import numpy as np
 from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block
-from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import default_jobs
-from nbspam.engine.reading import read_blocks
+from nbspam.engine.reading import Asked, read_blocks
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.workflow.bulk_filter import BulkFilter, count_rows
+from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.judging import Judge
 from tests.conftest import unpacked
 
@@ -68,9 +69,9 @@ AUTOMATIC = ("presence, λ auto", "multinomial, λ auto", "Bernoulli, λ auto", 
 
 
 def read(source: Path) -> Block:
-    """All messages of a source with their numeric features."""
+    """All messages of a source with their measures and numeric features."""
     found = open_labelled([str(source)])
-    parts = read_blocks(found.items(), CLASSES, default_jobs(), True)
+    parts = read_blocks(found.items(), CLASSES, default_jobs(), Asked(measures=True, features=True))
     return merge_blocks([block for some, _ in parts for block in some])
 
 
@@ -79,6 +80,7 @@ def judged(
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
     judge = Judge(CLASSES, zero_one_loss(2))
+    block = only_views(block, views_read(settings))
     outcomes = []
     seconds = 0.0
     for train, test in splits:
@@ -119,12 +121,13 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
     """Processor seconds of the real command and of batch scoring, and both against the default's."""
     rows: list[tuple[str, float, float]] = []
     pairs = int(np.diff(block.starts)[test].sum())
-    counts = count_rows(select_rows(block, train), 2)
     with tempfile.TemporaryDirectory() as folder:
         for title, given, arguments in MODELS:
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
             command += ["-m", f"{folder}/m", *arguments]
-            trained = BulkFilter(block, train, counts, Settings(**given), CLASSES)
+            settings = Settings(**given)
+            seen = only_views(block, views_read(settings))
+            trained = BulkFilter(seen, train, count_rows(select_rows(seen, train), 2), settings, CLASSES)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(trained.scores, test), time.process_time)
             rows.append((title, training, scoring))
