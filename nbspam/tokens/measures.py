@@ -50,13 +50,11 @@ _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 def bins_of(name: str) -> list[str]:
     """The tokens of a measure, the lowest bin first, that of a missing value last."""
-    return [_token(name, BINS[name], place) for place in range(N_BINS[name])]
+    edges = [f"{edge:g}" for edge in BINS[name]]
+    return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
 
 
-def _token(name: str, edges: tuple[float, ...], place: int) -> str:
-    if place > len(edges):
-        return f"{name}=none"
-    return f"{name}>={edges[place - 1]:g}" if place else f"{name}<{edges[0]:g}"
+_TOKENS: list[tuple[tuple[float, ...], list[str]]] = []  # edges and tokens of each measure
 
 
 def measure_of(token: str) -> str:
@@ -69,8 +67,10 @@ def measures(message: Message, readings: list[Reading]) -> list[str]:
 
     readings : what `tokenize` noted of the texts of this message
     """
+    if not _TOKENS:
+        _TOKENS.extend((edges, bins_of(name)) for name, edges in BINS.items())
     found: list[str] = []
-    for value, (name, edges) in zip(_values(message, readings), BINS.items(), strict=True):
+    for value, (edges, tokens) in zip(_values(message, readings), _TOKENS, strict=True):
         place = len(edges) + 1
         if value is not None:
             place = 0
@@ -78,7 +78,7 @@ def measures(message: Message, readings: list[Reading]) -> list[str]:
                 if value < edge:
                     break
                 place += 1
-        found.append(_token(name, edges, place))
+        found.append(tokens[place])
     return found
 
 
@@ -168,7 +168,7 @@ def linked(readings: list[Reading]) -> list[str]:
 
 def hosts(urls: list[str]) -> set[str]:
     """The different hosts of some URLs."""
-    return {host_of(url) for url in urls[:MAX_URLS]}
+    return {host_of(url) for url in set(urls[:MAX_URLS])}
 
 
 def host_of(url: str) -> str:
