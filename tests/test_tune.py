@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here, run_program
 
+from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.engine.reading import Asked
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
@@ -149,3 +150,18 @@ def test_one_class_only_is_refused(tmp_path: Path) -> None:
     status, output, complaint = run_here("tune", "--ham", str(folder / "ham"))
     assert (status, output) == (65, "")
     assert "class" in complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("", "the default"),
+        ("--views header,body,structure", "without measures"),
+        ("--views header,structure,measures", "without body"),
+        ("--views body,measures", "views body,measures"),
+        ("--alpha 0.1 --threshold 1", "λ 0.1 threshold 1"),
+        ("--event-model bernoulli --alpha auto", "bernoulli λ auto"),
+    ],
+)
+def test_a_candidate_has_a_short_name(options: str, name: str) -> None:
+    assert _candidate_name(options) == name

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from nbspam.cli.shared import READ_VIEWS
 from nbspam.cli.texts import plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.comparison import Comparison, Difference
@@ -293,6 +294,10 @@ def _tuning_cells(one: Tried, is_default: bool) -> list[str]:
 
 def _candidate_name(options: str) -> str:
     """The options of train in fewer words: a table has little room."""
+    option, _, views = options.partition(" ")
+    missing = [name for name in READ_VIEWS if name not in views.split(",")]
+    if option == "--views" and len(missing) == 1:
+        return f"without {missing[0]}"
     for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--", "")):
         options = options.replace(option, name)
     return options or "the default"
