@@ -493,8 +493,13 @@ def _start(*arguments: object) -> subprocess.Popen[bytes]:
     command = [*PROGRAM, *map(str, arguments)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-        start_new_session=True,
+        start_new_session=True, preexec_fn=_as_in_a_terminal,
     )  # fmt: skip
+
+
+def _as_in_a_terminal() -> None:
+    """A shell's background job ignores Ctrl-C, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _temporary(folder: Path) -> list[str]:
