@@ -30,7 +30,7 @@ SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
-MEASURES = "measures"  # the view that is not averaged
+MEASURES_NAME = "measures"  # the view that is not averaged
 
 
 class Settings:
@@ -108,7 +108,7 @@ class Settings:
             value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
         )
         self.views = views
-        self.measures = measures and self.averaged and (views == ALL_VIEWS or MEASURES in views.split(","))
+        self.measures = measures and self.averaged and _reads_measures(views)
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -147,6 +147,10 @@ class Settings:
             "views": self.views,
             "measures": str(int(self.measures)),
         }
+
+
+def _reads_measures(views: str) -> bool:
+    return views == ALL_VIEWS or MEASURES_NAME in views.split(",")
 
 
 def _check_features(event_model: str, features: str) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.scoring.evidence import measure_evidence
 from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.measures import N_BINS
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 KINDS = {
@@ -220,6 +222,18 @@ def test_the_worked_sum_is_what_scoring_adds(models: dict[str, Path]) -> None:
     word = info["word"]
     added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
     assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"
+
+
+def test_a_worked_measure_is_what_scoring_takes(models: dict[str, Path]) -> None:
+    model = open_model(str(models["views"]))
+    (word,) = model.connection.execute("SELECT text FROM token WHERE text LIKE 'size>=%' LIMIT 1").fetchone()
+    info = json.loads(run("model", "info", "--json", "--word", word, "-m", models["views"]))
+    lines = dict(info["formulas"][-1]["lines"])
+    counts = list(info["word"]["documents"].values())
+    ham, spam = measure_evidence(counts, model.messages, N_BINS["size"])
+    assert lines["B_fk"] == f"ham {ham:.0f}, spam {spam:.6g}"
+    share = (counts[1] + 1) / (model.messages[1] + N_BINS["size"])
+    assert lines["φ(j, spam)"].endswith(f"+ 1 · {N_BINS['size']}) = {share:.6g}")
 
 
 def test_a_word_that_the_model_does_not_count_is_said(models: dict[str, Path]) -> None:

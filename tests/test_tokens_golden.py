@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from nbspam.mail import parse
-from nbspam.settings import MEASURES
+from nbspam.settings import MEASURES_NAME
 from nbspam.tokens import VIEWS, tokenize
 from nbspam.tokens.measures import Reading, measures
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-READ_VIEWS = (*VIEWS, MEASURES)
+READ_VIEWS = (*VIEWS, MEASURES_NAME)
 MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 

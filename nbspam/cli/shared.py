@@ -24,7 +24,7 @@ from nbspam.settings import (
     BINS,
     EVENT_MODELS,
     FEATURES,
-    MEASURES,
+    MEASURES_NAME,
     NUMERIC_MODELS,
     THRESHOLD,
     Settings,
@@ -32,7 +32,7 @@ from nbspam.settings import (
 from nbspam.sources import Source, open_labelled
 from nbspam.tokens.bag import VIEWS
 
-READ_VIEWS = (*VIEWS, MEASURES)
+READ_VIEWS = (*VIEWS, MEASURES_NAME)
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -204,9 +204,9 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
     from nbspam.scoring.priors import parse_prior
 
     parse_prior(settings.prior)
-    if settings.views == MEASURES and not settings.measures:
+    if settings.views == MEASURES_NAME and not settings.measures:
         why = "measures are scored by averaged views alone"
-        raise UsageError(f"--views {MEASURES}", why, "name a view of words, too", "views")
+        raise UsageError(f"--views {MEASURES_NAME}", why, "name a view of words, too", "views")
     return settings
 
 

@@ -97,7 +97,7 @@ class Counted:
         self.features = features
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in (*bag.views(), (), bag.measures):
+        for found in (*bag.views(), (), bag.measures):  # no message has NOTAWORD: its model may
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
@@ -296,9 +296,9 @@ class Scorer:
 
         weights : those of the measures first
         """
-        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
+        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
 
-        messages = [total / len(MEASURES) for total in self._model.documents[MEASURES_VIEW]]
+        messages = messages_measured(self._model.documents[MEASURES_VIEW])
         keys = {measure_of(text): key for key, (text, _) in counted.tokens[MEASURES_VIEW].items()}
         parts: list[Part] = []
         evidence: list[list[float]] = []

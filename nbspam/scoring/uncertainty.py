@@ -16,7 +16,7 @@ from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Part, Scored, Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
-from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
+from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
 
 # Averaged scoring smooths with a small lambda because that classifies best, not because anyone believes
 # that a word never met in ham has a rate of nearly 0: intervals take Jeffreys' prior, Beta(1/2, 1/2), there.
@@ -84,7 +84,7 @@ def _measure_variances(scorer: Scorer, scored: Scored) -> list[float]:
     """Per class, of the measures: the bins of each are a Dirichlet of their own."""
     model = scorer._model
     variances = [0.0] * len(model.classes)
-    measured = [total / len(MEASURES) for total in model.documents[MEASURES_VIEW]]
+    measured = messages_measured(model.documents[MEASURES_VIEW])
     for part in scored.parts:
         if part.kind == "token" and part.view == MEASURES_VIEW and any(part.counts):
             totals = WordTotals(model.messages, measured, measured, N_BINS[measure_of(part.text)])

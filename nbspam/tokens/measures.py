@@ -14,6 +14,8 @@ from nbspam.tokens.urls import MAX_URLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbspam.mail.html import Html
     from nbspam.mail.message import Message
 
@@ -60,6 +62,11 @@ _TOKENS: list[tuple[tuple[float, ...], list[str]]] = []  # edges and tokens of e
 def measure_of(token: str) -> str:
     """The name of the measure that a token is of."""
     return token.partition("<")[0].partition(">")[0].partition("=")[0]
+
+
+def messages_measured(documents: Sequence[float]) -> list[float]:
+    """m_k from the sums of n_jk over the tokens of all measures: each message is in one bin of each."""
+    return [total / len(MEASURES) for total in documents]
 
 
 def measures(message: Message, readings: list[Reading]) -> list[str]:

@@ -19,6 +19,7 @@ from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Se
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
+from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
 
 Line = tuple[str, str]  # what, and its formula or number
 
@@ -255,10 +256,8 @@ def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[flo
     """Numerator, denominator and the fraction in figures of the word's estimate in class k."""
     a, size = settings.alpha, vocabulary_size(model)
     if settings.averaged and word.view == MEASURES_VIEW:
-        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
-
         a, size = MEASURE_ALPHA, N_BINS[measure_of(word.text)]
-        count, total = word.documents[k], model.documents[word.view][k] // len(MEASURES)
+        count, total = word.documents[k], messages_measured(model.documents[MEASURES_VIEW])[k]
     elif settings.averaged:
         count, total = word.documents[k], model.documents[word.view][k]
         size = model.words[word.view] + 1
@@ -299,9 +298,7 @@ def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
 
 
 def _worked_measure(model: Model, word: Word) -> list[Line]:
-    from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
-
-    messages = [total / len(MEASURES) for total in model.documents[MEASURES_VIEW]]
+    messages = messages_measured(model.documents[MEASURES_VIEW])
     values = measure_evidence(word.documents, messages, N_BINS[measure_of(word.text)])
     return [("B_fk", by_class(model.classes, values))]
 
