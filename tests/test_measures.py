@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.tokens import tokenize
 from nbspam.tokens.bag import MEASURES_VIEW, Bag
-from nbspam.tokens.measures import BINS, MEASURES, N_BINS, Reading, bins_of, measure_of, measures
+from nbspam.tokens.measures import BINS, MEASURES, N_BINS, Reading, bins_of, measure_of
 from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.corpus import Corpus
@@ -40,11 +41,8 @@ Content-Type: text/html\r
 HAM = b"From: b@one.example\nMessage-ID: <2@mx.one.example>\n\n> Shall we meet?\nYes, gladly.\n"
 
 
-def measured(data: bytes) -> list[str]:
-    message = parse(data)
-    readings: list[Reading] = []
-    tokenize(message, readings)
-    return measures(message, readings)
+def measured(data: bytes) -> Sequence[str]:
+    return tokenize(parse(data), measured=True).measures
 
 
 def test_a_spam_and_a_ham_by_hand() -> None:
@@ -75,9 +73,9 @@ def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> Non
     for item in list(open_labelled([str(data / "index")]).items())[::10]:
         message = parse(item.read())
         readings: list[Reading] = []
-        bag = tokenize(message, readings)
+        bag = tokenize(message, readings, measured=True)
         values = numeric_features(message, bag, readings, received_date(message))
-        for name, token in zip(MEASURES, measures(message, readings), strict=True):
+        for name, token in zip(MEASURES, bag.measures, strict=True):
             value = values[NAMES.index(name)]
             place = -1 if value is None else int(np.searchsorted(BINS[name], value, side="right"))
             assert token == bins_of(name)[place]
@@ -99,20 +97,15 @@ def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> N
     page = b"<a href='http://size>=64/'><size>=64 digit_share<0.001>" + forged
     fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"
     for data in (head + b"\n\n" + text.encode("utf-8", "replace") + forged, fields + page):
-        message = parse(data)
-        readings: list[Reading] = []
-        bag = tokenize(message, readings)
+        bag = tokenize(parse(data), measured=True)
         assert not every & {token for view in bag.views() for token in view}
-        assert len(measures(message, readings)) == len(MEASURES)
+        assert len(bag.measures) == len(MEASURES)
 
 
 def test_the_evidence_of_a_bin_in_fractions() -> None:
     # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
     assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
-    assert measure_evidence((0, 0), (6, 10), 4) == [
-        0.0,
-        0.0,
-    ]  # never met: nothing
+    assert measure_evidence((0, 0), (6, 10), 4) == [0.0, 0.0]  # never met: nothing
     assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
         [0.0, log(1 / 5) - log(2 / 9), log(3 / 6) - log(2 / 9)]
     )

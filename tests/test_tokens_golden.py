@@ -13,7 +13,6 @@ import pytest
 from nbspam.mail import parse
 from nbspam.settings import MEASURES_NAME
 from nbspam.tokens import VIEWS, tokenize
-from nbspam.tokens.measures import Reading, measures
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 READ_VIEWS = (*VIEWS, MEASURES_NAME)
@@ -22,9 +21,8 @@ MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 def written(message: Path) -> str:
     """A token a line, its view before it, in the order of the message."""
-    parsed = parse(message.read_bytes())
-    readings: list[Reading] = []
-    views = (*tokenize(parsed, readings).views(), measures(parsed, readings))
+    bag = tokenize(parse(message.read_bytes()), measured=True)
+    views = (*bag.views(), bag.measures)
     lines = [f"{view}\t{text}" for view, found in zip(READ_VIEWS, views, strict=True) for text in found]
     return "".join(line + "\n" for line in lines)
 

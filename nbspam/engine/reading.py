@@ -20,7 +20,7 @@ from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.tokens import Bag, tokenize
-from nbspam.tokens.measures import Reading, measures
+from nbspam.tokens.measures import Reading
 from nbspam.tokens.numeric import numeric_features
 
 SHARD_MESSAGES = 250
@@ -98,9 +98,7 @@ def read_message(data: bytes, asked: Asked) -> tuple[Bag, float | None, list[flo
     message = parse(data)
     date = received_date(message)
     readings: list[Reading] = []
-    bag = tokenize(message, readings)
-    if asked.measures:
-        bag.measures = measures(message, readings)
+    bag = tokenize(message, readings, asked.measures)
     return bag, date, numeric_features(message, bag, readings, date) if asked.features else []
 
 

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["VIEWS", "Bag", "tokenize"]
 
 
-def tokenize(message: Message, readings: list[Reading] | None = None) -> Bag:
+def tokenize(message: Message, readings: list[Reading] | None = None, measured: bool = False) -> Bag:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
-    readings : gets what was read of each text, for nbspam.tokens.measures and numeric
+    readings : gets what was read of each text, for nbspam.tokens.numeric
+    measured : with the measures, too
     """
+    readings = [] if readings is None else readings
     body: list[str] = []
     structure = message_tokens(message)
     structure.extend(field_order(message.headers))
@@ -37,10 +39,15 @@ def tokenize(message: Message, readings: list[Reading] | None = None) -> Bag:
             if name in ("subject", "from"):
                 body.extend(words(text, MAX_TOKENS))
     header = header_tokens(message.headers)
-    return Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+    bag = Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+    if measured:
+        from nbspam.tokens.measures import measures  # the textbook does not pay for it
+
+        bag.measures = measures(message, readings)
+    return bag
 
 
-def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading] | None) -> None:
+def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading]) -> None:
     text = part.text
     html = None
     if part.is_html:
@@ -56,8 +63,7 @@ def _read_text(part: Part, body: list[str], structure: list[str], readings: list
     for url in urls:
         structure.extend(url_tokens(url))
     body.extend(words(text, MAX_TOKENS - len(body)))
-    if readings is not None:
-        readings.append((text, urls, len(part.text), html))
+    readings.append((text, urls, len(part.text), html))
     if not text.isascii():
         from nbspam.tokens.unicode_words import has_zero_width
 

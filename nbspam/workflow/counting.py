@@ -19,11 +19,7 @@ def counted_message(data: bytes, settings: Settings) -> Counted:
     """What a Scorer reads; never raises on what a mail may hold."""
     message = parse(data)
     readings: list[Reading] = []
-    bag = tokenize(message, readings)
-    if settings.measures:
-        from nbspam.tokens.measures import measures
-
-        bag.measures = measures(message, readings)
+    bag = tokenize(message, readings, settings.measures)
     if settings.features == "words":
         return Counted(bag)
     from nbspam.mail.dates import received_date

@@ -43,7 +43,7 @@ from nbspam.settings import (
 from nbspam.sources import open_labelled
 from nbspam.tokens import VIEWS, Bag, tokenize
 from nbspam.tokens.bag import MEASURES_VIEW
-from nbspam.tokens.measures import MEASURES, N_BINS, Reading, measure_of, measures
+from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
@@ -86,10 +86,9 @@ def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
     """The block of the messages, tokens changed by the variant; one that names no measures keeps them."""
     builder = BlockBuilder()
     for name, label, message, date in messages:
-        readings: list[Reading] = []
-        bag = tokenize(message, readings)
+        bag = tokenize(message, measured=True)
         found = variant(message, bag) if variant else bag
-        found.measures = found.measures or measures(message, readings)
+        found.measures = found.measures or bag.measures
         builder.add(name, label, found, date, message.size_bytes, [])
     return builder.build()
 

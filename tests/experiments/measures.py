@@ -10,7 +10,7 @@ from nbspam.mail import Message
 from nbspam.mail.dates import received_date
 from nbspam.scoring import calibration
 from nbspam.tokens import Bag, tokenize
-from nbspam.tokens.measures import BINS, MEASURES, Reading, measure_of, measures
+from nbspam.tokens.measures import BINS, MEASURES, Reading, measure_of
 from nbspam.tokens.numeric import NAMES, numeric_features
 from tests.experiments.lab import (
     CORPORA,
@@ -43,13 +43,6 @@ FREEDOMS = {  # weight before any mail, variance
 }
 
 
-def measured(message: Message) -> list[str]:
-    """The measures of a message."""
-    readings: list[Reading] = []
-    tokenize(message, readings)
-    return measures(message, readings)
-
-
 def with_others(names: tuple[str, ...]) -> Variant:
     """The bag with other numeric features among the measures, in bins like those of the kept ones."""
     places = [NAMES.index(name) for name in names]
@@ -64,7 +57,7 @@ def with_others(names: tuple[str, ...]) -> Variant:
             value = values[place]
             number = "none" if value is None else str(sum(value >= edge for edge in by))
             more.append(f"{name}={number}")
-        return Bag(bag.header, bag.body, bag.structure, [*measures(message, readings), *more])
+        return Bag(bag.header, bag.body, bag.structure, [*bag.measures, *more])
 
     return change
 
@@ -77,13 +70,13 @@ def _bins(name: str) -> tuple[float, ...]:
 def without(name: str) -> Variant:
     """The bag without one of the measures."""
     return lambda message, bag: Bag(
-        bag.header, bag.body, bag.structure, [text for text in measured(message) if measure_of(text) != name]
+        bag.header, bag.body, bag.structure, [text for text in bag.measures if measure_of(text) != name]
     )
 
 
 def as_words(message: Message, bag: Bag) -> Bag:
     """The measures among the words of the structure."""
-    return Bag(bag.header, bag.body, [*bag.structure, *measured(message)])
+    return Bag(bag.header, bag.body, [*bag.structure, *bag.measures])
 
 
 OTHERS = tuple(name for name in NAMES if name not in MEASURES)
