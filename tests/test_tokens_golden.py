@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from nbspam.mail import parse
-from nbspam.settings import MEASURES_NAME
-from nbspam.tokens import VIEWS, tokenize
+from nbspam.tokens import tokenize
+from nbspam.tokens.bag import READ_VIEWS
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-READ_VIEWS = (*VIEWS, MEASURES_NAME)
 MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 

@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbspam.cli.shared import READ_VIEWS
 from nbspam.cli.texts import plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.comparison import Comparison, Difference
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
+from nbspam.tokens.bag import READ_VIEWS
 from nbspam.workflow.tuning import Tried, Tuned
 
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v

@@ -30,9 +30,8 @@ from nbspam.settings import (
     Settings,
 )
 from nbspam.sources import Source, open_labelled
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import READ_VIEWS
 
-READ_VIEWS = (*VIEWS, MEASURES_NAME)
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, merge_columns, only_views
 from nbspam.engine.texts import join_texts, take_texts
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
+from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 if TYPE_CHECKING:
     from nbspam.engine.feature_rows import FeatureRows
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
-KEPT_MESSAGES = 6_000  # rows kept for the calibration; ten weights need no more
-ALL_VIEWS = (*range(len(VIEWS)), MEASURES_VIEW)
+KEPT_MESSAGES = 6_000  # rows kept for the calibration; two dozen weights need no more
 MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
 
 
@@ -119,7 +118,7 @@ class Accumulator:
         self,
         n_classes: int,
         vocabulary: Ints | None = None,
-        views: tuple[int, ...] = ALL_VIEWS,
+        views: tuple[int, ...] = READ_NUMBERS,
         words: bool = True,
         features: bool = False,
     ) -> None:

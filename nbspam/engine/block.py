@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Bag
+from nbspam.tokens.bag import READ_NUMBERS, Bag
 from nbspam.vocabulary.keys import token_digests
 
 Ints = NDArray[np.int64]
-_COUNTED = (*range(len(VIEWS)), MEASURES_VIEW)  # views whose tokens a bag brings
 
 
 class Block:
@@ -134,10 +133,10 @@ class BlockBuilder:
     """Collects bags into a block."""
 
     def __init__(self) -> None:
-        self._numbers: list[dict[str, int]] = [{} for _ in _COUNTED]
-        self._counters = [count() for _ in _COUNTED]
-        self._tokens = [array("I") for _ in _COUNTED]
-        self._ends: list[array[int]] = [array("Q") for _ in _COUNTED]
+        self._numbers: list[dict[str, int]] = [{} for _ in READ_NUMBERS]
+        self._counters = [count() for _ in READ_NUMBERS]
+        self._tokens = [array("I") for _ in READ_NUMBERS]
+        self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
         self.labels: list[int] = []
         self.dates: list[float] = []
         self.names: list[str] = []
@@ -189,7 +188,7 @@ class BlockBuilder:
         rows = distinct >> 32
         return Block(
             keys=_keys(self._numbers),
-            views=np.repeat(np.array(_COUNTED, np.uint8), [len(numbers) for numbers in self._numbers]),
+            views=np.repeat(np.array(READ_NUMBERS, np.uint8), [len(numbers) for numbers in self._numbers]),
             texts="\n".join("\n".join(numbers) for numbers in self._numbers if numbers).encode(
                 "utf-8", "replace"
             ),

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.models.measures import measure_evidence
 from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 
 Floats = NDArray[np.float64]
 SLICE_ROWS = 500
-N_VIEWS = len(VIEW_NAMES)  # of all tokens: the first of them are VIEWS, whose words are averaged
 
 
 class Background(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
 
 
 def count_columns(n_classes: int) -> list[str]:
@@ -41,7 +41,7 @@ def total_rows(connection: sqlite3.Connection, prefix: str = "") -> Iterator[tup
             f"SELECT view, sum({prefix}documents_{k}), sum({prefix}occurrences_{k}) FROM token GROUP BY view"
         )
         found = {view: (documents, occurrences) for view, documents, occurrences in connection.execute(query)}
-        for view in range(len(VIEW_NAMES)):
+        for view in range(N_VIEWS):
             yield (view, k, *found.get(view, (0, 0)))
 
 

@@ -16,7 +16,7 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, open_model, store_error
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
 SHOWN = 3  # rows named in one complaint
@@ -80,7 +80,7 @@ def _row_complaints(model: Model) -> Iterator[str]:
     strangers = [
         text
         for key, view, text in ask("SELECT key, view, text FROM token")
-        if not (0 <= view < len(VIEW_NAMES) and isinstance(text, str) and key == _key_of(text, view))
+        if not (0 <= view < N_VIEWS and isinstance(text, str) and key == _key_of(text, view))
     ]
     if strangers:
         shown = ", ".join(map(repr, strangers[:SHOWN]))

@@ -11,7 +11,7 @@ import os
 from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
 from nbspam.store.reading import ReadingConnection
 from nbspam.store.sqlite import sqlite3
-from nbspam.tokens.bag import VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS
 
 APPLICATION_ID = 0x6E627370
 FORMAT = 1
@@ -41,9 +41,9 @@ class Model:
         self.classes = tuple(name for name, _ in classes)
         self.messages = [messages for _, messages in classes]
         self.settings: dict[str, str] = dict(ask("SELECT name, value FROM setting"))
-        self.words = [0] * len(VIEW_NAMES)
-        self.documents = [[0] * len(classes) for _ in VIEW_NAMES]
-        self.occurrences = [[0] * len(classes) for _ in VIEW_NAMES]
+        self.words = [0] * N_VIEWS
+        self.documents = [[0] * len(classes) for _ in range(N_VIEWS)]
+        self.occurrences = [[0] * len(classes) for _ in range(N_VIEWS)]
         for view, words in ask("SELECT number, words FROM view"):
             self.words[view] = words
         for view, number, documents, occurrences in ask(

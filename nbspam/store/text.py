@@ -23,7 +23,7 @@ from nbspam.store.derived import (
 )
 from nbspam.store.reader import FORMAT, Model, store_error
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
@@ -161,7 +161,7 @@ class _Loading:
 
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
-        if view >= len(VIEW_NAMES) or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
+        if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
             raise self._error("here belongs a token of a view 0, 1, 2 or 4, or NOTAWORD of view 3")
         return NOTAWORD_KEY if view == NOTAWORD_VIEW else token_key(text)
 

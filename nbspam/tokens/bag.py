@@ -9,6 +9,8 @@ of the message's numeric features, and each has a weight of its own.  The text o
 
 from __future__ import annotations
 
+from nbspam.settings import MEASURES_NAME
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 VIEWS = ("header", "body", "structure")  # of words
 NOTAWORD_VIEW = 3
 MEASURES_VIEW = 4
-VIEW_NAMES = (*VIEWS, "NOTAWORD", "measures")  # by the number that a model file keeps
+VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES_NAME)  # by the number that a model file keeps
+N_VIEWS = len(VIEW_NAMES)
+READ_VIEWS = (*VIEWS, MEASURES_NAME)  # whose tokens a message has
+READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
 
 class Bag:

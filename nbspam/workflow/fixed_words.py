@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from nbspam.engine.accumulator import ALL_VIEWS, Table, empty_table, merge_tables
+from nbspam.engine.accumulator import Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import Floats, view_lengths
-from nbspam.settings import ALL_VIEWS as ALL
-from nbspam.settings import Settings
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.tokens.bag import MEASURES_VIEW, READ_NUMBERS, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.file import Vocabulary
 
 
 def view_numbers(views: str) -> tuple[int, ...]:
     """The numbers of the views that are read: of those named, parted by commas, or of `all`."""
-    return ALL_VIEWS if views == ALL else tuple(map(VIEW_NAMES.index, views.split(",")))
+    return READ_NUMBERS if views == ALL_VIEWS else tuple(map(VIEW_NAMES.index, views.split(",")))
 
 
 def views_read(settings: Settings) -> tuple[int, ...]:

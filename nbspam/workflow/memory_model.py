@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import split_texts
 from nbspam.store.reader import Model
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, Bag
 
 Whole = NDArray[np.integer[Any]]
-VIEW_COUNT = len(VIEW_NAMES)
 
 
 class Sums(NamedTuple):
     """What is true of the whole vocabulary.
 
     messages               : int64 (n_classes,)
-    words                  : int64 (VIEW_COUNT,), distinct tokens by view
-    documents, occurrences : int64 (VIEW_COUNT, n_classes)
+    words                  : int64 (N_VIEWS,), distinct tokens by view
+    documents, occurrences : int64 (N_VIEWS, n_classes)
     """
 
     messages: Ints
@@ -39,11 +38,11 @@ def sums_of(block: Block, documents: Ints, occurrences: Ints, messages: Ints) ->
     """The sums of counts over the columns of a block."""
     by_view = [
         np.array(
-            [np.bincount(block.views, weights=row, minlength=VIEW_COUNT) for row in table], dtype=np.int64
+            [np.bincount(block.views, weights=row, minlength=N_VIEWS) for row in table], dtype=np.int64
         ).T
         for table in (documents, occurrences)
     ]
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=VIEW_COUNT)
+    words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
     return Sums(messages, words, by_view[0], by_view[1])
 
 
@@ -143,7 +142,7 @@ class MemoryModel(Model):
 
 def bag_of(block: Block, row: int, texts: list[bytes]) -> Bag:
     """The tokens of one message as the tokenizer gave them, but for their order."""
-    by_view: list[list[str]] = [[] for _ in VIEW_NAMES]
+    by_view: list[list[str]] = [[] for _ in range(N_VIEWS)]
     pairs = slice(block.starts[row], block.starts[row + 1])
     for column, times in zip(block.columns[pairs].tolist(), block.counts[pairs].tolist(), strict=True):
         by_view[block.views[column]].extend([texts[column].decode("utf-8", "replace")] * times)

@@ -24,7 +24,7 @@ from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.numeric import NAMES
 from nbspam.workflow.calibrating import NOT_FITTED, Fitted, aligned_documents, fresh_sample, ways_to_see
 
@@ -126,8 +126,8 @@ class PriorModel:
         prior = self._table()
         keys = np.union1d(table.keys, prior.keys)
         outside = ~np.isin(keys, block.keys)
-        totals = np.zeros((len(self.classes), len(VIEW_NAMES)))
-        words = np.zeros(len(VIEW_NAMES))
+        totals = np.zeros((len(self.classes), N_VIEWS))
+        words = np.zeros(N_VIEWS)
         views = np.zeros(len(keys), np.int64)
         for part, factor in ((table, 1.0), (prior, self.factor)):
             place = np.searchsorted(keys, part.keys)
@@ -135,6 +135,6 @@ class PriorModel:
             some = outside[place] & (part.views != NOTAWORD_VIEW)
             for k in range(len(self.classes)):
                 weights = factor * part.documents[k][some]
-                totals[k] += np.bincount(part.views[some], weights, len(VIEW_NAMES))
-        words += np.bincount(views[outside & (views != NOTAWORD_VIEW)], minlength=len(VIEW_NAMES))
+                totals[k] += np.bincount(part.views[some], weights, N_VIEWS)
+        words += np.bincount(views[outside & (views != NOTAWORD_VIEW)], minlength=N_VIEWS)
         return totals, words

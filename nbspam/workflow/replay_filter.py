@@ -23,9 +23,10 @@ from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
+from nbspam.tokens.bag import N_VIEWS
 from nbspam.workflow.bulk_filter import prior_shift
 from nbspam.workflow.judging import Judge, clues_of
-from nbspam.workflow.memory_model import VIEW_COUNT, Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
+from nbspam.workflow.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
 
 
 class GrowingCounts:
@@ -38,10 +39,10 @@ class GrowingCounts:
     def __init__(self, n_classes: int, n_columns: int) -> None:
         self.documents = np.zeros((n_classes, n_columns), np.int32)
         self.occurrences = np.zeros((n_classes, n_columns), np.int32)
-        by_view = (VIEW_COUNT, n_classes)
+        by_view = (N_VIEWS, n_classes)
         self.sums = Sums(
             np.zeros(n_classes, np.int64),
-            np.zeros(VIEW_COUNT, np.int64),
+            np.zeros(N_VIEWS, np.int64),
             np.zeros(by_view, np.int64),
             np.zeros(by_view, np.int64),
         )
@@ -49,12 +50,12 @@ class GrowingCounts:
     def add(self, columns: Whole, counts: Whole, views: Whole, label: int) -> None:
         """Count one message: its distinct columns, how often each, and their views."""
         fresh = ~self.documents[:, columns].any(axis=0)
-        self.sums.words[:] += np.bincount(views[fresh], minlength=VIEW_COUNT)
+        self.sums.words[:] += np.bincount(views[fresh], minlength=N_VIEWS)
         self.documents[label, columns] += 1
         self.occurrences[label, columns] += counts
         self.sums.messages[label] += 1
-        self.sums.documents[:, label] += np.bincount(views, minlength=VIEW_COUNT)
-        self.sums.occurrences[:, label] += np.bincount(views, weights=counts, minlength=VIEW_COUNT).astype(
+        self.sums.documents[:, label] += np.bincount(views, minlength=N_VIEWS)
+        self.sums.occurrences[:, label] += np.bincount(views, weights=counts, minlength=N_VIEWS).astype(
             np.int64
         )
 

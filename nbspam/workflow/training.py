@@ -23,7 +23,7 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
@@ -217,13 +217,13 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
 
 def write_table(file: NewModel, table: Table) -> None:
     """Fills the tables of counts."""
-    n_views, n_classes = len(VIEW_NAMES), len(table.documents)
-    file.views(VIEW_NAMES, np.bincount(table.views, minlength=n_views).tolist())
+    n_classes = len(table.documents)
+    file.views(VIEW_NAMES, np.bincount(table.views, minlength=N_VIEWS).tolist())
     totals = []
     for k in range(n_classes):
-        documents = np.bincount(table.views, weights=table.documents[k], minlength=n_views)
-        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=n_views)
-        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(n_views)])
+        documents = np.bincount(table.views, weights=table.documents[k], minlength=N_VIEWS)
+        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=N_VIEWS)
+        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(N_VIEWS)])
     file.view_totals(totals)
     file.token_columns(_token_columns(table))
     file.histogram(_histogram_rows(table))

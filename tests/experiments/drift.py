@@ -3,7 +3,8 @@
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows, time_order
-from nbspam.models.views import N_VIEWS, Background
+from nbspam.models.views import Background
+from nbspam.tokens.bag import N_VIEWS
 from tests.experiments.lab import Way, counted, evidence, heading, mail, row
 
 PARTS = 6  # the mail in time order; each part is judged by what came before it, the first is not

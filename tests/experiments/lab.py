@@ -42,7 +42,7 @@ from nbspam.settings import (
 )
 from nbspam.sources import open_labelled
 from nbspam.tokens import VIEWS, Bag, tokenize
-from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS
 from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
@@ -130,16 +130,16 @@ def evidence(block: Block, seen: kept.Background, way: Way, n_views: int = len(V
     n_views : of words; a fourth has the place that NOTAWORD has in a model
     """
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
-    cells = block.rows() * kept.N_VIEWS + block.views[block.columns]
-    size = len(block) * kept.N_VIEWS
+    cells = block.rows() * N_VIEWS + block.views[block.columns]
+    size = len(block) * N_VIEWS
     all_tokens = np.bincount(cells, minlength=size)
     missing = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
-    unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, kept.N_VIEWS)[:, :n_views]
+    unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, N_VIEWS)[:, :n_views]
     familiarity = 1.0 - way.novelty * unknown**2
     columns = [familiarity * _averages(block, seen, way, alpha)[:, :n_views] for alpha in alphas]
     if way.strongest is not None:
         weights = np.clip(_weights(block, seen, way.strongest, 0.0), -way.most, way.most)
-        strongest = _strongest(cells, weights, way.first_ones, size).reshape(-1, kept.N_VIEWS)
+        strongest = _strongest(cells, weights, way.first_ones, size).reshape(-1, N_VIEWS)
         columns.append(strongest[:, :n_views] * (familiarity if way.diluted else 1.0))
     if way.measures is not None:
         columns.append(_measures(block, seen, way.measures))
@@ -167,13 +167,13 @@ def _measures(block: Block, seen: kept.Background, alpha: float) -> Any:
 def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> Any:
     """float64 (n_rows, N_VIEWS), nats: the averages under one smoothing constant."""
     views = block.views[block.columns].astype(np.int64)
-    cells, size = block.rows() * kept.N_VIEWS + views, len(block) * kept.N_VIEWS
+    cells, size = block.rows() * N_VIEWS + views, len(block) * N_VIEWS
     weights = _weights(block, seen, alpha, way.confidence)
     chosen = _chosen(np.abs(weights), views, cells, way)
     n = np.bincount(cells[chosen], minlength=size)
     sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
     divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
-    return (sums / divisors[way.length]).reshape(-1, kept.N_VIEWS)
+    return (sums / divisors[way.length]).reshape(-1, N_VIEWS)
 
 
 def _weights(block: Block, seen: kept.Background, alpha: float, confidence: float) -> Any:
