@@ -25,16 +25,25 @@ Rows = dict[int, tuple[int, ...]]  # key -> its counts as the model has them
 
 def make_words(model: Model, settings: Settings) -> WordScorer:
     """The event model of words on the counts of a model; it knows no measures."""
-    notaword = 0 if model.words[NOTAWORD_VIEW] else 1  # it is in the vocabulary even when never counted
     totals = WordTotals(
         model.messages,
-        [sum(column) for column in zip(*model.documents[:MEASURES_VIEW], strict=True)],
-        [sum(column) for column in zip(*model.occurrences[:MEASURES_VIEW], strict=True)],
-        sum(model.words[:MEASURES_VIEW]) + notaword,
+        word_totals(model.documents),
+        word_totals(model.occurrences),
+        vocabulary_size(model),
         model.histogram("documents") if settings.event_model == "bernoulli" else (),
         model.histogram("complement") if settings.event_model == "complement" and settings.normalise else (),
     )
     return make_word_scorer(settings.event_model, totals, settings.alpha, settings.normalise)
+
+
+def word_totals(by_view: list[list[int]]) -> list[int]:
+    """Sums over the views of words, by class."""
+    return [sum(column) for column in zip(*by_view[:MEASURES_VIEW], strict=True)]
+
+
+def vocabulary_size(model: Model) -> int:
+    """|V|, NOTAWORD among them: it is in the vocabulary even when never counted."""
+    return sum(model.words[:MEASURES_VIEW]) + (0 if model.words[NOTAWORD_VIEW] else 1)
 
 
 def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[Part]:

@@ -15,6 +15,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.word_sum import vocabulary_size, word_totals
 from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import Word
 from nbspam.store.reader import Model
@@ -90,16 +91,6 @@ def by_class(classes: Sequence[str], values: Sequence[float]) -> str:
     return ", ".join(f"{name} {number(value)}" for name, value in zip(classes, values, strict=True))
 
 
-def _totals(table: list[list[int]]) -> list[int]:
-    """Sums over the views of words, by class."""
-    return [sum(column) for column in zip(*table[:MEASURES_VIEW], strict=True)]
-
-
-def vocabulary_size(model: Model) -> int:
-    """|V|, NOTAWORD among them."""
-    return int(sum(model.words[:MEASURES_VIEW])) + (0 if model.words[NOTAWORD_VIEW] else 1)
-
-
 def _symbols(model: Model, settings: Settings) -> list[Line]:
     classes = model.classes
     lines = [
@@ -111,8 +102,8 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
     if settings.features == "numeric":
         return lines
     lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model))))
-    lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, _totals(model.documents))))
-    lines.append(("N_k, occurrences of words", by_class(classes, _totals(model.occurrences))))
+    lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))))
+    lines.append(("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))))
     if settings.averaged:
         for view, name in enumerate(VIEWS):
             words = (
@@ -262,13 +253,13 @@ def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[flo
         count, total = word.documents[k], model.documents[word.view][k]
         size = model.words[word.view] + 1
     elif settings.event_model == "presence":
-        count, total = word.documents[k], _totals(model.documents)[k]
+        count, total = word.documents[k], word_totals(model.documents)[k]
     elif settings.event_model == "bernoulli":
         count, total, size = word.documents[k], model.messages[k], 2
     elif settings.event_model == "multinomial":
-        count, total = word.occurrences[k], _totals(model.occurrences)[k]
+        count, total = word.occurrences[k], word_totals(model.occurrences)[k]
     else:
-        everything = _totals(model.occurrences)
+        everything = word_totals(model.occurrences)
         count, total = sum(word.occurrences) - word.occurrences[k], sum(everything) - everything[k]
     fraction = f"({number(count)} + {a:g}) / ({number(total)} + {a:g} · {number(size)})"
     return count + a, total + a * size, fraction

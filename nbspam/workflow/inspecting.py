@@ -18,13 +18,14 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.credibility import word_share_interval
 from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
+from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.inspect import Word, check_model, covariance_of, find_word, learned_messages, telling_word
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
 from nbspam.tokens.bag import VIEW_NAMES
 from nbspam.workflow.classifying import stored_loss
-from nbspam.workflow.formulas import sections, vocabulary_size
+from nbspam.workflow.formulas import sections
 
 Info = dict[str, Any]
 
