@@ -79,9 +79,8 @@ def used_columns(block: Block) -> Block:
 
 def only_views(block: Block, views: Sequence[int]) -> Block:
     """The messages with the tokens of some views, by number, as if there were no others."""
-    if np.isin(block.views, views).all():
-        return block
-    return used_columns(without_columns(block, np.isin(block.views, views)))
+    wanted = np.isin(block.views, views)
+    return block if wanted.all() else used_columns(without_columns(block, wanted))
 
 
 def _joined(parts: list[Any], kind: type) -> Any:

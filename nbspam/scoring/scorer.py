@@ -97,7 +97,7 @@ class Counted:
         self.features = features
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in (*bag.views(), (), bag.measures):  # no message has NOTAWORD: its model may
+        for found in (*bag.views(), (), bag.measures):  # none is NOTAWORD: what that is, a model says
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
@@ -251,7 +251,9 @@ class Scorer:
                 evidence[place] = self._extremes(words, self._strongest[view], self._weights[place])
             parts.extend(words.parts.values())
         if self._settings.measures:
-            found, measured = self._measures(counted, rows, self._weights[len(evidence) :])
+            found, measured = self._measures(
+                counted.tokens[MEASURES_VIEW], rows, self._weights[len(evidence) :]
+            )
             parts.extend(found)
             evidence.extend(measured)
         parts.extend(self._fixed_parts(unknown, len(evidence)))
@@ -290,24 +292,23 @@ class Scorer:
         return [words.familiarity * (excess - found[0][0]) for excess, _ in found]
 
     def _measures(
-        self, counted: Counted, rows: dict[int, tuple[int, ...]], weights: list[float]
+        self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]
     ) -> tuple[list[Part], list[list[float]]]:
         """What each measure that was met adds, and the evidence of all in order, by class.
 
-        weights : those of the measures first
+        tokens : those of the measures, some of which may be gone;  weights : theirs first
         """
         from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
 
         messages = messages_measured(self._model.documents[MEASURES_VIEW])
-        keys = {measure_of(text): key for key, (text, _) in counted.tokens[MEASURES_VIEW].items()}
+        found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[Part] = []
         evidence: list[list[float]] = []
         for name, weight in zip(MEASURES, weights, strict=False):
-            counts = rows.get(keys[name]) if name in keys else None
+            text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
                 values = measure_evidence(counts[::2], messages, N_BINS[name])
-                text, _ = counted.tokens[MEASURES_VIEW][keys[name]]
                 part = Part("token", text, MEASURES_VIEW, [weight * value for value in values], counts)
                 part.scale = weight
                 parts.append(part)

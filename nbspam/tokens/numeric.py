@@ -107,7 +107,6 @@ NAMES = tuple(name for name, _, _, _ in FEATURES)
 
 _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
-_LETTERS = _CAPITALS + bytes(range(97, 123))
 
 
 def numeric_features(
@@ -159,7 +158,7 @@ def _character_shares(text: str) -> list[float | None]:
     if not made_of.ink:
         return [None, None, None, None, *marks, None, None]
     return [
-        _capital_share(text, made_of.printed, made_of.letters),
+        _capital_share(text, made_of),
         made_of.share(made_of.digits),
         made_of.share(made_of.punctuation),
         made_of.share(made_of.foreign),
@@ -169,9 +168,9 @@ def _character_shares(text: str) -> list[float | None]:
     ]
 
 
-def _capital_share(text: str, raw: bytes, letters: int) -> float | None:
-    """raw : the ASCII in the text, letters of them are letters."""
-    capitals = len(raw) - len(raw.translate(None, _CAPITALS))
+def _capital_share(text: str, made_of: Characters) -> float | None:
+    letters = made_of.letters
+    capitals = len(made_of.printed) - len(made_of.printed.translate(None, _CAPITALS))
     if not text.isascii():
         foreign = text.encode("utf-8", "ignore").translate(None, _ASCII).decode("utf-8", "ignore")
         for character in set(foreign):  # counted by kind: a text has few different letters
@@ -230,21 +229,17 @@ def _header_measures(message: Message, arrived: float | None) -> list[float | No
     """hops to foreign_message_id."""
     first, hops, addressed = _read_headers(message)
     subject = first.get("subject")
+    start = (subject or "")[:MAX_CHARACTERS]
     sender, reply_to = address_host(first.get("from", "")), address_host(first.get("reply-to", ""))
     return [
         float(hops),
         _delay_hours(first.get("date", ""), arrived) if hops else None,
         float(addressed),
         None if subject is None else float(len(subject)),
-        _subject_capitals(subject[:MAX_CHARACTERS]) if subject else None,
+        _capital_share(start, Characters(start)),
         float(reply_to != sender) if reply_to and sender else None,
         foreign_message_id(first),
     ]
-
-
-def _subject_capitals(subject: str) -> float | None:
-    raw = subject.encode("ascii", "ignore")
-    return _capital_share(subject, raw, len(raw) - len(raw.translate(None, _LETTERS)))
 
 
 def _delay_hours(date: str, arrived: float | None) -> float | None:

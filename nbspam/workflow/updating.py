@@ -28,7 +28,7 @@ from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, ways_to_see
-from nbspam.workflow.fixed_words import view_numbers
+from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.training import Progress, Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
@@ -50,13 +50,14 @@ def update(
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
-        views = model.settings.get("views", ALL_VIEWS)
-        known = model.classes
-        asked, features = asked_by(from_text(model.settings)), model.settings.get("features", "words")
+        settings, known = from_text(model.settings), model.classes
         edges = measured_edges(model)
     finally:
         model.close()
-    counts = Accumulator(len(known), keys, view_numbers(views), features != "numeric", features != "words")
+    asked = asked_by(settings)
+    counts = Accumulator(
+        len(known), keys, views_read(settings), settings.features != "numeric", asked.features
+    )
     skipped: Skipped = []
     for blocks, unread in read_blocks(items, known, jobs, asked):
         skipped.extend(unread)
