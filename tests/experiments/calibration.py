@@ -13,7 +13,7 @@ from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.views import Evidence, fixed_background, leave_one_out, prequential, view_evidence
 from nbspam.scoring import calibration
 from nbspam.settings import Settings
-from tests.experiments.lab import FOLDS, counted, heading, later_row, mail, row
+from tests.experiments.lab import FOLDS, LATER, counted, heading, later_row, mail, row
 
 SETTINGS = Settings()
 SOURCES = {
@@ -91,7 +91,7 @@ def amounts() -> None:
     heading("spamassassin", len(block))
     for name, (warm_up, step) in SHARES.items():
         print(row(name, by_folds(block, True, warm_up, SETTINGS, step), block.labels), flush=True)
-    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    heading(LATER, len(block))
     for name, (warm_up, step) in SHARES.items():
         print(later_row(name, block, judge_with(SETTINGS, warm_up, step)), flush=True)
 
@@ -117,7 +117,7 @@ def freedoms() -> None:
             with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
                 print(row(name, by_folds(block, True, warm_up), block.labels), flush=True)
     block = blocks["spamassassin"]
-    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    heading(LATER, len(block))
     for name, changed in FREEDOMS.items():
         with mock.patch.dict(calibration._FIRST_VARIANCE, changed):
             print(later_row(name, block, judge_with(SETTINGS)), flush=True)

@@ -49,6 +49,8 @@ from tests.conftest import unpacked
 from tests.peers.subject_and_body import cut_down
 
 FOLDS = 5
+FEW, JUDGED, DRAWS = 500, 1_500, 6  # messages that train and that are judged, and how often they are drawn
+LATER = "spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %"
 CORPORA = {  # archive, folder, index or the folder itself, take every n-th message, subject and body only
     "spamassassin": ("spamassassin", "sa", "train.index", 1, False),
     "sms": ("sms", "sms", "", 1, False),
@@ -297,6 +299,17 @@ def later_row(name: str, block: Block, judge: Callable[[Block, Block], Any]) -> 
         cut, end = len(order) * percent // 100, len(order) * min(percent + 30, 100) // 100
         past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
         rows.append(row("", judge(past, future), future.labels))
+    return means(name, rows)
+
+
+def few_row(name: str, block: Block, way: Way) -> str:
+    """Trained on some messages drawn at random, others judged: means over the draws."""
+    rows = []
+    for seed in range(DRAWS):
+        drawn = np.random.default_rng(seed).permutation(len(block))
+        few = select_rows(block, np.sort(drawn[:FEW]))
+        others = select_rows(block, drawn[FEW : FEW + JUDGED])
+        rows.append(row("", learn(few, others, way), others.labels))
     return means(name, rows)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from unittest import mock
 
 from nbspam.engine.block import Block
@@ -14,10 +13,14 @@ from nbspam.tokens.measures import BINS, MEASURES, Reading, measure_of
 from nbspam.tokens.numeric import NAMES, numeric_features
 from tests.experiments.lab import (
     CORPORA,
+    FEW,
+    JUDGED,
+    LATER,
     Variant,
     Way,
     check_law,
     counted,
+    few_row,
     heading,
     judged,
     later_row,
@@ -25,17 +28,14 @@ from tests.experiments.lab import (
     mail,
     row,
 )
-from tests.experiments.strongest import JUDGED, SMALL, small_row
 
-LATER = "spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %"
 WAYS = {
     "kept: eleven, λ = 1": Way(),
     "none": Way(measures=None),
     "λ = 0.3": Way(measures=0.3),
     "λ = 3": Way(measures=3.0),
 }
-FREEDOMS = {  # weight before any mail, variance
-    "kept: weights begin at 0.1, variance 0.2": (0.1, 0.2),
+FREEDOMS = {  # weight before any mail, variance; kept are 0.1 and 0.2
     "variance 0.05": (0.1, 0.05),
     "variance 1": (0.1, 1.0),
     "weights begin at 0": (0.0, 0.2),
@@ -96,7 +96,7 @@ def rows_of(block: Block, judge: Callable[[str, Block, Way], str]) -> None:
     """The table of the ways on one block, with the freedoms."""
     for name, way in WAYS.items():
         print(judge(name, block, way), flush=True)
-    for name, (first, variance) in list(FREEDOMS.items())[1:]:
+    for name, (first, variance) in FREEDOMS.items():
         with (
             mock.patch.object(calibration, "_FIRST_MEASURE", first),
             mock.patch.dict(calibration._FIRST_VARIANCE, measure=variance),
@@ -111,8 +111,7 @@ def folds_row(name: str, block: Block, way: Way) -> str:
 
 def later(name: str, block: Block, way: Way) -> str:
     """Later mail."""
-    judge: Any = partial(learn, way=way)
-    return later_row(name, block, judge)
+    return later_row(name, block, partial(learn, way=way))
 
 
 if __name__ == "__main__":
@@ -125,9 +124,9 @@ if __name__ == "__main__":
     heading(LATER, len(blocks["spamassassin"]))
     rows_of(blocks["spamassassin"], later)
     for corpus, block in blocks.items():
-        heading(f"{corpus}, {SMALL} messages train, {JUDGED:,} are judged", len(block))
+        heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", len(block))
         for name in ("kept: eleven, λ = 1", "none"):
-            print(small_row(name, block, WAYS[name]), flush=True)
+            print(few_row(name, block, WAYS[name]), flush=True)
     for corpus in ("spamassassin", "sms", "ccert_zh"):
         changed = {name: (counted(messages[corpus], change), way) for name, (change, way) in VARIANTS.items()}
         tables = [(corpus, folds_row)] + [(LATER, later)] * (corpus == "spamassassin")

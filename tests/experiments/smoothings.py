@@ -9,7 +9,7 @@ from nbspam.scoring import calibration
 from nbspam.settings import ALPHA, SECOND_ALPHA, Settings
 from nbspam.workflow.calibrating import WARM_UP_SHARE
 from tests.experiments.calibration import by_folds, judge_with
-from tests.experiments.lab import counted, heading, later_row, mail, row
+from tests.experiments.lab import LATER, counted, heading, later_row, mail, row
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
@@ -79,7 +79,7 @@ def in_time_order() -> None:
 def later_mail() -> None:
     """Trained on the older part of the mail."""
     block = counted(mail("spamassassin"))
-    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    heading(LATER, len(block))
     for pair in PAIRS:
         print(later_row(name_of(pair), block, judge_with(settings_of(pair))), flush=True)
     print(

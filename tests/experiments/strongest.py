@@ -2,25 +2,22 @@
 
 from functools import partial
 
-import numpy as np
-
-from nbspam.engine.accumulator import select_rows
-from nbspam.engine.block import Block
 from tests.experiments.lab import (
     CORPORA,
+    FEW,
+    JUDGED,
+    LATER,
     Way,
     check_law,
     counted,
+    few_row,
     heading,
     later_row,
     learn,
     mail,
-    means,
-    row,
     ways,
 )
 
-SMALL, JUDGED, DRAWS = 500, 1_500, 6
 WAYS = {
     "kept: one of each class, λ = 1": Way(),
     "none": Way(strongest=None),
@@ -36,26 +33,15 @@ WAYS = {
 }
 
 
-def small_row(name: str, block: Block, way: Way) -> str:
-    """Trained on some messages drawn at random, others judged: means over the draws."""
-    rows = []
-    for seed in range(DRAWS):
-        drawn = np.random.default_rng(seed).permutation(len(block))
-        few = select_rows(block, np.sort(drawn[:SMALL]))
-        others = select_rows(block, drawn[SMALL : SMALL + JUDGED])
-        rows.append(row("", learn(few, others, way), others.labels))
-    return means(name, rows)
-
-
 if __name__ == "__main__":
     check_law(counted(mail("spamassassin")[::10]))
     ways(CORPORA, WAYS)
     block = counted(mail("spamassassin"))
-    heading("spamassassin, judged is later mail: the next 30 % after 30, 40 ... 80 %", len(block))
+    heading(LATER, len(block))
     for name, way in WAYS.items():
         print(later_row(name, block, partial(learn, way=way)), flush=True)
     for corpus in CORPORA:
         block = counted(mail(corpus))
-        heading(f"{corpus}, {SMALL} messages train, {JUDGED:,} are judged", len(block))
+        heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", len(block))
         for name in ("kept: one of each class, λ = 1", "none"):
-            print(small_row(name, block, WAYS[name]), flush=True)
+            print(few_row(name, block, WAYS[name]), flush=True)
