@@ -8,6 +8,7 @@ an integer array, so a block of 500 messages pickles in a millisecond.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from typing import Any
@@ -133,8 +134,8 @@ class BlockBuilder:
     """Collects bags into a block."""
 
     def __init__(self) -> None:
-        self._numbers: list[dict[str, int]] = [{} for _ in READ_NUMBERS]
-        self._counters = [count() for _ in READ_NUMBERS]
+        # A new token gets the next number in C: 0.1 us a token, a loop takes 0.3.
+        self._numbers: list[dict[str, int]] = [defaultdict(count().__next__) for _ in READ_NUMBERS]
         self._tokens = [array("I") for _ in READ_NUMBERS]
         self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
         self.labels: list[int] = []
@@ -160,11 +161,9 @@ class BlockBuilder:
         features: Sequence[float | None] = (),
     ) -> None:
         """One more message."""
-        for numbers, counter, tokens, ends, found in zip(
-            self._numbers, self._counters, self._tokens, self._ends, (*bag.views(), bag.measures), strict=True
-        ):
-            # A token's number is its place among all, so that C alone numbers: 0.1 us a token, not 0.3.
-            tokens.extend(map(numbers.setdefault, found, counter))
+        views = (*bag.views(), bag.measures)
+        for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, views, strict=True):
+            tokens.extend(map(numbers.__getitem__, found))
             ends.append(len(tokens))
         self.names.append(name)
         self.labels.append(label)
@@ -180,7 +179,7 @@ class BlockBuilder:
             stops = np.frombuffer(ends, np.uint64).astype(np.int64)
             lengths = stops - np.concatenate([np.zeros(1, np.int64), stops[:-1]])
             rows = np.repeat(np.arange(len(self), dtype=np.int64), lengths)
-            pairs.append((rows << 32) | (_dense(numbers, tokens) + first_column))
+            pairs.append((rows << 32) | (np.frombuffer(tokens, np.uint32) + first_column))
             first_column += len(numbers)
         ordered = np.sort(np.concatenate(pairs))  # sorting beats the hashing of np.unique
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -205,14 +204,6 @@ class BlockBuilder:
     def _feature_matrix(self) -> NDArray[np.float64]:
         width = len(self.features[0]) if self.features else 0
         return np.array(self.features, np.float64).reshape(len(self), width)  # None becomes NaN
-
-
-def _dense(numbers: dict[str, int], tokens: array[int]) -> Ints:
-    """int64 (n_tokens,): each token's number among the distinct ones, in order of first appearance."""
-    firsts = np.fromiter(numbers.values(), np.int64, len(numbers))
-    places = np.zeros(len(tokens) + 1, np.int64)
-    places[firsts] = np.arange(len(firsts))
-    return np.asarray(places[np.frombuffer(tokens, np.uint32)])
 
 
 def _keys(numberings: Iterable[dict[str, int]]) -> Ints:

@@ -23,7 +23,7 @@ from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.measures import Reading
 from nbspam.tokens.numeric import numeric_features
 
-SHARD_MESSAGES = 250
+SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
 
 Skipped = list[tuple[str, str]]
