@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -185,19 +186,22 @@ def test_a_rare_word_has_a_wide_interval_and_a_frequent_one_a_narrow(
     assert max(widths[True]) < 0.4
 
 
+def drawn_text(name: str, seed: int) -> str:
+    """Nine words, each twice as likely in its class as in the other."""
+    ham, spam = ["meeting", "lunch", "report"], ["offer", "winner", "credit"]
+    return " ".join(Random(f"{name} {seed}").choices([*ham, *spam, *(ham if name == "ham" else spam)], k=9))
+
+
 @pytest.mark.parametrize("way", ["views", "presence", "multinomial", "bernoulli", "complement"])
 def test_the_interval_of_the_log_odds_narrows_with_more_mail(tmp_path: Path, way: str) -> None:
     widths = []
-    for copies in (2, 200):
-        folder = tmp_path / f"{copies}"
-        texts = {
-            "ham": [mail("meeting" + " offer" * (n % 2)) for n in range(copies)],
-            "spam": [mail("offer" + " meeting" * (n % 2)) for n in range(copies)],
-        }
+    for number in (2, 200):
+        folder = tmp_path / f"{number}"
+        texts = {name: [mail(drawn_text(name, n)) for n in range(number)] for name in ("ham", "spam")}
         write_folders(folder / "mail", texts)
         run("train", folder / "mail", "-m", folder / "m", "-q")
         classifier = open_classifier(str(folder / "m"), WAYS[way])
-        found = explain(classifier, mail("meeting offer"), "message")
+        found = explain(classifier, mail(drawn_text("ham", -1)), "message")
         assert found.interval is not None
         assert found.interval[0] < found.verdict.log_odds < found.interval[1]  # type: ignore[operator]
         widths.append(found.interval[1] - found.interval[0])

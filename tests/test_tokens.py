@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from nbspam.tokens.unicode_words import unicode_words
 from nbspam.tokens.words import MAX_WORD, Memory, parents, words
 
 FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
-MAX_TOKEN = 160  # characters: a field's name and an address of twice MAX_WORD
+MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
 
 
 def bag(data: bytes) -> Bag:
@@ -212,6 +213,38 @@ def test_the_subject_gives_pairs_of_words() -> None:
 def test_the_order_of_fields_is_evidence_without_those_of_the_way() -> None:
     found = structure(b"Received: by x\nFrom: a\nReceived: by y\nTo: b\n\n")
     assert [token for token in found if token.startswith("order=")] == ["order=from>to"]
+
+
+def numbered(first: int, last: int) -> list[str]:
+    return [f"w{number}" for number in range(first, last + 1)]
+
+
+def paired(words: list[str]) -> list[str]:
+    return [f"edge={first}+{second}" for first, second in pairwise(words)]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (1, []),
+        (2, paired(numbered(1, 2))),
+        (6, paired(numbered(1, 5))),  # the sixth has no neighbour among the last
+        (30, paired(numbered(1, 5)) + paired(numbered(6, 30))),
+        (31, paired(numbered(1, 5)) + paired(numbered(7, 31))),
+        (40, paired(numbered(1, 5)) + paired(numbered(16, 40))),
+    ],
+)
+def test_pairs_of_the_first_and_the_last_words_of_a_text(number: int, expected: list[str]) -> None:
+    found = structure(b"\n" + " ".join(numbered(1, number)).encode())
+    assert [token for token in found if token.startswith("edge=")] == expected
+
+
+def test_a_flood_of_tags_leaves_no_edge_out() -> None:
+    url = "http://a.example/" + "/".join(numbered(1, 30))
+    flood = f"Content-Type: text/html\n\nDear Sir {f'<a href={url}>{url} </a><img src={url}>' * 500}"
+    found = structure(flood.encode())
+    assert len(found) == MAX_TOKENS
+    assert "edge=dear+sir" in found
 
 
 def test_names_beyond_ascii_in_an_address_are_words() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag
 from nbspam.tokens.headers import field_order, header_tokens
-from nbspam.tokens.structure import message_tokens, part_tokens
+from nbspam.tokens.structure import edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
 
@@ -38,8 +38,9 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
         for name, text in part.embedded_headers:
             if name in ("subject", "from"):
                 body.extend(words(text, MAX_TOKENS))
-    header = header_tokens(message.headers)
-    bag = Bag(header[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+    body = body[:MAX_TOKENS]
+    structure = [*edge_tokens(body), *structure]  # first, so that no flood of tags leaves them out
+    bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body, structure[:MAX_TOKENS])
     if measured:
         from nbspam.tokens.measures import measures  # the textbook does not pay for it
 

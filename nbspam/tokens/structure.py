@@ -6,6 +6,8 @@ and colours, where links and images point, what is hidden from the reader.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens.urls import url_tokens
 from nbspam.tokens.words import Memory, words
@@ -21,6 +23,8 @@ MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
 MAX_NAME = 40  # characters of one that is remembered
 MAX_LINKS = 300
 MAX_NAME_WORDS = 20
+FIRST_WORDS = 5  # of the text whose pairs are read, and
+LAST_WORDS = 25  # so many of its last: docs/experiments/edges.md
 _MAGIC = (
     (b"MZ", "exe"),
     (b"PK\x03\x04", "zip"),
@@ -33,6 +37,15 @@ _MAGIC = (
     (b"7z\xbc\xaf", "7z"),
     (b"{\\rtf", "rtf"),
 )
+
+
+def edge_tokens(body: list[str]) -> list[str]:
+    """Pairs of neighbours where a text begins and where it ends: how it greets, who signs it, what closes it.
+
+    body : the words of the text, in order
+    """
+    edges = (body[:FIRST_WORDS], body[max(FIRST_WORDS, len(body) - LAST_WORDS) :])
+    return [f"edge={first}+{second}" for edge in edges for first, second in pairwise(edge)]
 
 
 def atom(text: str, limit: int) -> str:
