@@ -8,14 +8,15 @@ from math import log
 import numpy as np
 import pytest
 
-from nbspam.engine.block import Block, BlockBuilder
-from nbspam.engine.corpus import merge_blocks
+from nbspam.engine.accumulator import select_rows
+from nbspam.engine.block import Block, BlockBuilder, Ints
+from nbspam.engine.corpus import merge_blocks, used_columns
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.scoring.evidence import ViewEvidence, strongest_words
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings
-from nbspam.tokens.bag import Bag
+from nbspam.tokens.bag import EDGE, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
@@ -83,15 +84,14 @@ def random_block(n_classes: int) -> Block:
             common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
+        views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         builder.add(str(number), label, Bag(*views, measured), None, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
-    settings, block = WAYS[way], random_block(n_classes)
+def scorer_of_some(block: Block, n_classes: int, settings: Settings) -> tuple[Scorer, Ints]:
+    """A model of two thirds of the messages: what scores one, and its n_jk, int64 (n_classes, n_columns)."""
     seen = np.arange(len(block)) % 3 > 0
     documents = np.zeros((n_classes, len(block.keys)), np.int64)
     rows = block.rows()
@@ -101,7 +101,15 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
     weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
     sums = sums_of(block, documents, documents, messages)
     classes = tuple(f"class {k}" for k in range(n_classes))
-    scorer = Scorer(MemoryModel(classes, block.keys, documents, documents, sums, weights), settings)
+    model = MemoryModel(classes, block.keys, documents, documents, sums, weights)
+    return Scorer(model, settings), documents
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
+    settings, block = WAYS[way], random_block(n_classes)
+    scorer, documents = scorer_of_some(block, n_classes, settings)
     bulk = view_evidence(block, fixed_background(block, documents), settings)
     assert bulk.kinds == settings.kinds
     texts = texts_of(block)
@@ -109,6 +117,28 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
         scored = scorer.score(Counted(bag_of(block, row, texts)))
         assert np.array(scored.evidence) == pytest.approx(bulk.evidence[row], abs=1e-9)
         assert scored.unknown == pytest.approx(bulk.unknown[row].tolist())
+
+
+def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
+    block = random_block(2)
+    scorer, _ = scorer_of_some(block, 2, Settings())
+    bag = bag_of(block, 0, texts_of(block))
+    plain = scorer.score(Counted(bag))
+    structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
+    more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures)))
+    assert (more.scores, more.evidence, more.unknown) == (plain.scores, plain.evidence, plain.unknown)
+    other = scorer.score(Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures)))
+    assert other.unknown[2] > plain.unknown[2]
+
+
+def test_a_block_knows_its_pairs_at_the_edges() -> None:
+    block = random_block(3)
+    expected = [text.startswith(EDGE.encode()) for text in texts_of(block)]
+    assert any(expected)
+    assert block.edges().tolist() == expected
+    used = used_columns(select_rows(block, np.array([5, 2])))
+    assert used.edges().tolist() == [text.startswith(EDGE.encode()) for text in texts_of(used)]
+    assert BlockBuilder().build().edges().tolist() == []
 
 
 @pytest.mark.parametrize("kinds", [settings.kinds for settings in WAYS.values()])

@@ -70,11 +70,7 @@ def used_columns(block: Block) -> Block:
     """The same messages over those columns that are in them."""
     used = np.zeros(len(block.keys), bool)
     used[block.columns] = True
-    some = block.taken(np.arange(len(block)), block.starts, np.arange(len(block.columns)))
-    some.texts = take_texts(block.texts, np.flatnonzero(used))
-    some.keys, some.views = block.keys[used], block.views[used]
-    some.columns = (np.cumsum(used) - 1)[block.columns].astype(np.int32)
-    return some
+    return block.over(used, take_texts(block.texts, np.flatnonzero(used)))
 
 
 def only_views(block: Block, views: Sequence[int]) -> Block:

@@ -45,7 +45,7 @@ class Evidence(NamedTuple):
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
-    unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met
+    unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met; EDGE is left out
     kinds    : of evidence, see Settings.kinds
     """
 
@@ -173,7 +173,7 @@ class _Slice(NamedTuple):
 
     evidence     : float64 (n_rows, n_kinds of words, n_views, n_classes), nats, not diluted
     measures     : float64 (n_rows, n_measures, n_classes), nats; no measures where they are not asked for
-    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others
+    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others, without the edges
     """
 
     evidence: Floats
@@ -208,8 +208,10 @@ def _slice_evidence(
         some = np.flatnonzero(views == MEASURES_VIEW)
         keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
         measures = measure_evidence(counts[:, some], totals, keys, rows[some])
-    tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
-    never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    others = ~block.edges()[block.columns[pairs]]
+    tokens = np.bincount(cells[others], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    new = cells[missing[others[missing]]]
+    never = np.bincount(new, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
     words = slice(len(VIEWS))
     return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
 

@@ -14,7 +14,7 @@ from nbspam.scoring.evidence import ViewEvidence, mean_evidence, measure_evidenc
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import ALL_VIEWS
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.tokens.bag import EDGE, MEASURES_VIEW, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
@@ -128,7 +128,7 @@ class ViewWords:
     """The words of one view of a message that the model met, and what they add to the scores.
 
     known       : (n_jk by class, word) in the order of the message
-    unknown     : share of the view's distinct tokens that were never met
+    unknown     : share of the view's distinct tokens that were never met; EDGE is left out
     familiarity : what the evidence of the view is multiplied by
     parts       : text -> what the word adds
     """
@@ -140,11 +140,16 @@ class ViewWords:
     ) -> None:
         self.view = view
         self.known: list[tuple[tuple[int, ...], Word]] = []
+        asked = met = 0
         for key, (text, times) in tokens.items():
-            counts = rows.get(key)
-            if counts is not None and any(counts):
+            counts = rows.get(key, ())
+            known = any(counts)
+            if known:
                 self.known.append((counts[::2], (text, times, counts)))
-        self.unknown = 1.0 - len(self.known) / len(tokens) if tokens else 0.0
+            if not text.startswith(EDGE):
+                asked += 1
+                met += known
+        self.unknown = 1.0 - met / asked if asked else 0.0
         self.familiarity = 1.0 - novelty * self.unknown**2
         self.parts: dict[str, Part] = {}
 

@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Begins the pairs of words at the edges of a text.  Most pairs are new in any text, so they are left out of
+# the share of a view's tokens that the model never met (docs/experiments/edges.md).
+EDGE = "edge="
 VIEWS = ("header", "body", "structure")  # of words
 NOTAWORD_VIEW = 3
 MEASURES_VIEW = 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.tokens.bag import EDGE
 from nbspam.tokens.urls import url_tokens
 from nbspam.tokens.words import Memory, words
 
@@ -45,7 +46,7 @@ def edge_tokens(body: list[str]) -> list[str]:
     body : the words of the text, in order
     """
     edges = (body[:FIRST_WORDS], body[max(FIRST_WORDS, len(body) - LAST_WORDS) :])
-    return [f"edge={first}+{second}" for edge in edges for first, second in pairwise(edge)]
+    return [f"{EDGE}{first}+{second}" for edge in edges for first, second in pairwise(edge)]
 
 
 def atom(text: str, limit: int) -> str:

@@ -59,8 +59,10 @@ def _zero_table(vocabulary: Vocabulary, n_classes: int) -> Table:
 def outside_tokens(inner: Block, block: Block, views: str) -> Floats:
     """float64 (n_rows, n_views): distinct tokens of `block` that `inner` leaves out, in views that are read.
 
-    As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
+    As in scoring one message: a token of a view that is read and not in the vocabulary is unknown; EDGE is
+    left out.
     """
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    left_out = view_lengths(block, block.rows()) - view_lengths(inner, inner.rows())
+    lengths = [view_lengths(some, some.rows(), ~some.edges()[some.columns]) for some in (block, inner)]
+    left_out = lengths[0] - lengths[1]
     return np.asarray(left_out[:, : len(VIEWS)] * read)

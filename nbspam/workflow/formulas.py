@@ -171,7 +171,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
-        ("unknown share of view v", "u_v = share of its words that the model never met"),
+        ("unknown share of view v", "u_v = share of its words that the model never met, edge= left out"),
         (
             "evidence of view v",
             f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",

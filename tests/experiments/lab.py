@@ -113,6 +113,7 @@ class Way(NamedTuple):
     novelty: float = NOVELTY
     measures: float | None = MEASURE_ALPHA  # lambda of their bins; None: they are not evidence
     unknown: bool = True  # the NOTAWORD share of each view
+    new_edges: bool = False  # whether pairs at the edges of a text are part of it
     length: str = "mean"  # mean, sum or root: what evidence is divided by
 
     @property
@@ -134,8 +135,9 @@ def evidence(block: Block, seen: kept.Background, way: Way, n_views: int = len(V
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
     cells = block.rows() * N_VIEWS + block.views[block.columns]
     size = len(block) * N_VIEWS
-    all_tokens = np.bincount(cells, minlength=size)
-    missing = np.bincount(cells[seen.pairs.sum(axis=0) <= 0], minlength=size)
+    asked = np.ones(len(cells), bool) if way.new_edges else ~block.edges()[block.columns]
+    all_tokens = np.bincount(cells[asked], minlength=size)
+    missing = np.bincount(cells[asked & (seen.pairs.sum(axis=0) <= 0)], minlength=size)
     unknown = (missing / np.maximum(all_tokens, 1)).reshape(-1, N_VIEWS)[:, :n_views]
     familiarity = 1.0 - way.novelty * unknown**2
     columns = [familiarity * _averages(block, seen, way, alpha)[:, :n_views] for alpha in alphas]
