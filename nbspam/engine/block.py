@@ -120,22 +120,6 @@ class Block:
         some._edges = self.edges()  # here, so that a replay does not look through all texts for each message
         return some
 
-    def over(self, used: NDArray[np.bool_], texts: bytes) -> Block:
-        """The same messages over some columns, among which all their tokens are; texts : of these."""
-        return Block(
-            self.keys[used],
-            self.views[used],
-            texts,
-            self.starts,
-            (np.cumsum(used) - 1)[self.columns].astype(np.int32),
-            self.counts,
-            self.labels,
-            self.dates,
-            self.names,
-            self.sizes,
-            self.features,
-        )
-
     def digests(self) -> Ints:
         """int64 (n_messages,): what tells that two messages are the same, see message_digest."""
         terms = self.keys[self.columns]

@@ -70,7 +70,19 @@ def used_columns(block: Block) -> Block:
     """The same messages over those columns that are in them."""
     used = np.zeros(len(block.keys), bool)
     used[block.columns] = True
-    return block.over(used, take_texts(block.texts, np.flatnonzero(used)))
+    return Block(
+        block.keys[used],
+        block.views[used],
+        take_texts(block.texts, np.flatnonzero(used)),
+        block.starts,
+        (np.cumsum(used) - 1)[block.columns].astype(np.int32),
+        block.counts,
+        block.labels,
+        block.dates,
+        block.names,
+        block.sizes,
+        block.features,
+    )
 
 
 def only_views(block: Block, views: Sequence[int]) -> Block:

@@ -6,27 +6,24 @@ from itertools import pairwise
 from nbspam.engine.block import Block
 from nbspam.mail import Message
 from nbspam.tokens import Bag
+from nbspam.tokens.bag import EDGE
 from nbspam.tokens.structure import FIRST_WORDS, LAST_WORDS
 from tests.experiments.lab import (
     CORPORA,
-    FEW,
-    JUDGED,
     LATER,
     Mail,
     Variant,
     Way,
     counted,
+    few_heading,
     few_row,
+    folds_row,
+    future_row,
     heading,
-    judged,
-    later_row,
-    learn,
     mail,
-    row,
 )
 from tests.experiments.views import FOURTH, moved
 
-MARK = "edge="
 WHOLE = 20_000  # words: the whole text
 Tokens = Callable[[list[str]], list[str]]
 
@@ -44,8 +41,8 @@ def read(first: int, last: int, tokens: Tokens = pairs) -> Variant:
 
     def change(_: Message, bag: Bag) -> Bag:
         edges = (bag.body[:first], bag.body[max(first, len(bag.body) - last) :])
-        others = [token for token in bag.structure if not token.startswith(MARK)]
-        found = [MARK + token for edge in edges for token in tokens(edge)]
+        others = [token for token in bag.structure if not token.startswith(EDGE)]
+        found = [EDGE + token for edge in edges for token in tokens(edge)]
         return Bag(bag.header, bag.body, [*others, *found], bag.measures)
 
     return change
@@ -66,32 +63,29 @@ ALL_NEW = "new pairs are part of the share of unknown tokens, too"
 PLACES = {"in the header view": 0, "in the body view": 1, "in a view of their own": FOURTH}
 
 
-def table(messages: list[Mail], a_row: Callable[[str, Block, Way], str]) -> None:
-    """A row a variant."""
+def changed(messages: list[Mail]) -> dict[str, tuple[Block, Way]]:
+    """What each row of a table is of."""
     kept, way = counted(messages), Way()
-    for name, variant in VARIANTS.items():
-        print(a_row(name, counted(messages, variant) if variant else kept, way), flush=True)
-    print(a_row(ALL_NEW, kept, Way(new_edges=True)), flush=True)
-    for name, view in PLACES.items():
-        all_new = Way(new_edges=view == FOURTH)  # a view of their own has a share of its own
-        print(a_row(name, moved(kept, {MARK: view}), all_new), flush=True)
+    rows = {name: (counted(messages, change) if change else kept, way) for name, change in VARIANTS.items()}
+    rows[ALL_NEW] = (kept, Way(new_edges=True))
+    for name, view in PLACES.items():  # a view of their own has a share of its own
+        rows[name] = (moved(kept, {EDGE: view}), Way(new_edges=view == FOURTH))
+    return rows
 
 
-def judged_row(name: str, block: Block, way: Way) -> str:
-    return row(name, judged(block, way), block.labels)
-
-
-def later(name: str, block: Block, way: Way) -> str:
-    return later_row(name, block, lambda past, future: learn(past, future, way))
+def table(rows: dict[str, tuple[Block, Way]], a_row: Callable[[str, Block, Way], str]) -> None:
+    for name, (block, way) in rows.items():
+        print(a_row(name, block, way), flush=True)
 
 
 if __name__ == "__main__":
     everything = {corpus: mail(corpus) for corpus in CORPORA}
+    rows = {corpus: changed(messages) for corpus, messages in everything.items()}
     for corpus, messages in everything.items():
         heading(corpus, len(messages))
-        table(messages, judged_row)
+        table(rows[corpus], folds_row)
     heading(LATER, len(everything["spamassassin"]))
-    table(everything["spamassassin"], later)
+    table(rows["spamassassin"], future_row)
     for corpus in ("spamassassin", "enron"):
-        heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", len(everything[corpus]))
-        table(everything[corpus], few_row)
+        few_heading(corpus, len(everything[corpus]))
+        table(rows[corpus], few_row)

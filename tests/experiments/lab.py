@@ -291,6 +291,11 @@ def means(name: str, rows: list[str]) -> str:
     return f"| {name} | {area:.4f} | {loss:.2f} | {lost:.1f} | {missed:.1f} |"
 
 
+def folds_row(name: str, block: Block, way: Way) -> str:
+    """Random folds, each judged by the others."""
+    return row(name, judged(block, way), block.labels)
+
+
 def later_row(name: str, block: Block, judge: Callable[[Block, Block], Any]) -> str:
     """The older part of the mail trains, the next three tenths are judged: means over six cuts.
 
@@ -302,6 +307,11 @@ def later_row(name: str, block: Block, judge: Callable[[Block, Block], Any]) -> 
         past, future = select_rows(block, order[:cut]), select_rows(block, order[cut:end])
         rows.append(row("", judge(past, future), future.labels))
     return means(name, rows)
+
+
+def future_row(name: str, block: Block, way: Way) -> str:
+    """later_row of a way of scoring."""
+    return later_row(name, block, partial(learn, way=way))
 
 
 def few_row(name: str, block: Block, way: Way) -> str:
@@ -322,13 +332,18 @@ def heading(corpus: str, messages: int) -> None:
     print("| | (1-ROCA)% | log loss, 1/1000 | ham lost | spam missed |\n|---|---|---|---|---|", flush=True)
 
 
+def few_heading(corpus: str, messages: int) -> None:
+    """Prints the head of a table of few_row."""
+    heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", messages)
+
+
 def ways(corpora: Iterable[str], named: dict[str, Way]) -> None:
     """A table a corpus, a row a way of scoring."""
     for corpus in corpora:
         block = counted(mail(corpus))
         heading(corpus, len(block))
         for name, way in named.items():
-            print(row(name, judged(block, way), block.labels), flush=True)
+            print(folds_row(name, block, way), flush=True)
 
 
 def variants(corpora: Iterable[str], named: dict[str, Variant | None]) -> None:
@@ -337,8 +352,7 @@ def variants(corpora: Iterable[str], named: dict[str, Variant | None]) -> None:
         messages = mail(corpus)
         heading(corpus, len(messages))
         for name, variant in named.items():
-            block = counted(messages, variant)
-            print(row(name, judged(block), block.labels), flush=True)
+            print(folds_row(name, counted(messages, variant), Way()), flush=True)
 
 
 def check_law(block: Block) -> None:

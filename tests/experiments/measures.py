@@ -1,7 +1,6 @@
 """Numeric features as evidence: which, in which bins, under which λ, and how freely they are weighed."""
 
 from collections.abc import Callable
-from functools import partial
 from unittest import mock
 
 from nbspam.engine.block import Block
@@ -13,20 +12,17 @@ from nbspam.tokens.measures import BINS, MEASURES, Reading, measure_of
 from nbspam.tokens.numeric import NAMES, numeric_features
 from tests.experiments.lab import (
     CORPORA,
-    FEW,
-    JUDGED,
     LATER,
     Variant,
     Way,
     check_law,
     counted,
+    few_heading,
     few_row,
+    folds_row,
+    future_row,
     heading,
-    judged,
-    later_row,
-    learn,
     mail,
-    row,
 )
 
 WAYS = {
@@ -104,16 +100,6 @@ def rows_of(block: Block, judge: Callable[[str, Block, Way], str]) -> None:
             print(judge(name, block, Way()), flush=True)
 
 
-def folds_row(name: str, block: Block, way: Way) -> str:
-    """Random folds."""
-    return row(name, judged(block, way), block.labels)
-
-
-def later(name: str, block: Block, way: Way) -> str:
-    """Later mail."""
-    return later_row(name, block, partial(learn, way=way))
-
-
 if __name__ == "__main__":
     messages = {corpus: mail(corpus) for corpus in CORPORA}
     blocks = {corpus: counted(found) for corpus, found in messages.items()}
@@ -122,14 +108,14 @@ if __name__ == "__main__":
         heading(corpus, len(block))
         rows_of(block, folds_row)
     heading(LATER, len(blocks["spamassassin"]))
-    rows_of(blocks["spamassassin"], later)
+    rows_of(blocks["spamassassin"], future_row)
     for corpus, block in blocks.items():
-        heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", len(block))
+        few_heading(corpus, len(block))
         for name in ("kept: eleven, λ = 1", "none"):
             print(few_row(name, block, WAYS[name]), flush=True)
     for corpus in ("spamassassin", "sms", "ccert_zh"):
         changed = {name: (counted(messages[corpus], change), way) for name, (change, way) in VARIANTS.items()}
-        tables = [(corpus, folds_row)] + [(LATER, later)] * (corpus == "spamassassin")
+        tables = [(corpus, folds_row)] + [(LATER, future_row)] * (corpus == "spamassassin")
         for title, judge in tables:
             heading(title, len(blocks[corpus]))
             print(judge("kept", blocks[corpus], Way()), flush=True)

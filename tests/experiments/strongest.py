@@ -1,19 +1,15 @@
 """The strongest word of each class as evidence beside the averages: under which λ, and how many."""
 
-from functools import partial
-
 from tests.experiments.lab import (
     CORPORA,
-    FEW,
-    JUDGED,
     LATER,
     Way,
     check_law,
     counted,
+    few_heading,
     few_row,
+    future_row,
     heading,
-    later_row,
-    learn,
     mail,
     ways,
 )
@@ -39,9 +35,9 @@ if __name__ == "__main__":
     block = counted(mail("spamassassin"))
     heading(LATER, len(block))
     for name, way in WAYS.items():
-        print(later_row(name, block, partial(learn, way=way)), flush=True)
+        print(future_row(name, block, way), flush=True)
     for corpus in CORPORA:
         block = counted(mail(corpus))
-        heading(f"{corpus}, {FEW} messages train, {JUDGED:,} are judged", len(block))
+        few_heading(corpus, len(block))
         for name in ("kept: one of each class, λ = 1", "none"):
             print(few_row(name, block, WAYS[name]), flush=True)

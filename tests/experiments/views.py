@@ -6,7 +6,7 @@ import numpy as np
 
 from nbspam.engine.block import Block
 from nbspam.tokens.bag import MEASURES_VIEW
-from tests.experiments.lab import Way, counted, heading, judged, mail, row
+from tests.experiments.lab import Way, counted, folds_row, heading, mail
 
 HEADER, BODY, STRUCTURE, FOURTH = range(4)
 APART = {
@@ -43,7 +43,7 @@ if __name__ == "__main__":
     block = counted(mail("spamassassin"))
     heading("spamassassin", len(block))
     for name, places in APART.items():
-        print(row(name, judged(moved(block, places)), block.labels), flush=True)
+        print(folds_row(name, moved(block, places), Way()), flush=True)
     whole = Way(strong=(1, 1, 1), weak=(1, 1, 1), at_least=(0, 0, 0))
     for name, views in (
         ("structure in the header", [0, 1, 0]),
@@ -51,4 +51,4 @@ if __name__ == "__main__":
         ("one bag", [0, 0, 0]),
     ):
         way = whole if views == [0, 0, 0] else Way()
-        print(row(name, judged(all_in(block, views), way), block.labels), flush=True)
+        print(folds_row(name, all_in(block, views), way), flush=True)
