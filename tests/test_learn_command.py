@@ -44,6 +44,14 @@ def test_learning_and_unlearning_leave_no_trace(model: Path) -> None:
     assert counts(model) == before
 
 
+def test_what_went_through_classify_is_the_same_message(model: Path) -> None:
+    new = mail("pills " * 40)  # with our header it is longer than 512 bytes
+    run("learn", "spam", "-m", model, stdin=new)
+    passed = program("classify", "-p", "-m", model, stdin=new).stdout
+    assert passed != new
+    assert run("learn", "spam", "-m", model, stdin=passed) == "already learned\t-\n"
+
+
 def test_the_summary_counts_what_was_done_and_quiet_says_nothing(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mail" / "ham"
     assert program("learn", "ham", "-m", model, folder).stderr == b"2 messages: 2 already learned.\n"

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag, tokenize
+from nbspam.tokens.structure import disagrees
 from nbspam.tokens.unicode_words import unicode_words
+from nbspam.tokens.urls import host_of, url_tokens
 from nbspam.tokens.words import MAX_WORD, Memory, parents, words
 
 FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
@@ -161,6 +163,41 @@ def test_urls_give_scheme_hosts_port_and_path_words() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "host"),
+    [
+        ("请访问http://lake.example立即购买", ["请访", "访问", "立即", "即购", "购买"], "url=lake.example"),
+        ("http://lake.example\xa0buy soup", ["buy", "soup"], "url=lake.example"),
+        ("http://lake.example\u201d\u2014special", ["special"], "url=lake.example"),
+    ],
+)
+def test_an_address_ends_before_what_is_not_ascii(text: str, words: list[str], host: str) -> None:
+    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode())
+    assert found.body == words
+    assert host in found.structure
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://lake.example/x", "lake.example"),
+        ("HTTP://Me@Lake.example:80?x", "lake.example"),
+        ("http://lake.example\\@bank.example/", "lake.example"),
+        ("http://lake.example?@bank.example", "lake.example"),
+        ("http://lake.example#@bank.example", "lake.example"),
+        ("ht\ntp://la\tke.example/", "lake.example"),
+        ("http:\\\\lake.example\\x", "lake.example"),
+        ("http://lake.example./", "lake.example"),
+    ],
+)
+def test_the_host_is_the_one_that_a_browser_goes_to(url: str, host: str) -> None:
+    tokens = url_tokens(url)
+    assert {"url=http", "url=" + host} <= set(tokens)
+    assert not any("bank" in token for token in tokens if "/" not in token)
+    if ":\\" not in url:
+        assert host_of(url) == host
+
+
 # Fields
 
 VERDICTS = (
@@ -191,6 +228,20 @@ def test_other_fields_are_evidence(name: str) -> None:
     found = bag(name.encode() + b": pears\n" + FROM_TO_SUBJECT + b"\n")
     assert f"field:{name.lower()}" in found.header
     assert f"{name.lower()}:pears" in found.header
+
+
+@pytest.mark.parametrize("size", [100, 127, 128, 250])
+def test_who_stores_a_mail_or_passes_it_on_changes_no_token(size: int) -> None:
+    mail = FROM_TO_SUBJECT + b"\n> pears\n" + b"x" * (size - 9 - len(FROM_TO_SUBJECT)) + b"\n"
+    before = tokenize(parse(mail), measured=True)
+    for other in (
+        b"X-Nbspam: ham; probability=0.01\n" + mail,
+        b"From ida@lake.example Mon Sep  2 14:00:00 2002\n" + mail + b"\n",
+        mail.replace(b"\n\n", b"\nStatus: RO\nX-UID: 5\nContent-Length: 99\n\n", 1),
+        mail.replace(b"\n", b"\r\n"),
+    ):
+        after = tokenize(parse(other), measured=True)
+        assert (after.views(), after.measures) == (before.views(), before.measures)
 
 
 def test_the_mbox_from_line_is_no_evidence() -> None:
@@ -283,6 +334,24 @@ def test_a_link_that_names_another_host_is_told() -> None:
     true = lie.replace(b"evil.example", b"www.bank.example")
     assert "link=#disagrees" in structure(lie)
     assert "link=#disagrees" not in structure(true)
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "expected"),
+    [
+        ("http://evil-bank.example/", "www.bank.example", True),
+        ("http://evil.example\\@bank.example/", "bank.example", True),
+        ("http://evil.example?@bank.example/", "bank.example", True),
+        ("http://www.bank.example/", " Bank.example ", False),
+        ("http://bank.example.", "bank.example", False),
+        ("http://bank.example?x=1", "http://bank.example/login", False),
+        ("http://bank.example:8080/", "bank.example#top", False),
+        ("http://evil.example/", "click at www.bank.example", False),
+        ("http://evil.example/", "ann@bank.example", False),
+    ],
+)
+def test_what_disagrees_is_the_name_not_its_spelling(target: str, text: str, expected: bool) -> None:
+    assert disagrees(target, text) is expected
 
 
 def test_inside_a_forwarded_message_subject_and_sender_are_words_of_the_body() -> None:

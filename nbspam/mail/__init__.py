@@ -27,7 +27,7 @@ __all__ = ["Message", "Part", "header_lines", "parse", "split_header_block"]
 
 def parse(data: bytes) -> Message:
     """Take a mail apart.  Never raises; linear in time, within the bounds of limits.py."""
-    message = Message(len(data))
+    message = Message()
     allowance = Allowance()
     message.defects = allowance.defects
     start = header_start(data)
@@ -37,10 +37,12 @@ def parse(data: bytes) -> Message:
         allowance.note("no-header")  # text that begins with "word: ..."
         block = Block(start)
     message.headers = block.fields
+    message.header_sizes = block.sizes
     text = data[block.body : block.body + MAX_SCORED_BYTES]
     if len(data) - block.body > MAX_SCORED_BYTES:
         allowance.note("long-body")
     text = with_line_feeds(text)
+    message.body_bytes = len(text.rstrip(b"\n"))
     entity = Entity(block.content, "text/plain", allowance)
     if entity.content_type.startswith("multipart/") or entity.content_type in MESSAGES:
         from nbspam.mail.splitter import Splitter  # half of all mail is one part

@@ -54,14 +54,16 @@ class Block:
     """A header block that was read.
 
     fields  : (lower-case name, unfolded and decoded value) in order
+    sizes   : bytes of each as it was sent, with one line end
     content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
     body    : offset of what follows the block
     """
 
-    __slots__ = ("body", "content", "fields")
+    __slots__ = ("body", "content", "fields", "sizes")
 
     def __init__(self, body: int) -> None:
         self.fields: list[tuple[str, str]] = []
+        self.sizes: list[int] = []
         self.content: dict[str, str] = {}
         self.body = body
 
@@ -261,6 +263,7 @@ def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
     except KeyError:  # a name not met before, or no field at all
         fields.clear()
         return _read_fields_slowly(text, block, allowance)
+    block.sizes = [len(line) + 1 for line in lines]
     if "ontent-" in text:
         for lower, value in fields:
             if lower in _CONTENT:
@@ -299,10 +302,12 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
         elif not value.isascii():
             eight_bit.append(len(fields))
         fields.append((lower, value))
+        block.sizes.append(len(line) + 1)
     if eight_bit:
         _decode_eight_bit(block, eight_bit, allowance)
     if len(fields) > MAX_HEADER_LINES:
         fields.pop()
+        block.sizes.pop()
         allowance.note("many-headers")
     return complete
 

@@ -58,20 +58,23 @@ class Message:
     """A mail.
 
     headers    : fields of the top header block in order, without an mbox "From " line
+    header_sizes : bytes of each as it was sent, unfolded, with one line end
     parts      : leaves in order, also those inside embedded messages
     structure  : content types of all parts in order, multiparts and embedded messages too
     defects    : stable slugs of what is wrong with it, each once
-    size_bytes : of the whole input
+    body_bytes : size of the body as it is read: at most MAX_SCORED_BYTES, a line feed ends a line, empty
+                 lines at the end are left out
     """
 
-    __slots__ = ("defects", "headers", "parts", "size_bytes", "structure")
+    __slots__ = ("body_bytes", "defects", "header_sizes", "headers", "parts", "structure")
 
-    def __init__(self, size_bytes: int) -> None:
+    def __init__(self) -> None:
         self.headers: list[Field] = []
+        self.header_sizes: list[int] = []
         self.parts: list[Part] = []
         self.structure: list[str] = []
         self.defects: list[str] = []
-        self.size_bytes = size_bytes
+        self.body_bytes = 0
 
     def get(self, name: str) -> str | None:
         """The first value of a field, by lower-case name."""

@@ -8,9 +8,13 @@ they tell what somebody thought of the message or where it lies, not what it is 
 
 from __future__ import annotations
 
-from itertools import chain, groupby, pairwise
+from itertools import chain, compress, groupby, pairwise
 
 from nbspam.tokens.words import MAX_WORD, CharacterTable, Memory, parents, skip_token, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.message import Message
 
 IGNORED_PREFIXES = (
     "x-spam-",
@@ -88,6 +92,12 @@ def counts_as_evidence(name: str) -> bool:
     return name not in IGNORED and not name.startswith(IGNORED_PREFIXES)
 
 
+def size_in_bytes(message: Message) -> int:
+    """Of a message without the fields that do not count: who stores it or passes it on does not change it."""
+    names = [name for name, _ in message.headers]
+    return message.body_bytes + sum(compress(message.header_sizes, map(_counting.__getitem__, names)))
+
+
 def field_order(headers: list[tuple[str, str]]) -> list[str]:
     """Which field follows which: a program that sends mail writes them in an order of its own.
 
@@ -106,6 +116,7 @@ def _place(name: str) -> str:
 
 
 _places = Memory(_place, MAX_REMEMBERED, MAX_NAME)
+_counting = Memory(counts_as_evidence, MAX_REMEMBERED, MAX_NAME)
 
 
 def header_tokens(headers: list[tuple[str, str]]) -> list[str]:

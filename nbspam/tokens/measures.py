@@ -9,8 +9,8 @@ Which features and which bins: docs/experiments/measures.md.
 
 from __future__ import annotations
 
-from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.tokens.urls import MAX_URLS
+from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.urls import MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _values(message: Message, readings: list[Reading]) -> tuple[float | None, ..
     first = first_values(message, ("subject", "from", "message-id"))
     subject = first.get("subject")
     return (
-        float(min(message.size_bytes, MAX_READ_BYTES)),
+        float(size_in_bytes(message)),
         float(len(message.defects)),
         made_of.share(made_of.digits),
         made_of.share(made_of.punctuation),
@@ -154,7 +154,7 @@ class Characters:
         self.currency_marks = marks.count(b"$")
         if self.foreign:
             self.currency_marks += text.count("€") + text.count("£")
-        self.lines = text.count("\n") + 1
+        self.lines = text.rstrip("\n").count("\n") + 1  # some store a mail with an empty line more
         quoted = text.count("\n>") + text.startswith(">")
         self.quoted_share = quoted / self.lines if self.ink else None
 
@@ -176,14 +176,6 @@ def linked(readings: list[Reading]) -> list[str]:
 def hosts(urls: list[str]) -> set[str]:
     """The different hosts of some URLs."""
     return {host_of(url) for url in set(urls[:MAX_URLS])}
-
-
-def host_of(url: str) -> str:
-    """The host of scheme://user@host:port/path, lower case."""
-    rest = url.partition("://")[2]
-    for mark in "/?#":
-        rest = rest.partition(mark)[0]
-    return rest.rpartition("@")[2].partition(":")[0].lower()
 
 
 def html_comments(readings: list[Reading]) -> float | None:

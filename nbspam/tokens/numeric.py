@@ -9,21 +9,20 @@ where a model asks for it.  The table of docs/numeric-features.md is made from F
 from __future__ import annotations
 
 from nbspam.mail.dates import parse_date
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.tokens.headers import counts_as_evidence, size_in_bytes
 from nbspam.tokens.measures import (
     MAX_CHARACTERS,
     MAX_LINKS,
     Characters,
     address_host,
     foreign_message_id,
-    host_of,
     hosts,
     html_comments,
     linked,
     visible_text,
 )
 from nbspam.tokens.structure import disagrees
-from nbspam.tokens.urls import MAX_URLS
+from nbspam.tokens.urls import MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +40,8 @@ _NO_LETTERS = "no letters in it"
 
 # name, unit, what is measured, when it is missing
 FEATURES = (
-    ("size", "bytes", "whole message", _ALWAYS),
-    ("header_fields", "fields", "fields of the header", _ALWAYS),
+    ("size", "bytes", "message, without fields that are no evidence", _ALWAYS),
+    ("header_fields", "fields", "fields of the header that are evidence", _ALWAYS),
     ("parts", "parts", "leaf parts of the MIME tree", _ALWAYS),
     ("defects", "defects", "kinds of breach of the mail formats", _ALWAYS),
     ("attachments", "parts", "parts that are attached or are no text", _ALWAYS),
@@ -122,8 +121,8 @@ def numeric_features(
     ]
     text = visible_text(readings)
     return [
-        float(min(message.size_bytes, MAX_READ_BYTES)),
-        float(len(message.headers)),
+        float(size_in_bytes(message)),
+        float(sum(1 for name, _ in message.headers if counts_as_evidence(name))),
         float(len(message.parts)),
         float(len(message.defects)),
         float(len(attached)),

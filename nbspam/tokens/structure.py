@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens.bag import EDGE
-from nbspam.tokens.urls import url_tokens
+from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.urls import host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
@@ -70,8 +70,7 @@ def message_tokens(message: Message) -> list[str]:
     """Content types in order, defects, and the size of the message as a power of two."""
     found = ["type=" + atom(kind, 60) for kind in message.structure]
     found.extend(["defect=" + defect for defect in message.defects])
-    # Capped, so that a file read up to the bound and one read whole give the same tokens.
-    found.append(f"size={min(message.size_bytes, MAX_READ_BYTES).bit_length()}")
+    found.append(f"size={size_in_bytes(message).bit_length()}")
     found.append(f"parts={min(len(message.parts), 9)}")
     return found
 
@@ -123,9 +122,7 @@ def html_tokens(html: Html) -> list[str]:
 
 def disagrees(target: str, text: str) -> bool:
     """Whether a link's text names another host than the link goes to."""
-    shown = text.strip().lower().rpartition("://")[2].partition("/")[0].partition("?")[0]
-    if " " in shown or "@" in shown or "." not in shown.strip("."):
+    shown = host_of(text)
+    if "@" in text or " " in shown or "." not in shown.strip("."):
         return False
-    host = target.lower().partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
-    tail = ".".join(shown.strip(".").split(".")[-2:])
-    return not host.endswith(tail)
+    return host_of(target).split(".")[-2:] != shown.split(".")[-2:]

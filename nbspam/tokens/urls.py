@@ -15,6 +15,7 @@ MAX_URL = 2_000  # characters of one URL that are read
 _END = "<>\"'`{}|\\^[] \t\r\n\x0b\x0c\x00"
 _PATH = bytes(ord(chr(c).lower()) if chr(c).isalnum() else 32 for c in range(128)) + b" " * 128
 _STOP = bytes(32 if chr(c) in _END or c < 33 else c for c in range(128)) + b" " * 128
+_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 
 
 def cut_urls(text: str) -> tuple[str, list[str]]:
@@ -46,14 +47,17 @@ def _trailing_word(text: str) -> str:
 
 
 def _url_end(text: str) -> int:
-    head = text[:MAX_URL].encode("ascii", "replace").translate(_STOP)
-    end = head.find(b" ")
+    try:
+        head = text[:MAX_URL].encode("ascii")
+    except UnicodeEncodeError as error:  # Chinese goes on behind an address without a space
+        head = text[: error.start].encode("ascii")
+    end = head.translate(_STOP).find(b" ")
     return len(head) if end < 0 else end
 
 
 def url_tokens(url: str) -> list[str]:
     """Tokens of one URL, each with the prefix `url=`; a relative address gives its path words."""
-    url = url[:MAX_URL].strip()
+    url = _without_breaks(url)
     scheme, colon, rest = url.partition(":")
     scheme = scheme.lower()
     if not colon or not scheme.isalpha():
@@ -63,14 +67,32 @@ def url_tokens(url: str) -> list[str]:
         return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2]))]
     if scheme in ("cid", "data", "javascript", "tel"):
         return ["url=" + scheme]
-    rest = "".join(rest.split())  # readers drop white space inside an address; a token never holds any
-    authority, _, path = rest.lstrip("/\\").partition("/")
-    host = authority.lower()
-    for mark in "?#":
-        host, cut, query = host.partition(mark)
-        if cut:
-            path = query + "/" + path
-    return ["url=" + scheme[:MAX_SCHEME], *_hosts[host], *("url=" + word for word in _path_words(path))]
+    authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
+    return ["url=" + scheme[:MAX_SCHEME], *_hosts[authority], *("url=" + word for word in _path_words(path))]
+
+
+def host_of(url: str) -> str:
+    """The host of an address with or without a scheme, lower case, without user, port and last dot."""
+    url = _without_breaks(url)
+    scheme, _, rest = url.partition("://")
+    authority, _ = _split_authority(rest if scheme.isalpha() else url)
+    return authority.rpartition("@")[2].partition(":")[0].rstrip(".")
+
+
+def _without_breaks(url: str) -> str:
+    """The address as a browser takes it: tabs and line ends in it are nothing."""
+    url = url[:MAX_URL].strip()
+    return url if url.isprintable() else url.translate(_BREAKS)
+
+
+def _split_authority(rest: str) -> tuple[str, str]:
+    """What follows the scheme, as (user@host:port in lower case, path and query); \\ is / for a browser."""
+    rest = rest.lstrip("/\\")
+    size = len(rest)
+    for mark in "/\\?#":
+        found = rest.find(mark, 0, size)
+        size = found if found >= 0 else size
+    return rest[:size].lower(), rest[size:]
 
 
 def _authority_tokens(authority: str) -> list[str]:

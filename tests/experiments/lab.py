@@ -91,7 +91,7 @@ def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
         bag = tokenize(message, measured=True)
         found = variant(message, bag) if variant else bag
         found.measures = found.measures or bag.measures
-        builder.add(name, label, found, date, message.size_bytes, [])
+        builder.add(name, label, found, date, message.body_bytes, [])
     return builder.build()
 
 
