@@ -67,7 +67,8 @@ def test_no_bytes_raise_and_reading_twice_is_the_same(data):
         first, second = parse(prefix + data), parse(prefix + data)
         assert [part.text for part in first.parts] == [part.text for part in second.parts]
         assert first.defects == second.defects
-        assert first.size_bytes == len(prefix + data)
+        assert first.body_bytes + sum(first.header_sizes) <= len(prefix + data) + 1
+        assert len(first.header_sizes) == len(first.headers)
 
 
 LINES = st.lists(
@@ -259,3 +260,31 @@ def test_a_delimiter_is_never_junk_in_a_header():
     )
     assert mail.structure == ["multipart/mixed", "text/html"]
     assert texts(mail) == ["<p>"]
+
+
+def tree(kind, *parts):
+    """A multipart without a header of its own, its boundary its kind."""
+    lines = "".join(f"--{kind}\nContent-Type: {part}\n" for part in parts)
+    return f'multipart/{kind}; boundary="{kind}"\n\n{lines}--{kind}--\n'
+
+
+PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
+
+
+@pytest.mark.parametrize(
+    ("mail", "expected"),
+    [
+        (tree("alternative", PLAIN, HTML), [True, False]),
+        (tree("alternative", HTML, PLAIN), [False, True]),
+        (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
+        (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
+        (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
+        (tree("mixed", tree("alternative", PLAIN, PLAIN), HTML), [False, False, False]),
+        (tree("mixed", PLAIN, HTML), [False, False]),
+        (tree("alternative", HTML, HTML), [False, False]),
+        (PLAIN, [False]),
+    ],
+)
+def test_html_replaces_the_other_texts_of_its_alternatives(mail, expected):
+    message = parse(f"Subject: s\nContent-Type: {mail}".encode())
+    assert [part.is_replaced for part in message.parts] == expected

@@ -329,6 +329,35 @@ def test_hidden_text_is_evidence_of_the_structure_not_of_the_body() -> None:
     assert "hidden=unseen" in found.structure
 
 
+ALTERNATIVE = (
+    b"Content-Type: multipart/alternative; boundary=b\n\n"
+    b"--b\n\n%s\n--b\nContent-Type: text/html\n\n%s\n--b--\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "body", "differs"),
+    [
+        (b"pears for sale", b"<p>pears for <b>sale</b>", ["pears", "for", "sale"], False),
+        (b"pears for sale http://lake.example", b"<p>pears for sale", ["pears", "for", "sale"], False),
+        (b"minutes of our meeting", b"<p>pears for sale", ["pears", "for", "sale"], True),
+        (b"pears for sale", b"<img src=http://lake.example/1.png>", ["pears", "for", "sale"], False),
+        (b"", b"<p>pears", ["pears"], False),
+    ],
+)
+def test_of_alternatives_what_a_reader_shows_is_the_text(
+    text: bytes, page: bytes, body: list[str], differs: bool
+) -> None:
+    found = bag(ALTERNATIVE % (text, page))
+    assert found.body == body
+    assert ("alternative=#differs" in found.structure) is differs
+
+
+def test_a_long_text_that_is_not_shown_keeps_no_page_unread() -> None:
+    found = bag(ALTERNATIVE % (b"minutes " * (MAX_TOKENS + 1), b"<p>pears"))
+    assert found.body == ["pears"]
+
+
 def test_a_link_that_names_another_host_is_told() -> None:
     lie = b'Content-Type: text/html\n\n<a href="http://evil.example/">http://www.bank.example</a>'
     true = lie.replace(b"evil.example", b"www.bank.example")

@@ -22,6 +22,7 @@ class Part:
     size_bytes       : of the decoded payload
     text             : decoded text; for HTML its source; "" if no reader would show it as text
     is_html          : declared as HTML, or plainly begins as HTML
+    is_replaced      : a text that is not shown, for an HTML part is an alternative to it
     embedded_headers : the fields of the embedded message that begins with this part
     payload_magic    : the first 16 bytes of the decoded payload
     """
@@ -35,6 +36,7 @@ class Part:
         "encoding",
         "filename",
         "is_html",
+        "is_replaced",
         "payload_magic",
         "size_bytes",
         "text",
@@ -50,6 +52,7 @@ class Part:
         self.size_bytes = 0
         self.text = ""
         self.is_html = False
+        self.is_replaced = False
         self.embedded_headers: list[Field] = []
         self.payload_magic = b""
 

@@ -27,9 +27,10 @@ _ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x
 class _Multipart:
     """An open multipart: delimiter b"" means it is still to be guessed."""
 
-    __slots__ = ("default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
+    __slots__ = ("alternative", "default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
 
     def __init__(self, delimiter: bytes, default_type: str, encoding: str, start: int, depth: int) -> None:
+        self.alternative = 0  # the number of this multipart/alternative; 0: another multipart
         self.delimiter = delimiter
         self.default_type = default_type
         self.encoding = encoding
@@ -42,7 +43,7 @@ class _Multipart:
 class _Scan:
     """One buffer on its way through the splitter; line ends are LF."""
 
-    __slots__ = ("active", "blank", "data", "depth", "leaf", "multiparts", "opening", "position")
+    __slots__ = ("active", "blank", "data", "depth", "inside", "leaf", "multiparts", "opening", "position")
 
     def __init__(self, data: bytes, depth: int) -> None:
         self.data = data
@@ -51,6 +52,7 @@ class _Scan:
         self.blank = -1  # offset of an empty line, found before and still ahead
         self.opening = ""  # default type of the part that begins at position
         self.leaf: Entity | None = None
+        self.inside: list[int] = []  # the numbers of the multipart/alternatives that the leaf is in
         self.multiparts: list[_Multipart] = []
         self.active: dict[bytes, tuple[int, bool]] = {}
 
@@ -106,12 +108,14 @@ def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
 class Splitter:
     """Takes one body apart and fills a Message."""
 
-    __slots__ = ("allowance", "embedded", "message", "scans")
+    __slots__ = ("allowance", "alternatives", "embedded", "inside", "message", "scans")
 
     def __init__(self, message: Message, allowance: Allowance) -> None:
         self.message = message
         self.allowance = allowance
         self.scans: list[_Scan] = []
+        self.alternatives = 0  # multipart/alternatives met
+        self.inside: list[list[int]] = []  # of each part of the message, which of them it is in
         self.embedded: list[tuple[str, str]] = []  # fields waiting for the part that begins a message
 
     def run(self, entity: Entity, body: bytes) -> None:
@@ -129,6 +133,15 @@ class Splitter:
                 self._advance(scan)
         if self.embedded or not self.message.parts:  # parts there were, but nothing in them
             self._finish_leaf(_Scan(b"", 0), Entity({}, "text/plain", self.allowance), 0, 0)
+        if self.alternatives:
+            self._mark_replaced()
+
+    def _mark_replaced(self) -> None:
+        """Of alternatives, readers show the HTML, wherever it stands."""
+        parts = self.message.parts
+        of_html = {n for part, inside in zip(parts, self.inside, strict=True) if part.is_html for n in inside}
+        for part, inside in zip(parts, self.inside, strict=True):
+            part.is_replaced = bool(part.text) and not part.is_html and not of_html.isdisjoint(inside)
 
     def _open(self, scan: _Scan) -> None:
         """Read the header block of the part that begins at the scan's position."""
@@ -165,6 +178,7 @@ class Splitter:
             self.allowance.parts -= 1
             scan.position = start
             scan.leaf = entity
+            scan.inside = [outer.alternative for outer in scan.multiparts if outer.alternative]
             multipart = entity.content_type.startswith("multipart/")
             if not multipart and (entity.content_type not in MESSAGES or entity.encoding in _ENCODED):
                 return
@@ -200,7 +214,11 @@ class Splitter:
                 self.allowance.note("duplicate-boundary")
                 return
         default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
-        scan.push(_Multipart(delimiter, default_type, entity.encoding, start, depth))
+        multipart = _Multipart(delimiter, default_type, entity.encoding, start, depth)
+        if entity.content_type == "multipart/alternative":
+            self.alternatives += 1
+            multipart.alternative = self.alternatives
+        scan.push(multipart)
 
     def _advance(self, scan: _Scan) -> None:
         """Go on to the next delimiter; finish what ends there."""
@@ -255,6 +273,7 @@ class Splitter:
             self.embedded = []
         self.message.structure.extend(part.content_type for part in parts[1:])
         self.message.parts.extend(parts)
+        self.inside.extend([scan.inside] * len(parts))
 
     def _embed(self, scan: _Scan, payload: bytes) -> None:
         """Go on with an embedded message that was encoded."""

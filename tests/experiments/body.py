@@ -2,6 +2,7 @@
 
 from nbspam.mail import Message
 from nbspam.tokens import Bag
+from nbspam.tokens.words import words
 from tests.experiments.lab import variants
 
 
@@ -32,6 +33,21 @@ def hidden_is_visible(message: Message, bag: Bag) -> Bag:
     return Bag(bag.header, bag.body + hidden, bag.structure)
 
 
+def replaced(message: Message) -> list[str]:
+    """The words of texts for which a reader shows HTML."""
+    return [word for part in message.parts if part.is_replaced for word in words(part.text, 20_000)]
+
+
+def alternatives(message: Message, bag: Bag) -> Bag:
+    return Bag(bag.header, bag.body + replaced(message), bag.structure)
+
+
+def what_html_lacks(message: Message, bag: Bag) -> Bag:
+    shown = set(bag.body)
+    lacking = ["alternative=" + word for word in replaced(message) if word not in shown]
+    return Bag(bag.header, bag.body, bag.structure + lacking)
+
+
 def first(words: int):  # type: ignore[no-untyped-def]
     return lambda message, bag: Bag(bag.header, bag.body[:words], bag.structure)
 
@@ -48,6 +64,8 @@ if __name__ == "__main__":
             "without URLs, links and images": without("url=", "link=", "image="),
             "without hidden words": without("hidden="),
             "hidden words in the body too": hidden_is_visible,
+            "texts for which HTML is shown are read, too": alternatives,
+            "their words that the HTML lacks are tokens of the structure": what_html_lacks,
             "without type, encoding, charset": without("type=", "encoding=", "charset="),
             "the first 100 words only": first(100),
             "the first 500 words only (some 3 kB)": first(500),
