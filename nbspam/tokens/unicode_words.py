@@ -79,8 +79,12 @@ def _become(code: int) -> str:
 
 
 def _mark(code: int) -> str:
-    """M for a combining mark, a full stop for all else."""
-    return "M" if code >= 0x300 and unicodedata.category(chr(code))[0] == "M" else "."
+    """M for a combining mark and what NFKC makes one (half-width voiced marks), a full stop for all else."""
+    if code < 0x300:
+        return "."
+    character = chr(code)
+    marks = unicodedata.combining(unicodedata.normalize("NFKD", character)[0])
+    return "M" if marks or unicodedata.category(character)[0] == "M" else "."
 
 
 def _picture(code: int) -> str | None:
