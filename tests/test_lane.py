@@ -104,6 +104,21 @@ def test_plain_mail_does_not_load_html_and_unicode(installed: Path, model: Path,
     assert {"nbspam.mail.html", "nbspam.tokens.unicode_words", "nbspam.tokens.numeric"} & loaded == set()
 
 
+def test_a_from_line_loads_what_knows_mailboxes_and_the_message_passes_through_with_it(
+    installed: Path, model: Path, tmp_path: Path
+) -> None:
+    data = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + MAIL + b"\n"
+    _, output, loaded = run(installed, tmp_path, ["classify", "-p", "-m", model], data)
+    assert {name for name in loaded if name.startswith("nbspam.sources.")} == {
+        "nbspam.sources.item",
+        "nbspam.sources.mbox",
+    }
+    assert loaded & FORBIDDEN == set()
+    first, rest = data.split(b"\n", 1)
+    assert output.startswith(first + b"\nX-Nbspam: ")
+    assert output.endswith(b'"\n' + rest)
+
+
 def test_the_watch_sees_what_click_loads(installed: Path, tmp_path: Path) -> None:
     """The test above can fail: --help goes to click, and is seen.
 

@@ -71,6 +71,33 @@ def test_mailboxes_folders_and_lists_are_taken_message_by_message(model: Path, t
     assert [line.partition("\t")[0] for line in lines] == ["forgotten", "forgotten"]
 
 
+FROM = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FROM + mail("plain words"),
+        FROM + mail("an empty line at the end\n"),
+        FROM + mail("quoted\n>From here on\n>>From twice\n\n"),
+        FROM + mail("a sentence\n\nFrom Monday on we open at 10:00\n"),
+        FROM.replace(b"\n", b"\r\n") + mail("line ends\n").replace(b"\n", b"\r\n"),
+        b"From here on this is no mailbox\n" + mail(">From here\n"),
+        b">" + FROM + mail("quoted by another program\n>From here\n"),
+    ],
+)
+def test_a_message_with_a_from_line_is_the_one_it_was_in_training(content: bytes, tmp_path: Path) -> None:
+    path = write_folders(tmp_path / "mail", {"ham": [content], "spam": [mail("pills")]}) / "ham" / "000.eml"
+    run("train", tmp_path / "mail", "-m", tmp_path / "m", "-q")
+    assert run("learn", "ham", "-m", tmp_path / "m", path) == f"already learned\t{path}\n"
+    assert run("learn", "ham", "-m", tmp_path / "m", stdin=content) == "already learned\t-\n"
+
+
+def test_an_mbox_of_many_on_stdin_is_one_message(model: Path) -> None:
+    two = FROM + mail("one offer") + b"\n" + FROM + mail("two offers")
+    assert run("learn", "spam", "-m", model, stdin=two) == "learned\t-\n"
+
+
 def test_an_unreadable_message_does_not_stop_the_others(model: Path, tmp_path: Path) -> None:
     good = tmp_path / "good.eml"
     good.write_bytes(mail("good pills"))

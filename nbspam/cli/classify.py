@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 _PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
-_MBOX = (b"From ", b">From ")
+_MBOX = b"From "
+_MBOX_HEAD_BYTES = 1024
 
 
 def classify(options: Options, paths: list[str]) -> int:
@@ -54,7 +55,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
     paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
     for path in paths:
         if path == STDIN_NAME:
-            yield STDIN_NAME, sys.stdin.buffer.read()
+            yield STDIN_NAME, _message(sys.stdin.buffer.read())
             continue
         try:
             data = read_message(path)
@@ -86,10 +87,32 @@ def read_message(path: str) -> bytes | None:
             if head.startswith(_PACKED):
                 return None
             data = head + file.read()
-            # An mbox of one message is that message: the room of sources costs a fresh process 6 ms.
-            return None if head.startswith(_MBOX) and b"\nFrom " in data else data
+            return unboxed(data) if head.startswith(_MBOX) else data
     finally:
         os.close(handle)
+
+
+def unboxed(data: bytes) -> bytes | None:
+    """The message of an mbox that holds but one, as training reads it; None for an mbox of many.
+
+    That is without the `From ` line, the quoting of such lines and the empty line at the end.
+    """
+    from nbspam.sources.mbox import begins_mbox, fragments  # only for what begins with `From `
+
+    if not begins_mbox(data[:_MBOX_HEAD_BYTES]):
+        return data
+    pieces = list(fragments([data]))
+    if sum(ended for _, _, ended in pieces) != 1:
+        return None
+    from nbspam.sources.item import unquoted
+
+    return unquoted(b"".join([piece for _, piece, _ in pieces]))
+
+
+def _message(data: bytes) -> bytes:
+    """What is read of the bytes on stdin, which are one message whatever they look like."""
+    found = unboxed(data) if data.startswith(_MBOX) else data
+    return data if found is None else found
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
@@ -165,7 +188,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         from nbspam.cli.passthrough import marked
 
         classifier = _open(options)
-        verdict = classifier.verdict(data, STDIN_NAME)
+        verdict = classifier.verdict(_message(data), STDIN_NAME)
         output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
         if "exit_code" in options:
             status = EXIT_CODES.get(verdict.label, 0)
