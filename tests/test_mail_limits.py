@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from itertools import pairwise
 
 import pytest
@@ -91,6 +92,15 @@ def test_a_header_of_fifty_megabytes_does_not_hide_the_body():
     assert mail.parts[0].text == "body"
     assert "long-header" in mail.defects
     assert split_header_block(data)[1] == len(data) - 4
+
+
+@pytest.mark.parametrize("line", [b"\r\r\r", b"a: b\r\r\n", b"\r\r\r\n"])
+def test_a_header_of_fifty_megabytes_of_carriage_returns_is_searched_in_no_loop_of_python(line):
+    data = b"Subject: x\n" + line * ((50 << 20) // len(line))
+    start = time.process_time()
+    assert parse(data).get("subject") == "x"
+    assert header_lines(data)[0] == (0, 11, "subject")
+    assert time.process_time() - start < 4
 
 
 def test_only_the_first_mebibyte_of_the_body_is_scored():
