@@ -148,6 +148,10 @@ PIECES = st.lists(
             b"\xef\xbb\xbf",
             b"\xff",
             b"\0",
+            b":",
+            b"\f",
+            b"\v",
+            b"\r\r\r\r\n",
         ]
     ),
     max_size=40,
@@ -168,11 +172,31 @@ def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
 
 @example(b"\rA:")
 @example(b"\rDate: d")
+@example(b"\fA:")
+@example(b"\f\n\f\n\f\nA: b")
+@example(b"A:\r\r\r\r\nA:")
+@example(b"\n\r\t:\r\nA:")
+@example(b"--b\r :")
+@example(b"junk\n  : A:")
+@example(b"From \r :")
 @given(PIECES)
 def test_both_readers_of_the_header_see_the_same_known_fields(data):
     mail = parse(b"Subject: s\n" + data)
     names = [name for _, _, name in header_lines(b"Subject: s\n" + data) if name]
     assert [name for name, _ in mail.headers] == names
+
+
+def test_a_colon_behind_a_fold_makes_no_field_and_one_in_a_value_is_kept():
+    mail = parse(b"Subject: s\n : t\nA\n : hidden\nTo: x\n\nbody")
+    assert mail.headers == [("subject", "s : t"), ("to", "x")]
+    mail = parse(b"Subject: s\nA\n : shown\n\nbody")
+    assert mail.parts[0].text == "A\n : shown\n\nbody"
+
+
+def test_lines_of_form_feeds_are_lines_that_are_no_fields():
+    text = b"\f\n\f\n\f\nHello: dear\n Buy cheap viagra now\nTo: x\n\n"
+    mail = parse(b"From: a@b.example\nSubject: hi\n" + text)
+    assert mail.parts[0].text == text[4:].decode()  # two lines of junk may be left out
 
 
 @given(PIECES)

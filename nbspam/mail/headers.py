@@ -45,6 +45,7 @@ _KNOWN = frozenset(
 _MAX_NAMES = 2_000
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
+_BLANK = b" \t\r\n"  # form feeds are no blanks: both readers of the header end it at a line of them
 # Of each byte whether it is an LF, a CR or anything else: a search of the whole mail at the speed of C.
 _LINE_ENDS = b"." * 10 + b"n" + b"." * 2 + b"r" + b"." * 242
 # Spelling of a field name -> its lower-case form.  Mail uses a few hundred spellings, and one
@@ -163,7 +164,7 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
         else:
             name, colon, _ = line[: MAX_FIELD_NAME + 1].decode("latin-1").partition(":")
             lower = field_name(name) if colon else ""
-            if not lower and (empty or line.strip()) and not name.startswith(("From ", ">From ")):
+            if not lower and (empty or line.strip(_BLANK)) and not name.startswith(("From ", ">From ")):
                 junk += 1
                 if junk == 1:
                     skippable = _last_known([text[:100].decode("latin-1") for text in lines])
@@ -251,9 +252,27 @@ def _unfolded(data: bytes, start: int, stop: int, allowance: Allowance) -> str:
         stop = stop + 1 if stop >= 0 else limit
     text = data[start:stop].decode("latin-1")
     if "\r" in text:
-        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    text = text.strip("\n").replace("\n ", " ").replace("\n\t", "\t")
+        if "\r\r\n" in text:  # any number of CRs before an LF are one line end
+            *lines, last = text.split("\n")
+            text = "\n".join([*[line.rstrip("\r") for line in lines], last])
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.strip("\n")
+    if " :" in text or "\t:" in text:
+        text = _names_parted(text)
+    text = text.replace("\n ", " ").replace("\n\t", "\t")
     return text.lstrip(" \t\n") if text[:1] in (" ", "\t") else text
+
+
+def _names_parted(text: str) -> str:
+    """The block with a zero byte before each colon that a fold parts from its name: that is no field."""
+    lines = text.split("\n")
+    named = ":" in lines[0] or not lines[0].strip(" \t")  # blanks are nothing, whatever follows
+    for number, line in enumerate(lines[1:], 1):
+        if line[:1] not in (" ", "\t"):
+            named = ":" in line
+        elif not named and line.lstrip(" \t")[:1] == ":":
+            lines[number] = line[:1] + "\0" + line[1:]
+    return "\n".join(lines)
 
 
 def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
