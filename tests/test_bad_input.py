@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from tiny_mail import mail, write_folders
 
-from nbspam.cli.passthrough import marked
+from nbspam.cli.passthrough import marked, own_fields
 from nbspam.store.reader import APPLICATION_ID, FORMAT
 from nbspam.workflow.classifying import open_classifier
 
@@ -630,6 +630,44 @@ def test_an_odd_message_passes_through_byte_for_byte(model: Path, name: str) -> 
     else:
         assert done.stdout.startswith(b"X-Nbspam: ")
         assert done.stdout.endswith(message)
+
+
+LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"To: z\rX-Nbspam: x\n\nbody\n", b"|To: z\r\n\nbody\n"),
+        (b"A:\nTo: z\rX-Nbspam: x\r\n\r\nbody\n", b"|A:\nTo: z\r\r\n\r\nbody\n"),
+        (b"To: z\rX-Nbspam: x\nX-Nbspam: y\n\nbody\n", b"|To: z\r\n\nbody\n"),
+        (b"To: z\rX-Nbspam: x\nCc: y\n\nbody\n", b"|To: z\rCc: y\n\nbody\n"),
+        (b" hello\nX-Nbspam: ham\nFrom: a@b\n\nbody\n", b"|\n hello\nX-Nbspam: ham\nFrom: a@b\n\nbody\n"),
+        (b"From x\n\thello\nX-Nbspam: ham\n\nb\n", b"From x\n|\n\thello\nX-Nbspam: ham\n\nb\n"),
+        (b"From x\n To: z\nX-Nbspam: ham\n\nb\n", b"From x\n To: z\n|\nb\n"),
+        (b" To: z\rX-Nbspam: ham\rCc: y\r\rb", b" To: z\r|Cc: y\r\rb"),
+        (LONG_HEADER + b"X-NBspam : ham;\r\n\tp\nCc: y\n\nb", b"|" + LONG_HEADER + b"Cc: y\n\nb"),
+        (LONG_HEADER + b"B: c\rX-Nbspam: a\n\nX-Nbspam: b", b"|" + LONG_HEADER + b"B: c\r\n\nX-Nbspam: b"),
+        (LONG_HEADER + b"X-Nbspam-Not: a\n X-Nbspam: b\n\nc", None),
+        (b"A: b\nX-Nbspam: c\n" + b" d\n" * 200_000 + b"Cc: e\n\nb", b"|A: b\nCc: e\n\nb"),
+    ],
+)
+def test_passthrough_leaves_no_forged_field_and_every_other_byte(
+    model: Path, before: bytes, after: bytes | None
+) -> None:
+    verdict = open_classifier(str(model)).verdict(before, "-")
+    own = own_fields(verdict, [], False).encode()
+    expected = b"|" + before if after is None else after
+    assert marked(before, verdict, [], False) == expected.replace(b"|", own)
+
+
+def test_a_header_of_fifty_megabytes_is_searched_for_forged_fields_in_seconds(model: Path) -> None:
+    for line in (b"a: b\n", b" b\r", b"a:\r\r\n"):
+        message = b"Subject: b\n" + line * ((50 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
+        verdict = open_classifier(str(model)).verdict(message, "-")
+        start = time.process_time()
+        assert b"X-NBSPAM" not in marked(message, verdict, [], True)
+        assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("name", [name for name in ODD_MESSAGES if "50 MB" not in name])
