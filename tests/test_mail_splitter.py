@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
+from nbspam.mail.limits import MAX_PARTS
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
 CTES = st.sampled_from(["quoted-printable", "base64"])
@@ -154,6 +155,16 @@ def test_a_closed_multipart_stays_closed_for_what_follows():
 
 def test_doubled_delimiters_make_no_empty_part():
     assert texts(split("--b\n--b\n\none\n--b--\n")) == ["one"]
+
+
+@pytest.mark.parametrize(
+    "part", ["--b\n\n", "--b\n\nx\n", "--b\nX: y\n\n", "--b\nContent-Type: message/rfc822\n\n"]
+)
+def test_what_is_behind_a_thousand_parts_is_one_text(part):
+    mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
+    assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
+    assert "too-many-parts" in mail.defects
+    assert len(mail.structure) <= MAX_PARTS + 1
 
 
 def test_parts_without_an_empty_line_are_text():

@@ -147,6 +147,10 @@ class Splitter:
         """Read the header block of the part that begins at the scan's position."""
         default_type, scan.opening = scan.opening, ""
         start = scan.position
+        if self.allowance.parts <= 0:
+            self.message.structure.append(default_type)
+            scan.leaf = Entity({}, default_type, self.allowance)
+            return
         stop, body = self._block_end(scan, start)
         if start == stop == body:
             scan.position = start  # two delimiters, one behind the other: nothing between them
@@ -254,7 +258,9 @@ class Splitter:
                 scan.position = -1
         elif self.allowance.parts <= 0:
             self.allowance.note("too-many-parts")
-            scan.position = -1
+            multipart.opened += 1
+            scan.opening = "text/plain"
+            scan.multiparts.clear()  # what is left is one text: nothing ends it
         else:
             multipart.opened += 1
             scan.opening = multipart.default_type
