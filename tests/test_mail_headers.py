@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nbspam.mail import header_lines, parse, split_header_block
+from nbspam.mail.limits import MAX_HEADER_LINES
 
 
 def test_folded_fields_are_unfolded_as_rfc_5322_says():
@@ -191,6 +192,15 @@ def test_a_colon_behind_a_fold_makes_no_field_and_one_in_a_value_is_kept():
     assert mail.headers == [("subject", "s : t"), ("to", "x")]
     mail = parse(b"Subject: s\nA\n : shown\n\nbody")
     assert mail.parts[0].text == "A\n : shown\n\nbody"
+
+
+def test_what_the_body_is_may_stand_behind_a_thousand_fields():
+    content = b"CONTENT-TYPE : text/html;\n charset=koi8-r\nContent-Typewriter: x\n"
+    content += b"Content-Transfer-Encoding: base64\nContent-Type: text/plain\n"
+    mail = parse(b"Subject:\n" * 1001 + content + b"\n0NLJ18XU\n")
+    assert (mail.parts[0].content_type, mail.parts[0].text) == ("text/html", "привет")
+    assert len(mail.headers) == MAX_HEADER_LINES
+    assert mail.defects == ["many-headers"]
 
 
 def test_lines_of_form_feeds_are_lines_that_are_no_fields():

@@ -331,6 +331,8 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
             eight_bit.append(len(fields))
         fields.append((lower, value))
         block.sizes.append(len(line) + 1)
+    if len(lines) > MAX_HEADER_LINES:
+        _read_content_beyond(lines[-1], block)
     if eight_bit:
         _decode_eight_bit(block, eight_bit, allowance)
     if len(fields) > MAX_HEADER_LINES:
@@ -338,6 +340,22 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
         block.sizes.pop()
         allowance.note("many-headers")
     return complete
+
+
+def _read_content_beyond(rest: str, block: Block) -> None:
+    """What the lines behind MAX_HEADER_LINES say of the body: without it, the body is not what is shown."""
+    text = "\n" + rest
+    lower = text.lower()
+    for name in sorted(_CONTENT.difference(block.content)):
+        at = lower.find("\n" + name)
+        while at >= 0:
+            stop = text.find("\n", at + 1)
+            line = text[at + 1 : stop if stop >= 0 else len(text)]
+            head, colon, value = line.partition(":")
+            if colon and field_name(head) == name:
+                block.content[name] = value.strip(" \t")
+                break
+            at = lower.find("\n" + name, at + 1)
 
 
 def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) -> None:
