@@ -237,6 +237,24 @@ def test_html_is_recognised_under_other_names():
     assert not parse(b"Subject: s\n\nI like <html>").parts[0].is_html
 
 
+@pytest.mark.parametrize(
+    ("body", "html"),
+    [
+        ("<html><b>shown</b> text", True),
+        ("<html><!-- a note --><style><!-- p {} --></style>this is shown, as most of it is</html>", True),
+        ("<html>no end tag", True),
+        ("<html></b><!--\nshown by who believes the declaration", False),
+        ("<html></b><!--\nshown by who believes the declaration --></html>", False),
+        ("<div></b><style>shown by who believes the declaration", False),
+        ("<div><STYLE>shown by who believes the declaration</STYLE></div>", False),
+        ("<div><script>shown by who believes the declaration</script></div>", False),
+    ],
+)
+def test_text_that_begins_as_html_is_html_if_it_shows_most_of_itself(body, html):
+    (part,) = parse(f"Content-Type: text/plain\n\n{body}".encode()).parts
+    assert part.is_html is html
+
+
 def test_attachments_have_a_name_a_size_and_magic_but_no_text():
     body = base64.encodebytes(b"MZ" + bytes(100)).decode()
     part = split(

@@ -1,7 +1,8 @@
 """One leaf of the MIME tree: its header fields and raw bytes to a Part.
 
 Hides in which order things are undone (transfer encoding, uuencoded files, charset) and what
-readers show as text: text/*, the plain kinds of message/*, and HTML under another name.
+readers show as text: text/*, the plain kinds of message/*, and HTML under another name, if it shows
+most of itself as such.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ MESSAGES = frozenset(
 )
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
+_UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
 
 
@@ -149,8 +151,23 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
     part.text, part.charset = decode(payload, label, allowance)
     if not html:
         start = part.text[:200].lstrip()
-        html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
+        html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
     part.is_html = html
+
+
+def _shows_most(text: str) -> bool:
+    """Whether text that only begins as HTML would show most of itself as such.
+
+    Else it is text, as it is declared: readers that believe the declaration show all of it.
+    """
+    shown = text.lower()
+    for begin, end in _UNSHOWN:
+        first, *pieces = shown.split(begin)
+        parted = [piece.partition(end) for piece in pieces]
+        if not all(found for _, found, _ in parted):
+            return False
+        shown = first + "".join([behind for _, _, behind in parted])
+    return len(shown) * 2 >= len(text)
 
 
 def _meta_charset(payload: bytes) -> str:
