@@ -139,6 +139,28 @@ def test_text_without_a_usable_charset_is_read(text, codec, label):
     assert read(text.encode(codec), label) == text
 
 
+@pytest.mark.parametrize(
+    ("before", "labels"),
+    [
+        (b"\x1b$B", ["", "us-ascii", "iso-8859-1", "koi8-r", "utf-8"]),
+        (b"\x1b$)C\x0e", ["", "us-ascii", "iso-8859-1", "utf-8"]),
+        (b"\xff\xfe", ["", "us-ascii", "iso-8859-1", "koi8-r"]),
+        (b"\xfe\xff", ["", "us-ascii", "iso-8859-1", "koi8-r"]),
+    ],
+)
+def test_a_false_signature_does_not_hide_ascii(before, labels):
+    text = "Buy cheap pills now at our store, http://evil.example/ click here"
+    for label in labels:
+        assert read(before + text.encode(), label).endswith(text)
+
+
+@pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r"])
+def test_true_signatures_are_seen_whatever_is_declared(label):
+    japanese, russian = "日本語のテキスト、こんにちは\n", "Привет, hello мир\n"
+    assert read(japanese.encode("iso2022_jp") + b"\x1b$B\x21", label).startswith(japanese)  # cut short
+    assert read(russian.encode("utf-16"), label) == russian
+
+
 def test_declared_goes_before_utf_8_and_utf_8_before_the_guess():
     both = "Grüße".encode()
     assert read(both, "iso-8859-1") == "GrÃ¼ÃŸe"

@@ -5,10 +5,10 @@ Order for bytes that are not ASCII: a byte order mark; the declared charset, if 
 error; UTF-8, if it does; the declared charset again, errors replaced; and where none is usable a
 legacy charset chosen by letter frequencies (guess.py).  A declared UTF-8 with more than a tenth
 of its characters broken counts as not usable.  ASCII with ISO-2022-JP or HZ escapes is decoded
-as such whatever is declared.  ISO-8859-1 is read as windows-1252, GB2312 as GB18030, and so on,
-as readers do; every codec here runs in C and is linear, none of Python's transforms
-(zlib, hex, unicode_escape, idna, punycode ...) can be reached.  UTF-7 is read: mail programs
-still show it, so text could be hidden in it.
+as such whatever else than UTF-8 is declared, if that makes sense of it.  ISO-8859-1 is read as
+windows-1252, GB2312 as GB18030, and so on, as readers do; every codec here runs in C and is linear,
+none of Python's transforms (zlib, hex, unicode_escape, idna, punycode ...) can be reached.  UTF-7 is
+read: mail programs still show it, so text could be hidden in it.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ _STATEFUL = frozenset(
         "iso2022_kr",
     )
 )
+_ESCAPED = frozenset(("hz", "iso2022_jp_ext", "iso2022_kr"))  # ASCII with escapes may be these
 # Names that say nothing: written by programs that did not know either.
 _EMPTY = frozenset(
     (
@@ -140,7 +141,7 @@ def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
     seen = _by_signature(payload, codec)
-    if seen == "hz" and _strict(payload, seen) is None:
+    if seen in _ESCAPED and not _is_nearly_sound(payload, seen):
         seen = ""
     if seen:
         return decode_with(seen, payload), seen
@@ -172,15 +173,23 @@ def _strict(payload: bytes, codec: str) -> str | None:
         return None
 
 
+def _is_nearly_sound(payload: bytes, codec: str) -> bool:
+    """Whether bytes decode, but for one in ten of the characters that are not ASCII."""
+    text = decode_with(codec, payload)
+    high = len(text) - len(text.encode("ascii", "ignore"))
+    return text.count("\ufffd") * 10 <= high and (codec != "hz" or _strict(payload, codec) is not None)
+
+
 def _by_signature(payload: bytes, codec: str) -> str:
     """The codec that a byte order mark, 7-bit escapes or zero bytes give away; "" if none."""
     if payload.startswith(b"\xef\xbb\xbf"):
         return "utf-8"
     if payload.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return "utf-32"
-    if payload.startswith((b"\xff\xfe", b"\xfe\xff")) and codec not in ("utf-32", "utf-32-le"):
+    marked = payload.startswith((b"\xff\xfe", b"\xfe\xff")) and codec not in ("utf-32", "utf-32-le")
+    if marked and _may_be_utf_16(payload, codec):
         return "utf-16"
-    if b"\x1b$" in payload and codec not in _STATEFUL:
+    if b"\x1b$" in payload and codec not in _STATEFUL and codec != "utf-8":
         if b"\x1b$)C" in payload:
             return "iso2022_kr"
         if b"\x1b$B" in payload or b"\x1b$@" in payload or b"\x1b$(" in payload:
@@ -193,6 +202,17 @@ def _by_signature(payload: bytes, codec: str) -> str:
         if max(even, odd) * 5 > len(sample) and min(even, odd) * 20 < len(sample):
             return "utf-16-be" if even > odd else "utf-16-le"
     return ""
+
+
+def _may_be_utf_16(payload: bytes, codec: str) -> bool:
+    """Whether bytes behind the mark of UTF-16 have its zeros: one, or one in fifty if declared otherwise.
+
+    ASCII behind a false mark has none; a page of Chinese has one a line.
+    """
+    sample = payload[:2048]
+    return codec.startswith("utf-16") or (
+        b"\0" in payload if codec in ("", "ascii") else sample.count(0) * 50 >= len(sample)
+    )
 
 
 def _byte_order(payload: bytes, codec: str) -> str:
