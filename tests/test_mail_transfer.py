@@ -103,6 +103,17 @@ def test_uuencoded_files_are_taken_out_of_the_text():
     assert mail.structure == ["text/plain", "application/octet-stream", "application/octet-stream"]
 
 
+@pytest.mark.parametrize("gap", [b"\n-\n", b"\n\n-\n", b"\n\n", b"\n\n_____\nlist\n"])
+def test_base64_behind_a_foreign_line_is_read(gap):
+    first, rest = b"minutes of the meeting 1", b"buy cheap pills now http://evil.example/ " * 6
+    payload = base64.b64encode(first + b"...") + gap + base64.b64encode(rest)
+    padded = base64.b64encode(first + b"....") + gap + base64.b64encode(rest)
+    for data in (payload, padded):
+        if b"list" not in gap:  # its letters are taken for base64, as readers do
+            assert decode_transfer(data, "base64", Allowance()).endswith(rest)
+        assert len(decode_transfer(data, "base64", Allowance())) > len(rest)
+
+
 def test_a_sentence_that_begins_with_begin_stays():
     text = "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"
     mail = parse(b"Subject: s\n\n" + text.encode())
