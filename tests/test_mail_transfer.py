@@ -114,6 +114,13 @@ def test_base64_behind_a_foreign_line_is_read(gap):
         assert len(decode_transfer(data, "base64", Allowance())) > len(rest)
 
 
+def test_capital_letters_that_may_be_uuencoded_stay_in_the_text():
+    lines = b"M" + b"BUY CHEAP PILLS NOW " * 3 + b"\n"
+    mail = parse(b"Subject: s\n\nhello\nbegin 644 a\n" + lines * 3 + b"end\nbye\n")
+    assert mail.parts[0].text.count("BUY CHEAP PILLS NOW") == 9
+    assert [part.filename for part in mail.parts] == ["", "a"]
+
+
 def test_a_sentence_that_begins_with_begin_stays():
     text = "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"
     mail = parse(b"Subject: s\n\n" + text.encode())

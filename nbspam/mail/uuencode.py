@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
     """The first uuencoded file of a payload, or the payload if there is none."""
@@ -24,7 +26,10 @@ def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """(text without its uuencoded files, [(file name, contents)])."""
+    """(text without its uuencoded files, [(file name, contents)]).
+
+    Lines of capital letters may be uuencoded data and words alike: they stay in the text.
+    """
     kept: list[bytes] = []
     files: list[tuple[str, bytes]] = []
     position = 0
@@ -34,12 +39,18 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
         contents, stop = _decode_lines(payload, head_end, allowance)
         if contents:
             name = payload[begin:head_end].split(None, 2)[2].strip().decode("latin-1")
-            kept.append(payload[position:begin])
             files.append((name, contents))
-            position = stop
+            if not _are_words(payload[head_end:stop]):
+                kept.append(payload[position:begin])
+                position = stop
         begin = _next_begin(payload, stop)
     kept.append(payload[position:])
     return b"".join(kept), files
+
+
+def _are_words(lines: bytes) -> bool:
+    """Whether uuencoded lines are letters for the most part; of encoded data two in five are."""
+    return (len(lines) - len(lines.translate(None, _LETTERS))) * 5 >= len(lines) * 3
 
 
 def _line_end(payload: bytes, start: int) -> int:
