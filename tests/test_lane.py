@@ -104,15 +104,16 @@ def test_plain_mail_does_not_load_html_and_unicode(installed: Path, model: Path,
     assert {"nbspam.mail.html", "nbspam.tokens.unicode_words", "nbspam.tokens.numeric"} & loaded == set()
 
 
-def test_a_from_line_loads_what_knows_mailboxes_and_the_message_passes_through_with_it(
-    installed: Path, model: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("quoted", "needed"),
+    [(b"", set()), (b">From here\n", {"nbspam.sources.item", "nbspam.sources.mbox"})],
+)
+def test_a_mail_behind_a_from_line_loads_what_knows_mailboxes_only_for_its_quoting(
+    installed: Path, model: Path, tmp_path: Path, quoted: bytes, needed: set[str]
 ) -> None:
-    data = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + MAIL + b"\n"
+    data = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + MAIL + quoted + b"\n"
     _, output, loaded = run(installed, tmp_path, ["classify", "-p", "-m", model], data)
-    assert {name for name in loaded if name.startswith("nbspam.sources.")} == {
-        "nbspam.sources.item",
-        "nbspam.sources.mbox",
-    }
+    assert {name for name in loaded if name.startswith("nbspam.sources.")} == needed
     assert loaded & FORBIDDEN == set()
     first, rest = data.split(b"\n", 1)
     assert output.startswith(first + b"\nX-Nbspam: ")
