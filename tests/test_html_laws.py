@@ -145,10 +145,15 @@ def test_a_hundred_thousand_nested_hidden_spans_are_closed_again() -> None:
     assert (html.visible, html.hidden) == ("Y", "X")
 
 
-def test_what_follows_too_many_tags_is_not_read() -> None:
-    html = read_html("<b>" * MAX_TAGS + "unread")
+def test_what_follows_too_many_tags_is_taken_for_text() -> None:
+    html = read_html("<b>" * MAX_TAGS + "text <i>and more</i>")
     assert len(html.tags) == MAX_TAGS - 1
-    assert html.visible == ""
+    assert html.visible == "<b>text <i>and more</i>"
+
+
+def test_what_a_comment_holds_is_no_tag_and_does_not_use_them_up() -> None:
+    html = read_html("<!--" + "<" * MAX_TAGS + "--><p>seen")
+    assert html.visible == "\nseen"
 
 
 def test_common_html_imports_nothing_heavy() -> None:

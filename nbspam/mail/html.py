@@ -37,6 +37,7 @@ from nbspam.mail.html_elements import (
     RAW,
 )
 from nbspam.mail.html_entities import decode
+from nbspam.mail.html_pieces import Pieces
 from nbspam.mail.html_stack import OpenElements
 from nbspam.mail.html_state import Effect, State
 from nbspam.mail.html_tags import (
@@ -54,7 +55,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html_sheet import Sheet
 
-MAX_TAGS = 100_000  # what follows the last one is not read; a tag every ten characters of 1 MiB
+MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_SHEETS = 50  # style elements that are read
 MAX_REMEMBERED = 8_192  # tags known by their text
@@ -89,20 +90,15 @@ def read_html(text: str) -> Html:
 
 
 class _Reader:
-    """One reading: the pieces between `<` and `<`, the open elements, and what was found."""
+    """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("body_seen", "gave_up", "hidden", "html", "index", "known", "link", "link_text", "noted", "offset"),
-        *("open", "pieces", "raw", "root", "sheet", "sheets", "start", "text", "visible", "walk"),
+        *("body_seen", "gave_up", "hidden", "html", "known", "link", "link_text", "noted", "open", "pieces"),
+        *("raw", "root", "sheet", "sheets", "start", "visible"),
     )
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.pieces = text.split("<", MAX_TAGS)
-        if len(self.pieces) > MAX_TAGS:
-            del self.pieces[-1]
-        self.walk = enumerate(self.pieces)
-        self.index = self.offset = 0  # a piece, and where it begins in the text
+        self.pieces = Pieces(text)
         self.html = Html()
         self.visible: list[str] = []
         self.hidden: list[str] = []
@@ -122,12 +118,12 @@ class _Reader:
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
         known, names, joined = self.known, self.html.tags, 0
         state, mark = self.root, -1  # how much was visible where a word may have been split
-        visible.append(_decoded(next(self.walk)[1]))
-        for index, piece in self.walk:
+        visible.append(_decoded(next(self.pieces.walk)))
+        for met, piece in self.pieces.numbered(MAX_TAGS):
             text, ended, rest = piece.partition(">")
             tag = known.get(text)
             if tag is None or not ended:
-                tag, rest = self._meet(index, piece)
+                tag, rest = self._meet(met, piece)
             kind = tag.kind
             if kind == OPEN:
                 names.append(tag.name)
@@ -156,6 +152,7 @@ class _Reader:
                 joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
                 visible.append(rest)
         self.html.joined = joined
+        visible.append(self.pieces.rest())
         return self._finish()
 
     def _part(self, tag: Tag, state: State) -> State:
@@ -277,22 +274,22 @@ class _Reader:
 
     # Reading a tag for the first time
 
-    def _meet(self, index: int, piece: str) -> tuple[Tag, str]:
+    def _meet(self, met: int, piece: str) -> tuple[Tag, str]:
         """The tag a piece begins with, and the text behind it."""
         first = piece[:1]
         if first in _LETTERS:
-            return self._read_tag(index, piece)
+            return self._read_tag(met, piece)
         if first == "/":
             if piece[1:2] in _LETTERS:
-                return self._read_tag(index, piece)
-            return NOTHING, self._behind(">", piece)
+                return self._read_tag(met, piece)
+            return NOTHING, self.pieces.behind(">", piece)
         if first == "!":
-            return NOTHING, self._behind_comment(piece)
+            return NOTHING, self._behind_declaration(piece)
         if first == "?":
-            return NOTHING, self._behind(">", piece)
+            return NOTHING, self.pieces.behind(">", piece)
         return NOTHING, "<" + piece
 
-    def _read_tag(self, index: int, piece: str) -> tuple[Tag, str]:
+    def _read_tag(self, met: int, piece: str) -> tuple[Tag, str]:
         text, ended, rest = piece.partition(">")
         if self.sheet is not None and ended and text in _remembered:
             tag = _remembered[text]
@@ -303,92 +300,49 @@ class _Reader:
         attributes = plain_attributes(text, tag.element, self.sheet is not None) if ended else None
         memorable = attributes is not None
         if attributes is None:
-            attributes, end = self._read_attributes(index, text, tag)
+            attributes, end = self._read_attributes(met, text, tag)
             memorable = ended != "" and end == len(text)
             if not memorable and not self.gave_up:
                 if end < 0:
                     self.gave_up = True
                     return UNENDED, rest
-                rest = self._skip(index, end)
+                rest = self.pieces.skip(piece, end)
         if text[0] != "/":
             tag = attributed_tag(tag, attributes, self.sheet)
         if tag.kind == RAW:
-            rest = self._behind_raw(tag.name, rest)
+            self.raw, rest = self.pieces.raw(tag.name, rest)
         elif memorable and len(text) <= MAX_REMEMBERED_TAG:
             if len(self.known) >= MAX_REMEMBERED:
                 self.known.clear()
             self.known[text] = tag
         return tag, rest
 
-    def _read_attributes(self, index: int, text: str, tag: Tag) -> tuple[dict[str, str], int]:
+    def _read_attributes(self, met: int, text: str, tag: Tag) -> tuple[dict[str, str], int]:
         """Attributes, and the end of the tag counted from its begin (-1: it never ends)."""
         begin = 1
         while begin < len(text) and text[begin] not in " \t\r\n\f/":
             begin += 1
         if self.gave_up:
             return full_attributes(text, begin, tag.element)
-        self._locate(index)
-        if self.text.find(">", self.offset) < 0:
+        whole, offset = self.pieces.text, self.pieces.locate(met)
+        if whole.find(">", offset) < 0:
             return {}, -1
-        attributes, end = full_attributes(self.text, self.offset + begin, tag.element)
-        return attributes, end - self.offset if end >= 0 else -1
+        attributes, end = full_attributes(whole, offset + begin, tag.element)
+        return attributes, end - offset if end >= 0 else -1
 
-    def _locate(self, index: int) -> None:
-        """Set offset to where a piece begins in the text."""
-        between = self.pieces[self.index : index]
-        self.offset += sum(map(len, between)) + len(between)
-        self.index = index
-
-    def _skip(self, index: int, end: int) -> str:
-        """Pass over the pieces up to `end`, counted from the begin of this one; the text behind it."""
-        piece = self.pieces[index]
-        while end >= len(piece):
-            end -= len(piece) + 1
-            following = next(self.walk, None)
-            if following is None:
-                return ""
-            piece = following[1]
-        return piece[end + 1 :]
-
-    def _behind(self, marker: str, piece: str) -> str:
-        """The text behind a marker, in this piece or a later one."""
-        found, tail = piece.partition(marker)[1:]
-        while not found:
-            following = next(self.walk, None)
-            if following is None:
-                return ""
-            found, tail = following[1].partition(marker)[1:]
-        return tail
-
-    def _behind_comment(self, piece: str) -> str:
+    def _behind_declaration(self, piece: str) -> str:
+        """The text behind a comment, a doctype, or what a browser takes for a comment."""
         if piece.startswith("!--"):
             self.html.comments += 1
-            for empty in ("!-->", "!--->"):
-                if piece.startswith(empty):
-                    return piece[len(empty) :]
-            return self._behind("-->", piece[3:])
+            return self.pieces.behind_comment(piece)
         if piece[1:8].lower() == "doctype":
             self.root.quirks = False
         else:
             self.html.comments += 1
-        return self._behind(">", piece)
-
-    def _behind_raw(self, name: str, content: str) -> str:
-        """Keep the content of an element without markup; the text behind its end tag."""
-        kept = [content]
-        size = len(name) + 1
-        rest = ""
-        for _, piece in self.walk:
-            if piece[:1] == "/" and piece[1:size].lower() == name and piece[size : size + 1] in _NAME_ENDS:
-                rest = piece.partition(">")[2]
-                break
-            kept.append(piece)
-        self.raw = "<".join(kept)
-        return rest
+        return self.pieces.behind(">", piece)
 
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
 
 
 def _decoded(text: str) -> str:
