@@ -70,19 +70,33 @@ class Pieces:
         for empty in ("!-->", "!--->"):
             if piece.startswith(empty):
                 return piece[len(empty) :]
-        return self.behind("-->", piece[3:])
+        following: str | None = piece[3:]
+        while following is not None:
+            inside, found, tail = following.partition("-->")
+            if "--!>" in inside:
+                return inside.partition("--!>")[2] + found + tail
+            if found:
+                return tail
+            following = self._next()
+        return ""
 
     def raw(self, name: str, content: str) -> tuple[str, str]:
         """The content of an element without markup, and the text behind its end tag."""
         kept = [content]
         size = len(name) + 1
-        while True:
-            piece = self._next()
-            if piece is None:
-                return "<".join(kept), ""
+        comment = nested = False  # a script may hold a comment, and only in that comment another script
+        while (piece := self._next()) is not None:
             if piece[:1] == "/" and piece[1:size].lower() == name and piece[size : size + 1] in NAME_ENDS:
-                return "<".join(kept), piece.partition(">")[2]
+                if not nested:
+                    return "<".join(kept), piece.partition(">")[2]
+                nested = False
+            elif name == "script":
+                comment = comment or piece.startswith("!--")
+                nested = nested or (comment and piece[:6].lower() == name and piece[6:7] in NAME_ENDS)
+            if comment and "-->" in piece:
+                comment = nested = False
             kept.append(piece)
+        return "<".join(kept), ""
 
 
 NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")

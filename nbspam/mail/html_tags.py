@@ -20,6 +20,7 @@ MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
 MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
 
+_NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _FOR_SHEET = ("class", "id")
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
@@ -186,7 +187,11 @@ def _address(value: str) -> str:
     value = value[: 2 * MAX_TARGET]
     if "&" in value:
         value = decode(value, True)
-    return value.strip()[:MAX_TARGET]
+    value = value.strip()
+    # Browsers leave line breaks and tabs out of an address.
+    if "\n" in value or "\t" in value or "\r" in value:
+        value = value.translate(_NO_BREAKS)
+    return value[:MAX_TARGET]
 
 
 def plain_attributes(text: str, element: Element, all_of_them: bool) -> dict[str, str] | None:
