@@ -130,7 +130,7 @@ class _Reader:
                 opened.append(tag)
                 before.append(state)
                 if tag.effect is not None:
-                    state = state.then(tag.effect)
+                    state = state.after.get(tag.effect) or state.then(tag.effect)
                 mark = len(visible) if not rest or state.hidden else -1
             elif kind == CLOSE and opened and opened[-1].name == tag.name:
                 del opened[-1]

@@ -115,7 +115,8 @@ class Element:
 
 
 # Attributes that may stand on any element; the colours are kept as evidence wherever they are.
-GENERAL = _words("style hidden color bgcolor background")
+# By class and id a sheet finds its elements.
+GENERAL = _words("style hidden color bgcolor background class id")
 
 
 def start_element(name: str) -> Element:
@@ -132,6 +133,8 @@ def start_element(name: str) -> Element:
         more = "width height"
     elif name == "body":
         more = "text link"
+    elif name == "font":
+        more = "size"
     if more:
         element.wanted = GENERAL | _words(more)
         element.hints = (*more.split(), *element.hints)

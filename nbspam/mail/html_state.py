@@ -13,6 +13,10 @@ LINK = -3  # the link colour of the page, known only when the page is read
 
 WHITE = 0xFFFFFF
 DEFAULT_LINK = 0x0000EE
+CURRENT = -4  # a ground in the colour of its letters
+
+NORMAL = 16.0  # pixels: the size of letters where nothing is said
+TINY = 2.0  # pixels: the largest size at which nobody can read, and the largest box without text
 
 # Two colours are the same to the eye when no channel differs by more: #eeeeee on white is unreadable
 # (contrast 1.16), #cccccc is a common, readable footer.
@@ -22,13 +26,15 @@ NEAR = 20
 class Effect:
     """What one element changes; None leaves a property as inherited."""
 
-    __slots__ = ("cell", "cell_ground", "colour", "gone", "ground", "invisible", "squeezed", "tiny")
+    __slots__ = ("cell", "cell_ground", "colour", "gone", "ground", "invisible", "size", "squeezed")
 
     def __init__(self) -> None:
         self.gone: bool | None = None  # takes no space, whatever stands inside
         self.invisible: bool | None = None  # visibility: takes space, may be undone inside
-        self.tiny: bool | None = None  # size of the letters
-        self.squeezed: bool | None = None  # line height or indent
+        self.size: float | None = (
+            None  # of the letters, in pixels; below nought, times that of the text around
+        )
+        self.squeezed: bool | None = None  # indent
         self.colour: int | None = None
         self.ground: int | None = None
         self.cell_ground: int | None = None  # of a table or row: only its cells stand on it
@@ -46,7 +52,9 @@ class Effect:
                 setattr(self, name, getattr(other, name))
 
 
-# What every cell does, and every table.
+# What every cell does, every table, and every `font` with a size.
+SIZED = Effect()
+SIZED.size = NORMAL
 CELL = Effect()
 CELL.cell = True
 TABLE = Effect()
@@ -57,16 +65,18 @@ class State:
 
     __slots__ = (
         *("after", "cell_ground", "colour", "gone", "ground", "hidden"),
-        *("invisible", "link", "page", "quirks", "squeezed", "tiny"),
+        *("invisible", "key", "link", "page", "quirks", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
-        self.gone = self.invisible = self.tiny = self.squeezed = self.hidden = False
+        self.gone = self.invisible = self.squeezed = self.hidden = False
+        self.size = NORMAL
         self.colour = self.page = 0  # page: the colour of the body
         self.ground = WHITE
         self.cell_ground: int | None = None  # what the cells of the table around will stand on
         self.link = DEFAULT_LINK
         self.quirks = True  # no doctype: letters of a table inherit from the page, not from around it
+        self.key: tuple[float | None, ...] | None = None  # what tells it from other states, once it is asked
         self.after: dict[Effect, State] = {}
 
     def then(self, effect: Effect) -> State:
@@ -78,7 +88,8 @@ class State:
         return known
 
     def _follow(self, effect: Effect) -> State:
-        state = State()
+        state = State.__new__(State)
+        state.after = {}
         state.page, state.link, state.quirks = self.page, self.link, self.quirks
         state.gone = self.gone or bool(effect.gone)
         state.invisible = self.invisible if effect.invisible is None else effect.invisible
@@ -86,28 +97,35 @@ class State:
         if effect is TABLE and self.quirks:
             inherited = State()
             inherited.colour = self.page
-        state.tiny = inherited.tiny if effect.tiny is None else effect.tiny
+        state.size = inherited.size
+        if effect.size is not None:
+            state.size = effect.size if effect.size > 0 else -effect.size * inherited.size
         state.squeezed = inherited.squeezed if effect.squeezed is None else effect.squeezed
         colour = inherited.colour if effect.colour is None else effect.colour
         state.colour = self.link if colour == LINK else colour
         state._stand_on(self, effect)
-        unreadable = state.invisible or state.tiny or state.squeezed or vanishes(state.colour, state.ground)
+        unreadable = (
+            state.invisible or state.size <= TINY or state.squeezed or vanishes(state.colour, state.ground)
+        )
         state.hidden = state.gone or unreadable
-        return self if state._key() == self._key() else state
+        state.key = state._key()
+        if self.key is None:
+            self.key = self._key()
+        return self if state.key == self.key else state
 
     def _stand_on(self, outer: State, effect: Effect) -> None:
         """Set the ground.  That of a table is its cells'; text between them is shown outside of it."""
         self.ground = outer.ground
         self.cell_ground = None if effect is TABLE else outer.cell_ground
         if effect.ground is not None:
-            self.ground = effect.ground
+            self.ground = self.colour if effect.ground == CURRENT else effect.ground
         elif effect.cell and outer.cell_ground is not None:
             self.ground = outer.cell_ground
         if effect.cell_ground is not None:
             self.cell_ground = effect.cell_ground
 
-    def _key(self) -> tuple[int | None, ...]:
-        hiding = (self.gone, self.invisible, self.tiny, self.squeezed)
+    def _key(self) -> tuple[float | None, ...]:
+        hiding = (self.gone, self.invisible, self.size, self.squeezed)
         return (*hiding, self.colour, self.ground, self.cell_ground, self.page, self.link)
 
 

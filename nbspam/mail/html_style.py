@@ -6,12 +6,28 @@ can read a text.
 
 from __future__ import annotations
 
-from nbspam.mail.html_state import TRANSPARENT, UNKNOWN, WHITE, Effect
+from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
+from nbspam.mail.html_state import CURRENT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
 
-# The largest size at which nobody can read, a unit.
-_TINY = {"px": 2.0, "pt": 1.5, "em": 0.2, "rem": 0.2, "ex": 0.4, "%": 20.0, "": 0.0, "mm": 0.5, "cm": 0.05}
-_FAR = -400.0  # pixels, or any unit: further left or up than that is off the screen
+
+def _words(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_FAR = -400.0  # pixels: further left or up than that is off the screen
+_FAR_RIGHT = 4_000.0  # pixels: nobody looks there
 _FAINT = 0.1  # opacity
+
+_READABLE = 6.0, 32.0  # pixels: all between is taken for NORMAL, so that few states are told apart
+_RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
+_SIZES = _words("xx-small x-small small medium large x-large xx-large xxx-large initial math")
+_INHERITED = _words("inherit unset revert revert-layer")
+_VISIBILITY = _words("visible hidden collapse initial")
+_DISPLAYS = _INHERITED | _words(
+    "none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row "
+    "table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
+    "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
+)
 
 _BASIC = {
     "black": 0,
@@ -87,6 +103,8 @@ def css_colour(value: str) -> int | None:
         return number if len(digits) == 6 else None
     if value.startswith("rgb"):
         return _rgb(value)
+    if value.startswith("hsl"):
+        return _hsl(value)
     return _named(value)
 
 
@@ -108,6 +126,24 @@ def _rgb(value: str) -> int | None:
     return red << 16 | green << 8 | blue
 
 
+def _hsl(value: str) -> int | None:
+    """Hue, saturation and lightness (CSS Color 4, 7.1)."""
+    words = value.partition("(")[2].partition(")")[0].replace(",", " ").replace("/", " ").split()
+    numbers = [number_of(word) for word in words[:4]]
+    if len(numbers) < 3 or None in numbers:
+        return None
+    hue, saturation, lightness, alpha = ([number[0] for number in numbers if number] + [1.0])[:4]
+    if len(words) > 3 and alpha <= (100 * _FAINT if words[3].endswith("%") else _FAINT):
+        return TRANSPARENT
+    lightness = min(max(lightness / 100, 0), 1)
+    reach = min(max(saturation / 100, 0), 1) * min(lightness, 1 - lightness)
+    channels = []
+    for shift in (0, 8, 4):
+        turn = (shift + hue / 30) % 12
+        channels.append(round(255 * (lightness - reach * max(-1, min(turn - 3, 9 - turn, 1)))))
+    return channels[0] << 16 | channels[1] << 8 | channels[2]
+
+
 def _named(value: str) -> int | None:
     if not value.isalpha() or len(value) > 20:
         return None
@@ -117,43 +153,98 @@ def _named(value: str) -> int | None:
     return NAMED.get(value)
 
 
-def declarations(style: str) -> dict[str, str]:
-    """Property to value, lower case, the last one winning; comments and `!important` taken off."""
+def declarations(style: str, important: bool = False) -> dict[str, str]:
+    """Property to value, lower case: the last that is valid, an `!important` one before any other.
+
+    important : only those that are
+    """
     style = style.lower()
-    if "/*" in style:
-        style = "".join(
-            [part.partition("*/")[2] if index else part for index, part in enumerate(style.split("/*"))]
-        )
-    found = {}
-    for declaration in style.split(";"):
+    if "'" in style or '"' in style or "\\" in style or "/*" in style:
+        style = flattened(style)
+    found: dict[str, str] = {}
+    above: dict[str, str] = {}
+    for declaration in unnested(style).split(";"):
         name, colon, value = declaration.partition(":")
-        if colon:
-            found[name.strip()] = value.partition("!")[0].strip()
-    return found
+        if not colon:
+            continue
+        rules, name, value = found, name.strip(), value.strip()
+        if "!" in value:
+            value, _, word = value.partition("!")
+            rules, value = above if word.strip() == "important" else {}, value.strip()
+        if name not in rules or not _is_invalid(name, value):
+            rules[name] = value
+    if important or not above:
+        return above if important else found
+    return {**found, **{name: value for name, value in above.items() if not _is_invalid(name, value)}}
 
 
-def style_effect(style: str, colours: list[str]) -> Effect:
+def _is_invalid(name: str, value: str) -> bool:
+    """Whether a browser passes over a declaration as if it were not there."""
+    if value in _INHERITED:
+        return False
+    if name == "display":
+        return not _DISPLAYS.issuperset(value.split())
+    if name == "visibility":
+        return value not in _VISIBILITY
+    if name in ("color", "background-color", "-webkit-text-fill-color"):
+        return css_colour(value) is None and value not in ("currentcolor", "initial") and "(" not in value
+    if name == "font-size":
+        return value not in _SIZES and value not in ("smaller", "larger") and number_of(value) is None
+    return False
+
+
+# Without one of these a style makes no box and no place that hides.
+_HIDING = _words(
+    "display opacity filter content-visibility zoom overflow overflow-x overflow-y clip clip-path position "
+    "margin-left margin-top transform text-indent"
+)
+
+
+def style_effect(style: str, colours: list[str], important: bool = False) -> Effect:
     """What the declarations of a style do; the colours they name are added to `colours`."""
     effect = Effect()
-    rules = declarations(style)
-    _box(rules, effect)
+    rules = declarations(style, important)
+    if not _HIDING.isdisjoint(rules):
+        _fade(rules, effect)
+        _clip(rules, effect)
+        _move(rules, effect)
     _letters(rules, effect)
-    if "color" in rules:
-        effect.colour = css_colour(rules["color"])
-        if effect.colour is not None:
-            colours.append(canonical(effect.colour))
+    for name in ("color", "-webkit-text-fill-color"):
+        if name in rules:
+            colour = css_colour(rules[name])
+            if colour is not None:
+                effect.colour = colour
+                colours.append(canonical(colour))
     for name in ("background", "background-color"):
         if name in rules:
             effect.ground = _ground(rules[name], effect.ground, colours)
+    if effect.colour is not None and _is_drawn_otherwise(rules, effect.colour):
+        effect.colour = UNKNOWN
     return effect
 
 
+def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
+    """Whether letters are seen by their shadow, or as holes in which the ground shows."""
+    if colour == TRANSPARENT and "text" in (
+        rules.get("-webkit-background-clip", "") + rules.get("background-clip", "")
+    ):
+        return True
+    for word in rules.get("text-shadow", "").split()[:8]:
+        shadow = css_colour(word)
+        if shadow is not None:
+            return not vanishes(shadow, WHITE if colour == TRANSPARENT else colour)
+    return False
+
+
 def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
-    if "rgb" in value:
-        words = ["rgb" + value.partition("rgb")[2].partition(")")[0] + ")"]
+    function = "rgb" if "rgb" in value else "hsl"
+    if function in value:
+        words = [function + value.partition(function)[2].partition(")")[0] + ")"]
     else:
         words = value.split()[:20]
     for word in words:
+        if word == "currentcolor":
+            return CURRENT
         colour = css_colour(word)
         if colour is not None:
             colours.append(canonical(colour))
@@ -161,61 +252,113 @@ def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
     return UNKNOWN if "url(" in value or "gradient(" in value else ground
 
 
-def _box(rules: dict[str, str], effect: Effect) -> None:
-    """display, opacity, clipping and places off the screen: whatever is inside, it is gone."""
+def _fade(rules: dict[str, str], effect: Effect) -> None:
+    """What is inside is not drawn, or too faintly."""
     get = rules.get
-    if "display" in rules:
+    if "display" in rules and not _is_invalid("display", rules["display"]):
         effect.gone = rules["display"] == "none"
-    if "opacity" in rules and _at_most(get("opacity", ""), {"": _FAINT, "%": 100 * _FAINT}):
+    if (
+        _is_faint(get("opacity", ""))
+        or _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
+        or get("content-visibility") == "hidden"
+        or (_is_faint(get("zoom", "")) and rules["zoom"].strip("0.%"))  # no zoom at all is none that hides
+    ):
         effect.gone = True
-    if get("overflow", get("overflow-y", "")) in ("hidden", "clip"):
-        for name in ("height", "max-height", "width", "max-width"):
-            if name in rules and _at_most(rules[name], _TINY):
-                effect.gone = True
-    if get("position") in ("absolute", "fixed"):
-        clip = get("clip", "")
-        if clip.startswith("rect(") and not clip.strip("rect(0px1, )"):
+
+
+def _is_faint(value: str) -> bool:
+    number = number_of(value)
+    return number is not None and number[0] <= (100 * _FAINT if number[1] == "%" else _FAINT)
+
+
+def _clip(rules: dict[str, str], effect: Effect) -> None:
+    """What is inside is cut off."""
+    for name in ("overflow", "overflow-x", "overflow-y"):
+        if name in rules and ("hidden" in rules[name] or "clip" in rules[name]) and _has_no_room(rules):
             effect.gone = True
-        for name in ("left", "top", "right", "bottom"):
-            if name in rules and _far(rules[name]):
-                effect.gone = True
-    for name in ("margin-left", "margin-top"):
-        if name in rules and _far(rules[name]):
-            effect.gone = True
-    if "scale(0)" in get("transform", ""):
+    clip = rules.get("clip", "")
+    if clip.startswith("rect(") and rules.get("position") in ("absolute", "fixed"):
+        effect.gone = not clip.strip("rect(0px1, )") or effect.gone
+    shape, _, sizes = rules.get("clip-path", "").partition("(")
+    number, unit = number_of(sizes.partition(")")[0].partition(" ")[0]) or (1.0, "")
+    if (shape == "inset" and number >= 50 and unit == "%") or (shape == "circle" and number <= 0):
         effect.gone = True
+
+
+def _has_no_room(rules: dict[str, str]) -> bool:
+    for name in ("height", "max-height", "width", "max-width"):
+        number = number_of(rules.get(name, ""))
+        if number is not None and pixels_of(rules[name]) <= TINY:
+            return True
+    number = number_of(rules.get("line-height", ""))
+    return number is not None and number[0] <= 0
+
+
+def _move(rules: dict[str, str], effect: Effect) -> None:
+    """What is inside stands off the screen, unless something moves it back."""
+    inner = margin = 0.0
+    for name in ("padding", "margin"):
+        if name in rules:
+            sides = rules[name].split()[:4]
+            inner += pixels_of(sides[3 if len(sides) > 3 else 1 if len(sides) > 1 else 0]) if sides else 0.0
+    for name in ("padding-left", "margin-left"):
+        if name in rules:
+            margin += pixels_of(rules[name])
+    right = inner + margin
+    if "text-indent" in rules:
+        effect.squeezed = pixels_of(rules["text-indent"]) + max(right, 0) <= _FAR
+    if rules.get("position") in ("absolute", "fixed", "relative"):
+        right += pixels_of(rules.get("left", ""))
+        for name in ("top", "right", "bottom"):
+            if pixels_of(rules.get(name, "")) <= _FAR:
+                effect.gone = True
+    transform = rules.get("transform", "")
+    if transform:
+        right += _moved(transform, effect)
+    if right <= _FAR or right >= _FAR_RIGHT or pixels_of(rules.get("margin-top", "")) <= _FAR:
+        effect.gone = True
+
+
+def _moved(transform: str, effect: Effect) -> float:
+    """How far a transformation moves to the right; one up, or to no size, hides."""
+    right = 0.0
+    for part in transform.split(")")[:8]:
+        function, _, inside = part.strip().partition("(")
+        words = inside.replace(",", " ").split()[:3]
+        lengths = [pixels_of(word) for word in words]
+        if function in ("translate", "translatex", "translate3d") and lengths:
+            right += lengths[0]
+        if function == "translatey":
+            lengths = [0.0, *lengths]
+        if function.startswith("translate") and len(lengths) > 1 and lengths[1] <= _FAR:
+            effect.gone = True
+        if function.startswith("scale") and words and any(_is_faint(word) for word in words[:2]):
+            effect.gone = True
+    return right
 
 
 def _letters(rules: dict[str, str], effect: Effect) -> None:
-    """What is inherited and may be undone inside: visibility, size, line height, indent."""
-    if "visibility" in rules:
+    """What is inherited and may be undone inside: visibility and size."""
+    if rules.get("visibility") in _VISIBILITY:
         effect.invisible = rules["visibility"] in ("hidden", "collapse")
     if "font-size" in rules:
-        effect.tiny = _at_most(rules["font-size"], _TINY)
+        effect.size = _letter_size(rules["font-size"])
     elif "font" in rules:
         for word in rules["font"].split()[:8]:
-            if word[:1].isdigit() or word[:1] == ".":
-                effect.tiny = _at_most(word.partition("/")[0], _TINY)
+            number = number_of(word.partition("/")[0])
+            if number is not None and (number[1] or number[0] < 1):  # 400 is a weight
+                effect.size = _letter_size(word.partition("/")[0])
                 break
-    if "text-indent" in rules:
-        effect.squeezed = _far(rules["text-indent"])
-    if "line-height" in rules and not effect.squeezed:
-        effect.squeezed = _at_most(rules["line-height"], _TINY)
 
 
-def _number(value: str) -> tuple[float, str]:
-    """Number and unit; a word that is no length gives (1000, "")."""
-    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
-    try:
-        return float(digits), value[len(digits) :]
-    except ValueError:
-        return 1000.0, ""
-
-
-def _at_most(value: str, limits: dict[str, float]) -> bool:
-    number, unit = _number(value)
-    return number <= limits.get(unit, 0.0)
-
-
-def _far(value: str) -> bool:
-    return _number(value)[0] <= _FAR
+def _letter_size(value: str) -> float | None:
+    """Pixels; below nought, how many times the size around, the other way round; None as around."""
+    number = number_of(value)
+    if number is None:
+        return NORMAL if value in _SIZES else None
+    if number[1] in _RELATIVE:
+        return -number[0] * _RELATIVE[number[1]] if number[0] >= 0 else None
+    if number[0] < 0 or (number[0] and not number[1]):
+        return None
+    pixels = pixels_of(value)
+    return NORMAL if _READABLE[0] <= pixels <= _READABLE[1] else pixels

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import INVISIBLE, LOST, Element, end_element, start_element
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_state import CELL, LINK, UNKNOWN, Effect
+from nbspam.mail.html_state import CELL, LINK, NORMAL, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ MAX_TARGET = 4_096  # characters of a link or image address that are kept
 MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
 
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
-_FOR_SHEET = ("class", "id")
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
 
@@ -66,6 +65,7 @@ _bare: dict[str, Tag] = {}
 
 # Many tags have the same colour; the same Effect lets a State remember where it leads.
 _of_colour: dict[int, Effect] = {}
+_of_sized_colour: dict[int, Effect] = {}
 _of_ground: dict[int, Effect] = {}
 _of_cell_ground: dict[int, Effect] = {}
 
@@ -158,8 +158,8 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
     ground = found.get("bgcolor") if element.grounded else None
     if ground is None and element.grounded and attributes.get("background"):
         ground = UNKNOWN
-    if element.name == "font" and "color" in found:
-        return _shared(_of_colour, "colour", found["color"])
+    if element.name == "font":
+        return _font_effect(attributes, found.get("color"))
     if element.name == "body":
         tag.link_colour = found.get("link")
         effect = Effect()
@@ -172,10 +172,18 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
     return _shared(_of_ground, "ground", ground)
 
 
-def _shared(effects: dict[int, Effect], what: str, colour: int) -> Effect:
+def _font_effect(attributes: dict[str, str], colour: int | None) -> Effect | None:
+    """Any `size` is one that can be read, whatever the size around."""
+    if attributes.get("size", "").strip("+- ")[:1].isdigit():
+        return SIZED if colour is None else _shared(_of_sized_colour, "colour", colour, NORMAL)
+    return None if colour is None else _shared(_of_colour, "colour", colour)
+
+
+def _shared(effects: dict[int, Effect], what: str, colour: int, size: float | None = None) -> Effect:
     effect = effects.get(colour)
     if effect is None:
         effect = Effect()
+        effect.size = size
         setattr(effect, what, colour)
         if len(effects) >= MAX_SHARED:
             effects.clear()
@@ -225,7 +233,7 @@ def plain_attributes(text: str, element: Element, all_of_them: bool) -> dict[str
             if quoted.find("=", 1) != len(quoted) - 1:
                 return None
             name = quoted[:-1].lower()
-            if (name in element.wanted or name in _FOR_SHEET) and name not in found:
+            if name in element.wanted and name not in found:
                 found[name] = parts[index + 1]
     return found
 
@@ -237,7 +245,7 @@ def _add_bare(words: list[str], element: Element, found: dict[str, str]) -> bool
         if (equals and not (name and value)) or ("/" in name and len(word) > 1):
             return False
         name = name.lower()
-        if (name in element.wanted or name in _FOR_SHEET) and name not in found:
+        if name in element.wanted and name not in found:
             found[name] = value
     return True
 
@@ -268,7 +276,7 @@ def full_attributes(text: str, start: int, element: Element) -> tuple[dict[str, 
             value, start = _value(text, start + 1)
             if start < 0:
                 return found, -1
-        if (name in element.wanted or name in _FOR_SHEET) and name not in found:
+        if name in element.wanted and name not in found:
             found[name] = value
 
 
