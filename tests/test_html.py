@@ -144,6 +144,23 @@ HIDING = [
     ("sheet, element", "<style>i, u {display:none}</style><u>X</u>"),
     ("sheet, element and class", "<style>p.h{color:#fff}</style><p class=h>X</p>"),
     ("sheet, for the screen", "<style>@media screen{.h{display:none}}</style><p class=h>X</p>"),
+    ("sheet, behind an import", "<style>@import url(x.css); .h{display:none}</style><p class=h>X</p>"),
+    ("sheet, behind a charset", '<style>@charset "utf-8"; .h{display:none}</style><p class=h>X</p>'),
+    ("sheet, a brace in a string", '<style>a:after{content:"{"} .h{display:none}</style><p class=h>X</p>'),
+    ("sheet, inside of any division", "<style>body div>.h{display:none}</style><div><p class=h>X</p></div>"),
+    ("sheet, two classes", "<style>.h.i{display:none}</style><p class='i j h'>X</p>"),
+    ("sheet, class as an attribute", "<style>[class=h]{display:none}</style><p class=h>X</p>"),
+    ("sheet, if supported", "<style>@supports(x:y){.h{display:none}}</style><p class=h>X</p>"),
+    ("sheet, for all widths", "<style>@media (min-width:1px){.h{display:none}}</style><p class=h>X</p>"),
+    (
+        "sheet, blocks in blocks",
+        "<style>@media all{@media screen{a{b:c}.h{display:none}}}</style><p class=h>X</p>",
+    ),
+    ("sheet, behind the text", "<p class=h>X</p><style>.h{display:none}</style>"),
+    ("sheet, important", "<style>.h{display:none!important}</style><p class=h style='display:block'>X</p>"),
+    ("sheet, class in entities", "<style>.h{display:none}</style><p class='&#104;'>X</p>"),
+    ("sheet, last of many classes", f"<style>.h{{display:none}}</style><p class='{'a ' * 30}h'>X</p>"),
+    ("sheet, element with a class", "<style>p.h b, p{display:none}</style><p class=h>X</p>"),
     ("sheet, after a rule of no meaning", "<style>@page{a:b} .h{display:none}</style><p class=h>X</p>"),
     ("unknown element", "<xyz style=display:none>X</xyz>"),
 ]
@@ -196,6 +213,21 @@ SHOWN = [
     ),
     ("text of a table outside its cells", "<table bgcolor=black><tr><font color=black>X</font></tr></table>"),
     ("a sheet for small screens", "<style>@media (max-width:9px){.h{display:none}}</style><p class=h>X</p>"),
+    ("a sheet for print", "<style media=print>.h{display:none}</style><p class=h>X</p>"),
+    ("a sheet of another language", "<style type=text/x>.h{display:none}</style><p class=h>X</p>"),
+    ("a sheet not for the screen", "<style>@media not screen{.h{display:none}}</style><p class=h>X</p>"),
+    ("a sheet for nothing", "<style>@media not all{.h{display:none}}</style><p class=h>X</p>"),
+    (
+        "a block for nothing in one for all",
+        "<style>@media all{@media print{.h{display:none}}}</style><p class=h>X</p>",
+    ),
+    ("a class of another case", "<!doctype html><style>.h{display:none}</style><p class=H>X</p>"),
+    ("one of two classes", "<style>.h.i{display:none}</style><p class=h>X</p>"),
+    ("a class inside of another", "<style>.i .h{display:none}</style><p class=h>X</p>"),
+    (
+        "important in the style too",
+        "<style>.h{display:none!important}</style><p class=h style='display:block!important'>X</p>",
+    ),
     ("a sheet with another class", "<style>.h{display:none}</style><p class=g>X</p>"),
     ("a sheet for children", "<style>.h b{display:none}</style><p class=h>X</p>"),
     ("a sheet below a style", "<style>.h{display:none}</style><p class=h style='display:block'>X</p>"),
@@ -263,6 +295,22 @@ def test_hiding_lasts_over(why: str, source: str) -> None:
 def test_after_a_tag_that_never_ends_the_rest_is_hidden() -> None:
     html = read_html("seen <a title='x> not <p>seen</p>")
     assert (words(html.visible), words(html.hidden)) == ("seen", "not seen")
+
+
+def test_a_sheet_may_concern_all_elements() -> None:
+    assert words(read_html("<style>*{display:none}</style>a<p>X<b>X</b></p>").visible) == "a"
+
+
+def test_a_text_read_again_for_its_late_sheet_counts_once() -> None:
+    html = read_html(
+        "<p class=h>X<!-- --><img src=i><style>.h{color:#fff}</style><style>a{color:red}</style>"
+    )
+    assert (html.colours, html.images, html.comments, html.tags.count("style")) == (
+        ["#ffffff", "#ff0000"],
+        ["i"],
+        1,
+        2,
+    )
 
 
 JOINED = [

@@ -86,18 +86,23 @@ def read_html(text: str) -> Html:
     """Read an HTML text; never raises, whatever it is."""
     if "\0" in text:
         text = text.replace("\0", "")
-    return _Reader(text).read()
+    reader = _Reader(text)
+    html = reader.read()
+    if reader.late:
+        # A sheet stands behind text it may hide: read again with all sheets known.
+        html = _Reader(text, reader.sheet).read()
+    return html
 
 
 class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("body_seen", "gave_up", "hidden", "html", "known", "link", "link_text", "noted", "open", "pieces"),
-        *("raw", "root", "sheet", "sheets", "start", "visible"),
+        *("body_seen", "gave_up", "hidden", "html", "known", "late", "link", "link_text", "noted", "open"),
+        *("pieces", "raw", "root", "sheet", "sheets", "start", "visible", "whole_sheet"),
     )
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, sheet: Sheet | None = None) -> None:
         self.pieces = Pieces(text)
         self.html = Html()
         self.visible: list[str] = []
@@ -105,8 +110,10 @@ class _Reader:
         self.open = OpenElements()
         self.root = State()
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
-        self.known = _remembered
-        self.sheet: Sheet | None = None
+        self.sheet = sheet
+        self.whole_sheet = sheet is not None  # all sheets of the text are in it
+        self.late = False  # a sheet came behind text
+        self.known = _remembered if sheet is None else {}
         self.raw = ""
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
@@ -237,17 +244,20 @@ class _Reader:
             sink = self.hidden if state.hidden else self.visible
             sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
         elif name == "style":
-            self._read_sheet(text)
+            self._read_sheet(text, tag.medium)
 
-    def _read_sheet(self, text: str) -> None:
+    def _read_sheet(self, text: str, medium: str) -> None:
         self.sheets += 1
         if self.sheets > MAX_SHEETS:
             return
         # Few mails have a sheet that hides or colours anything.
-        from nbspam.mail.html_sheet import Sheet
+        from nbspam.mail.html_sheet import Sheet, holds
 
-        sheet = self.sheet or Sheet()
-        if sheet.read(text, self.html.colours):
+        sheet = self.sheet or Sheet(self.root.quirks)
+        if self.whole_sheet or not holds(medium):
+            sheet = Sheet(self.root.quirks)  # for its colours only
+        if sheet.read(text, self.html.colours) and not self.whole_sheet and holds(medium):
+            self.late = self.late or any(text.strip() for text in self.visible)
             self.sheet = sheet
             self.known = {}  # tags mean something else from here on
 

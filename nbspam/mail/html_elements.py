@@ -135,6 +135,8 @@ def start_element(name: str) -> Element:
         more = "text link"
     elif name == "font":
         more = "size"
+    elif name == "style":
+        more = "media type"
     if more:
         element.wanted = GENERAL | _words(more)
         element.hints = (*more.split(), *element.hints)

@@ -38,6 +38,7 @@ class Tag:
             "kind",
             "link",
             "link_colour",
+            "medium",
             "name",
             "room",
         ),
@@ -54,6 +55,7 @@ class Tag:
         self.images: tuple[str, ...] = ()
         self.colours: tuple[str, ...] = ()
         self.evidence = _PLAIN
+        self.medium = ""  # of a sheet of styles: for whom it is
 
 
 # Markup without a name: a comment, a `<` that begins no tag, a tag that never ends.
@@ -99,7 +101,7 @@ def bare_tag(text: str) -> Tag:
 
 def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) -> Tag:
     """A bare tag with its attributes; the rules of a sheet count behind its own style."""
-    rules = None if sheet is None else sheet.effect(tag.name, attributes)
+    rules = None if sheet is None else sheet.effects(tag.name, attributes)
     if not attributes and rules is None:
         return tag
     element = tag.element
@@ -111,13 +113,16 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
         tag.images = (_address(attributes["src"]),)
     if "background" in attributes:
         tag.images = (*tag.images, _address(attributes["background"]))
+    if element.name == "style":
+        kind = attributes.get("type", "").strip().lower()
+        tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
     tag.effect = _effect(tag, attributes, rules)
     if tag.evidence == _PLAIN and (tag.images or tag.colours):
         tag.evidence = NOTED
     return tag
 
 
-def _effect(tag: Tag, attributes: dict[str, str], rules: Effect | None) -> Effect | None:
+def _effect(tag: Tag, attributes: dict[str, str], rules: tuple[Effect, Effect] | None) -> Effect | None:
     """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
     element = tag.element
     weakest = _attribute_effect(tag, attributes)
@@ -127,7 +132,7 @@ def _effect(tag: Tag, attributes: dict[str, str], rules: Effect | None) -> Effec
     effect = style_effect(decode(attributes.get("style", ""), True), colours)
     tag.colours = (*colours, *tag.colours)
     if rules is not None:
-        effect.over(rules)
+        effect = _ruled(effect, rules, decode(attributes.get("style", ""), True))
     if weakest is not None:
         effect.over(weakest)
     if "hidden" in attributes and effect.gone is None:
@@ -141,6 +146,16 @@ def _effect(tag: Tag, attributes: dict[str, str], rules: Effect | None) -> Effec
     elif element.holds_cells and effect.ground is not None:
         effect.cell_ground, effect.ground = effect.ground, None
     return effect if effect.changes() else None
+
+
+def _ruled(effect: Effect, rules: tuple[Effect, Effect], style: str) -> Effect:
+    """The effect of a style together with the rules of a sheet; some are `!important`."""
+    merged = Effect()
+    if "!" in style:
+        merged.over(style_effect(style, [], True))
+    for other in (rules[0], effect, rules[1]):
+        merged.over(other)
+    return merged
 
 
 def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
