@@ -117,6 +117,17 @@ HIDING = [
     ("off the screen", '<div style="position:absolute;left:-5000px">X</div>'),
     ("margin", '<div style="margin-left:-5000px">X</div>'),
     ("clipped", '<div style="position:absolute;clip:rect(0,0,0,0)">X</div>'),
+    ("select", "<select style=display:none><option>X<option>X</select>"),
+    ("option", "<select><option style=display:none>X</select>"),
+    *[
+        (f"content of {name}", f"<{name} id=a class=b>X</{name}>")
+        for name in ["video", "audio", "canvas", "meter"]
+    ],
+    ("content of progress", "<progress>X</progress>"),
+    ("a dialog that is not open", "<dialog>X</dialog>"),
+    ("the description of a drawing", "<svg><desc>X</desc></svg>"),
+    ("the annotation of a formula", "<math><semantics><annotation>X</annotation></semantics></math>"),
+    ("a division that a form's end does not end", "<form><div style=display:none></form>X</div>"),
     ("hidden attribute", "<p hidden>X</p>"),
     ("a size of nothing", "<marquee width=0 height=0>X</marquee>"),
     ("white on the default ground", "<font color=white>X</font>"),
@@ -213,6 +224,13 @@ SHOWN = [
     ),
     ("text of a table outside its cells", "<table bgcolor=black><tr><font color=black>X</font></tr></table>"),
     ("a sheet for small screens", "<style>@media (max-width:9px){.h{display:none}}</style><p class=h>X</p>"),
+    ("an open dialog", "<dialog open>X</dialog>"),
+    ("a description without drawing", "<desc>X</desc>"),
+    *[
+        (f"{name} without table", f"<div><{name} style=display:none>X</div>")
+        for name in ["td", "th", "caption", "tr", "tbody", "thead", "tfoot"]
+    ],
+    ("a form in a form", "<form><form style=display:none>X"),
     ("a sheet for print", "<style media=print>.h{display:none}</style><p class=h>X</p>"),
     ("a sheet of another language", "<style type=text/x>.h{display:none}</style><p class=h>X</p>"),
     ("a sheet not for the screen", "<style>@media not screen{.h{display:none}}</style><p class=h>X</p>"),
@@ -257,6 +275,14 @@ ENDS = [
     ("the end of the cell", "<table><tr><td><font color=white>X</td><td>Y</td></tr></table>"),
     ("the next cell", "<table><tr><td><font color=white>X<td>Y</table>"),
     ("the next row", "<table><tr><td style=display:none>X<tr><td>Y</table>"),
+    ("the end of another heading", "<h1 style=display:none>X</h2>Y"),
+    ("the next heading", "<h1 style=display:none>X<h2>Y"),
+    ("a rule in the paragraph", "<p style=display:none>X<hr>Y"),
+    ("the next link", "<a href=x style=display:none>X<a>Y"),
+    ("the next link, of two without address", "<a style=display:none>X<a>Y"),
+    ("the next nobr", "<nobr style=display:none>X<nobr>Y"),
+    ("the next button", "<button style=display:none>X<button>Y"),
+    ("the next option", "<select><option style=display:none>X<option>Y</select>"),
     ("the end of the table", "<table><tr><td style=display:none>X</table>Y"),
     ("the next item", "<ul><li style=display:none>X<li>Y</ul>"),
     ("the next term", "<dl><dt style=display:none>X<dd>Y</dl>"),
@@ -279,6 +305,7 @@ LASTS = [
     ("formatting under crossed formatting", "<b><font color=white>X</b>Y"),
     ("formatting over two paragraphs", "<p><font color=white>X<p>Y<p>Y"),
     ("an end tag that does not leave its cell", "<div style=display:none><table><td>X</div>Y"),
+    ("an item in a quotation of an item", "<li><blockquote style=display:none>X<li>Y"),
     ("an inline end tag that does not leave its block", "<span style=display:none><div>X</span>Y</div>"),
     ("the end of formatting around its block", "<b><div style=display:none>X</b>Y</div>"),
     ("inheritance into a table with doctype", "<!doctype html><font color=white><table><td>X<td>Y</table>"),
@@ -433,6 +460,11 @@ def test_comments_are_counted_and_not_kept() -> None:
     html = read_html("a<!-- one --><!two><!doctype html><![if x]>b")
     assert html.comments == 3
     assert "one" not in html.visible + html.hidden
+
+
+def test_end_tags_of_nothing_do_not_keep_a_paragraph_open() -> None:
+    html = read_html("<span>" * 520 + "</u>" * 520 + "<p style=display:none>X<p>Y")
+    assert (words(html.visible), words(html.hidden)) == ("Y", "X")
 
 
 def test_a_hidden_element_within_hidden_ones_does_not_end_them() -> None:

@@ -7,7 +7,7 @@ it leave it visible.  Linear in time, without recursion, never raises.
 Decisions, where browsers and mail readers leave a choice:
 - Text is kept as written, white space too; blocks, cells and line breaks put a newline between words.
 - `noscript` and `object` show their content (mail is read without scripts and plug-ins); `iframe`,
-  `noframes`, `script` and `style` do not; a `textarea` and the options of a `select` do.
+  `noframes`, `script`, `style`, `video` and the like do not; a `textarea` and the options of a `select` do.
 - A comment without end hides all that follows.  After a tag without end the rest is read leniently,
   but as hidden: no browser shows it.
 - `joined` counts places where letters or digits stand on both sides of markup that shows nothing and
@@ -27,19 +27,24 @@ from nbspam.mail.html_elements import (
     BODY,
     BREAK,
     CLOSE,
+    CLOSE_FORM,
     CLOSE_UNKNOWN,
     EMPTY,
     LOST,
     OPEN,
     OPEN_BLOCK,
+    OPEN_FORM,
+    OPEN_SINGLE,
     OPEN_TABLE,
     OPEN_UNKNOWN,
     RAW,
+    RULE,
+    TABLE_NAME,
 )
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_pieces import Pieces
 from nbspam.mail.html_stack import OpenElements
-from nbspam.mail.html_state import Effect, State
+from nbspam.mail.html_state import GONE, State
 from nbspam.mail.html_tags import (
     NOTED,
     NOTHING,
@@ -98,7 +103,20 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("body_seen", "gave_up", "hidden", "html", "known", "late", "link", "link_text", "noted", "open"),
+        *(
+            "body_seen",
+            "gave_up",
+            "hidden",
+            "html",
+            "in_form",
+            "in_link",
+            "known",
+            "late",
+            "link",
+            "link_text",
+            "noted",
+            "open",
+        ),
         *("pieces", "raw", "root", "sheet", "sheets", "start", "visible", "whole_sheet"),
     )
 
@@ -118,7 +136,7 @@ class _Reader:
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
         self.sheets = 0
-        self.body_seen = self.gave_up = False
+        self.body_seen = self.gave_up = self.in_form = self.in_link = False
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
@@ -149,7 +167,7 @@ class _Reader:
                 state = self._unusual(tag, state)
                 known = self.known  # a sheet changes what tags mean
             if tag.evidence:
-                self._note(tag, state)
+                state = self._note(tag, state)
             if rest:
                 if "&" in rest:
                     rest = decode(rest)
@@ -166,9 +184,11 @@ class _Reader:
         """A block begins, an element ends, or a line breaks."""
         opened = self.open
         if tag.kind == OPEN_BLOCK:
-            if opened.tags and opened.tags[-1].name not in tag.room:
-                state = opened.make_room(tag, state)
             self.html.tags.append(tag.name)
+            if not opened.tags or opened.tags[-1].name not in tag.room:
+                if tag.element.in_table and not opened.is_in(TABLE_NAME):
+                    return state  # a cell or row without table is nothing
+                state = opened.make_room(tag, state)
             state = opened.push(tag, state)
             self._separate(state)
             return state
@@ -200,14 +220,21 @@ class _Reader:
         if not state.gone:
             self.visible.append("\n")
 
-    # Tags that need more than a look at what is open
-
     def _unusual(self, tag: Tag, state: State) -> State:
         if tag.kind == OPEN_TABLE:
             state = self.open.push(tag, self.open.make_room(tag, state))
             self._separate(state)
         elif tag.kind == OPEN_UNKNOWN:
             state = self.open.push(tag, state)
+            if tag.element.foreign and self.open.is_in(tag.element.foreign):
+                state = state.then(GONE)
+        elif tag.kind == OPEN_SINGLE:
+            state = self.open.push(tag, self.open.make_room(tag, state))
+        elif tag.kind == RULE:
+            state = self.open.make_room(tag, state)
+            self._separate(state)
+        elif tag.kind in (OPEN_FORM, CLOSE_FORM):
+            state = self._turn_form(tag, state)
         elif tag.kind == CLOSE_UNKNOWN:
             return self.open.close(tag, state)
         elif tag.kind == RAW:
@@ -221,18 +248,26 @@ class _Reader:
             root.link = root.link if tag.link_colour is None else tag.link_colour
             state = self.open.rebuild(0, root.then(tag.effect) if tag.effect else root)
         elif tag.kind == LOST:
-            return self._hide_the_rest(state)
-        if tag.name:
+            self.open.tags.clear()
+            self.open.before.clear()
+            self.body_seen = True
+            return state.then(GONE)
+        if tag.name and tag.kind != CLOSE_FORM:
             self.html.tags.append(tag.name)
         return state
 
-    def _hide_the_rest(self, state: State) -> State:
-        self.open.tags.clear()
-        self.open.before.clear()
-        self.body_seen = True
-        gone = Effect()
-        gone.gone = True
-        return state.then(gone)
+    def _turn_form(self, tag: Tag, state: State) -> State:
+        """A form begins or ends; one in another is nothing, and its end ends no other element."""
+        if tag.kind == CLOSE_FORM:
+            self.in_form = False
+            state = self.open.take_out(tag, state)
+        elif self.in_form:
+            return state
+        else:
+            self.in_form = True
+            state = self.open.push(tag, self.open.make_room(tag, state))
+        self._separate(state)
+        return state
 
     def _take_raw(self, tag: Tag, state: State) -> None:
         """The content of an element without markup: text to show, a title, a sheet of styles, or nothing."""
@@ -261,28 +296,29 @@ class _Reader:
             self.sheet = sheet
             self.known = {}  # tags mean something else from here on
 
-    def _note(self, tag: Tag, state: State) -> None:
+    def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
-        if tag.evidence > NOTED:
-            self._turn_link(tag, state)
+        return self._turn_link(tag, state) if tag.evidence > NOTED else state
 
-    def _turn_link(self, tag: Tag, state: State) -> None:
+    def _turn_link(self, tag: Tag, state: State) -> State:
         """A link begins, or ends, or both."""
         if tag.name == "a":
             self._end_link()
+            if tag.kind == OPEN and self.in_link:
+                state = self.open.end_outer(tag, state)
+            self.in_link = tag.kind == OPEN
             self.link = tag.link
             self.link_text = self.hidden if state.hidden else self.visible
             self.start = len(self.link_text)
         elif tag.link is not None:
             self.html.links.append((tag.link, ""))
+        return state
 
     def _end_link(self) -> None:
         if self.link is not None:
             text = "".join(self.link_text[self.start :]).strip()
             self.html.links.append((self.link, text[:MAX_ANCHOR]))
             self.link = None
-
-    # Reading a tag for the first time
 
     def _meet(self, met: int, piece: str) -> tuple[Tag, str]:
         """The tag a piece begins with, and the text behind it."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 # Kinds of tags, in the order the reader asks for them.  INVISIBLE are comments and elements without content
 # that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
-OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, EMPTY = range(6)
-INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(6, 13)
+# OPEN_SINGLE cannot stand in another of its name.
+OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, EMPTY = range(10)
+INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(10, 17)
 
 
 def _words(names: str) -> frozenset[str]:
@@ -18,20 +19,23 @@ def _words(names: str) -> frozenset[str]:
 
 _FORMATTING = _words("a b big code em font i nobr s small strike strong tt u")
 _INLINE = _words(
-    "abbr acronym applet audio bdi bdo blink button canvas cite data del dfn dialog datalist ins kbd label "
+    "abbr acronym applet audio bdi bdo blink button canvas cite data del dfn datalist ins kbd label "
     "map mark marquee math meter noscript object output picture progress q rb rp rt ruby samp span sub sup "
     "svg template time tspan var video"
 )
 _EMPTY = _words("area bgsound embed image img spacer")
-_BREAK = _words("br frame hr input keygen optgroup option select")
+_BREAK = _words("br frame hr input keygen")
+_HEADINGS = _words("h1 h2 h3 h4 h5 h6")
+_CHOICE = _words("select optgroup option")
+_SINGLE = _words("nobr button")
 _SHOWING_NOTHING = _words("base basefont col colgroup head html link meta param source track wbr")
 _VOID = _EMPTY | _BREAK | _SHOWING_NOTHING
 _CELL = _words("td th caption")
 _ROWS = _words("tr thead tbody tfoot")
 _BLOCK = _words(
-    "address article aside blockquote center dd details dir div dl dt fieldset figcaption figure footer form "
-    "frameset h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu nav ol p pre search section "
-    "summary table ul"
+    "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure "
+    "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu nav ol p pre search "
+    "section summary table ul"
 )
 # Elements whose content is no markup; what becomes of the text is the reader's to say.
 _RAW = _words("iframe noembed noframes plaintext script style textarea title xmp")
@@ -42,22 +46,34 @@ _SIZED = _words("marquee object applet")
 _GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
 _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")
-_NEVER_SHOWN = _words("template datalist rp")
+# What stands in these is for programs that do not know them, or is shown only after a click.
+_NEVER_SHOWN = _words("template datalist rp video audio canvas meter progress dialog")
+# These are not shown inside of an element; elsewhere they are unknown elements like any other.
+_FOREIGN = {
+    **dict.fromkeys(("desc", "metadata", "defs"), _words("svg")),
+    **dict.fromkeys(("annotation", "annotation-xml"), _words("math")),
+}
 
 # An end tag, or the start of a sibling, does not reach outside of these.
-_WALLS = _CELL | _words("table object marquee applet button")
-_TABLE = _words("table")
-_SPECIAL = _BLOCK | _CELL | _ROWS
+WALLS = _CELL | _words("table object marquee applet button")
+TABLE_NAME = _TABLE = _words("table")
+_SPECIAL = _BLOCK | _CELL | _ROWS | _CHOICE
 _NOTHING: frozenset[str] = frozenset()
 
 # What a start tag closes, and where the search for it stops; every other block closes a paragraph.
-_PARAGRAPH = (_words("p"), _WALLS)
+_PARAGRAPH = (_words("p"), WALLS)
 _CELL_CLOSES = (_CELL, _TABLE | _ROWS)
 _ROWS_CLOSE = (_CELL | _ROWS, _TABLE)
+_ITEM_STOPS = WALLS | (_SPECIAL - _words("address div p"))
 _CLOSES = {
-    "li": (_words("li p"), _WALLS | _words("ul ol menu dir")),
-    "dt": (_words("dt dd p"), _WALLS | _words("dl")),
-    "dd": (_words("dt dd p"), _WALLS | _words("dl")),
+    "li": (_words("li p"), _ITEM_STOPS),
+    "dt": (_words("dt dd p"), _ITEM_STOPS),
+    "dd": (_words("dt dd p"), _ITEM_STOPS),
+    "select": (_words("select"), WALLS),
+    "optgroup": (_words("optgroup option"), WALLS | _words("select")),
+    "option": (_words("option"), WALLS | _words("select optgroup")),
+    "nobr": (_words("nobr"), WALLS),
+    "button": (_words("button"), WALLS),
     "td": _CELL_CLOSES,
     "th": _CELL_CLOSES,
     "caption": _CELL_CLOSES,
@@ -86,23 +102,29 @@ class Element:
     room          : parents in which there is nothing to search for
     carried       : a formatting element, opened again by browsers when a block cuts it off
     special       : ends inline elements inside it when it ends
+    ends          : elements it ends when they are the innermost
+    in_table      : nothing at all outside of a table
+    foreign       : elements inside of which it is not shown
     cuts          : a cell, row or table; nothing is carried out of it
     wanted        : attributes that mean something on it, beside those in GENERAL
     hints         : without one of these in its lower-case text a tag has no attribute of meaning
     """
 
     __slots__ = (
-        *("carried", "closes", "cuts", "grounded", "hints", "holds_cells", "is_cell", "kind", "link"),
+        *("carried", "closes", "cuts", "ends", "foreign", "grounded", "hints", "holds_cells", "in_table"),
+        *("is_cell", "kind", "link"),
         *("name", "never_shown", "room", "sized", "source", "special", "stops", "wanted"),
     )
 
     def __init__(self, name: str, kind: int) -> None:
         self.name = name
         self.kind = kind
-        self.closes = self.stops = self.room = _NOTHING
+        self.closes = self.stops = self.room = self.ends = _NOTHING
+        self.in_table = name in _CELL or name in _ROWS
+        self.foreign = _FOREIGN.get(name, _NOTHING)
         self.carried = name in _FORMATTING
         self.special = name in _SPECIAL
-        self.cuts = name in _WALLS or name in _ROWS
+        self.cuts = name in WALLS or name in _ROWS
         self.never_shown = name in _NEVER_SHOWN
         self.sized = name in _SIZED
         self.grounded = name in _GROUNDED
@@ -124,6 +146,11 @@ def start_element(name: str) -> Element:
     if element.special:
         element.closes, element.stops = _CLOSES.get(name, _PARAGRAPH)
         element.room = _ROOM.get(name, _CELL)
+        element.ends = _HEADINGS if name in _HEADINGS else _NOTHING
+    elif name == "hr":
+        element.closes, element.stops = _PARAGRAPH
+    elif name in _SINGLE:
+        element.closes, element.stops = _CLOSES[name]
     more = ""
     if element.link:
         more = "href action"
@@ -135,6 +162,8 @@ def start_element(name: str) -> Element:
         more = "text link"
     elif name == "font":
         more = "size"
+    elif name in ("dialog", "details"):
+        more = "open"
     elif name == "style":
         more = "media type"
     if more:
@@ -144,10 +173,14 @@ def start_element(name: str) -> Element:
 
 
 def _kind(name: str) -> int:
+    if name in _SINGLE:
+        return OPEN_SINGLE
     if name in _FORMATTING or name in _INLINE:
         return OPEN
     if name in _SPECIAL:
-        return OPEN_TABLE if name == "table" else OPEN_BLOCK
+        return {"table": OPEN_TABLE, "form": OPEN_FORM}.get(name, OPEN_BLOCK)
+    if name == "hr":
+        return RULE
     for names, kind in ((_EMPTY, EMPTY), (_BREAK, BREAK), (_SHOWING_NOTHING, INVISIBLE), (_RAW, RAW)):
         if name in names:
             return kind
@@ -164,15 +197,15 @@ def end_element(name: str) -> Element:
     if name in _VOID or name in _RAW or name == "body":
         return Element("", INVISIBLE)
     if name in _SPECIAL:
-        element = Element(name, CLOSE_BLOCK)
-        element.stops = _TABLE if name in _CELL or name in _ROWS else _WALLS
+        element = Element(name, CLOSE_FORM if name == "form" else CLOSE_BLOCK)
+        element.stops = _TABLE if name in _CELL or name in _ROWS else WALLS
         if name == "table":
             element.stops = _NOTHING
     elif name in _FORMATTING:
         element = Element(name, CLOSE)
-        element.stops = _WALLS
+        element.stops = WALLS
     else:
         element = Element(name, CLOSE if name in _INLINE or ":" in name else CLOSE_UNKNOWN)
         element.stops = _SPECIAL
-    element.closes = frozenset((name,))
+    element.closes = _HEADINGS if name in _HEADINGS else frozenset((name,))
     return element

@@ -17,6 +17,7 @@ MAX_RULES = 1_000
 MAX_SELECTORS = 100  # of one rule
 MAX_COMPOUNDS = 50  # selectors of several classes that share the last of them
 MAX_SHEET = 1 << 17  # characters
+MAX_KNOWN = 1_000  # elements of a name, class and id
 MAX_PARTS = 10  # of a selector
 
 _AROUND = frozenset(["html", "body", "div", "table", "tbody", "tr", "td", "center", "*"])
@@ -28,16 +29,19 @@ _NAME_SIGNS = dict.fromkeys(map(ord, "-_"))
 class Sheet:
     """The rules of all sheets of a page."""
 
-    __slots__ = ("_compounds", "_folded", "_rules")
+    __slots__ = ("_compounds", "_folded", "_known", "_rules")
 
     def __init__(self, folded: bool) -> None:
         self._folded = folded  # without doctype, `.A` is `.a`
         # Effects by what they ask for: of one rule, `!important` and not.
         self._rules: dict[frozenset[str], tuple[Effect, Effect]] = {}
+        # What was worked out, by name, class and id; many elements of a page have the same.
+        self._known: dict[tuple[str, str | None, str | None], tuple[Effect | None, Effect] | None] = {}
         self._compounds: dict[str, list[frozenset[str]]] = {}
 
     def read(self, text: str, colours: list[str]) -> bool:
         """Add the rules of a sheet, and its colours; whether there is any rule that matters."""
+        self._known.clear()
         text = flattened(text[:MAX_SHEET].replace("<!--", " ").replace("-->", " "))
         applies: list[bool] = []  # for each block that is open
         for chunk in text.split("}", MAX_RULES)[:MAX_RULES]:
@@ -96,8 +100,16 @@ class Sheet:
             return False
         return frozenset((name,)) not in self._rules and _ANY not in self._rules
 
-    def effects(self, name: str, attributes: dict[str, str]) -> tuple[Effect, Effect] | None:
+    def effects(self, name: str, attributes: dict[str, str]) -> tuple[Effect | None, Effect] | None:
         """What the rules do to an element, `!important` and not: id above class above name."""
+        key = name, attributes.get("class"), attributes.get("id")
+        if key not in self._known:
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = self._merged(name, attributes)
+        return self._known[key]
+
+    def _merged(self, name: str, attributes: dict[str, str]) -> tuple[Effect | None, Effect] | None:
         marks = [name, "*"]
         for attribute, sign in (("class", "."), ("id", "#")):
             if attribute in attributes:
@@ -114,7 +126,7 @@ class Sheet:
         for asked in sorted(found, key=_weight, reverse=True):
             strong.over(self._rules[asked][0])
             normal.over(self._rules[asked][1])
-        return strong, normal
+        return strong if strong.changes() else None, normal
 
 
 _ANY = frozenset("*")

@@ -7,7 +7,7 @@ cut it off (HTML, 13.2.6.4.7, in short).
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import OPEN_TABLE
+from nbspam.mail.html_elements import OPEN_TABLE, WALLS
 from nbspam.mail.html_state import TABLE, State
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nbspam.mail.html_tags import Tag
 
 MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text; honest mail needs 1,000
+NEAREST = 64  # elements looked at in any case, when all these steps are used up
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -37,7 +38,31 @@ class OpenElements:
     def make_room(self, tag: Tag, state: State) -> State:
         """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
         index = self._find(tag, first=False)
-        return self._cut(index) if index >= 0 else state
+        if index >= 0:
+            state = self._cut(index)
+        if self.tags and self.tags[-1].name in tag.element.ends:
+            state = self._cut(len(self.tags) - 1)
+        return state
+
+    def is_in(self, names: frozenset[str]) -> bool:
+        """Whether an element of one of these names is open."""
+        return self._search(names, names, True) >= 0
+
+    def end_outer(self, tag: Tag, state: State) -> State:
+        """A link in a link ends the outer one; the inner one has just been opened."""
+        inner = self.tags.pop()
+        outside = self.before.pop()
+        index = self._search(frozenset((tag.name,)), WALLS, True)
+        return self.push(inner, outside if index < 0 else self._cut(index))
+
+    def take_out(self, tag: Tag, state: State) -> State:
+        """Close the element of an end tag, but nothing inside it."""
+        index = self._find(tag, first=True)
+        if index < 0:
+            return state
+        state = self.before[index]
+        del self.tags[index]
+        return self.rebuild(index, state)
 
     def close(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag; one that is not open changes nothing."""
@@ -62,13 +87,16 @@ class OpenElements:
 
     def _find(self, tag: Tag, first: bool) -> int:
         """Where the innermost (or, unless first, the outermost) element is that the tag closes; -1: none."""
-        tags, closes, stops = self.tags, tag.element.closes, tag.element.stops
+        return self._search(tag.element.closes, tag.element.stops, first)
+
+    def _search(self, closes: frozenset[str], stops: frozenset[str], first: bool) -> int:
+        tags = self.tags
         found = -1
         steps = self._steps
         for index in range(len(tags) - 1, -1, -1):
             steps -= 1
             name = tags[index].name
-            if steps < 0:
+            if steps < 0 and index < len(tags) - NEAREST:
                 break
             if name in closes:
                 found = index

@@ -52,7 +52,9 @@ class Effect:
                 setattr(self, name, getattr(other, name))
 
 
-# What every cell does, every table, and every `font` with a size.
+# What all that is not shown does, every cell, every table, every `font` with a size.
+GONE = Effect()
+GONE.gone = True
 SIZED = Effect()
 SIZED.size = NORMAL
 CELL = Effect()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import INVISIBLE, LOST, Element, end_element, start_element
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_state import CELL, LINK, NORMAL, SIZED, UNKNOWN, Effect
+from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
@@ -85,14 +85,13 @@ def bare_tag(text: str) -> Tag:
     if tag is None:
         if name[0] == "/":
             tag = Tag(end_element(name[1:]))
-            tag.evidence = _LINKS if name == "/a" else _PLAIN
         else:
             tag = Tag(start_element(name))
             if tag.element.never_shown:
-                tag.effect = Effect()
-                tag.effect.gone = True
+                tag.effect = GONE
             elif tag.element.is_cell:
                 tag.effect = CELL
+        tag.evidence = _LINKS if tag.name == "a" else _PLAIN
         if len(_bare) >= MAX_SHARED:
             _bare.clear()
         _bare[name] = tag
@@ -106,6 +105,7 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
         return tag
     element = tag.element
     tag = Tag(element)
+    tag.evidence = _LINKS if element.name == "a" else _PLAIN
     if element.link and ("href" in attributes or element.name == "form"):
         tag.link = _address(attributes.get("href") or attributes.get("action") or "")
         tag.evidence = _LINKS
@@ -122,22 +122,31 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
     return tag
 
 
-def _effect(tag: Tag, attributes: dict[str, str], rules: tuple[Effect, Effect] | None) -> Effect | None:
+def _effect(
+    tag: Tag, attributes: dict[str, str], rules: tuple[Effect | None, Effect] | None
+) -> Effect | None:
     """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
     element = tag.element
     weakest = _attribute_effect(tag, attributes)
-    if "style" not in attributes and "hidden" not in attributes and rules is None and not element.sized:
+    if (
+        "style" not in attributes
+        and "hidden" not in attributes
+        and rules is None
+        and not (element.sized or element.never_shown)
+    ):
         return weakest
     colours: list[str] = []
     effect = style_effect(decode(attributes.get("style", ""), True), colours)
     tag.colours = (*colours, *tag.colours)
     if rules is not None:
-        effect = _ruled(effect, rules, decode(attributes.get("style", ""), True))
+        if rules[0] is not None:
+            effect = _ruled(effect, rules[0], decode(attributes.get("style", ""), True))
+        effect.over(rules[1])
     if weakest is not None:
         effect.over(weakest)
     if "hidden" in attributes and effect.gone is None:
         effect.gone = True
-    if element.never_shown or (
+    if (element.never_shown and "open" not in attributes) or (
         element.sized and attributes.get("width", "").strip() == "0" == attributes.get("height", "").strip()
     ):
         effect.gone = True
@@ -148,13 +157,13 @@ def _effect(tag: Tag, attributes: dict[str, str], rules: tuple[Effect, Effect] |
     return effect if effect.changes() else None
 
 
-def _ruled(effect: Effect, rules: tuple[Effect, Effect], style: str) -> Effect:
-    """The effect of a style together with the rules of a sheet; some are `!important`."""
+def _ruled(effect: Effect, strong: Effect, style: str) -> Effect:
+    """The effect of a style below the `!important` rules of a sheet, and these below its own."""
     merged = Effect()
     if "!" in style:
         merged.over(style_effect(style, [], True))
-    for other in (rules[0], effect, rules[1]):
-        merged.over(other)
+    merged.over(strong)
+    merged.over(effect)
     return merged
 
 
