@@ -241,6 +241,7 @@ SHOWN = [
     ),
     ("a class of another case", "<!doctype html><style>.h{display:none}</style><p class=H>X</p>"),
     ("one of two classes", "<style>.h.i{display:none}</style><p class=h>X</p>"),
+    ("an element inside of another", "<style>div p{display:none}</style><p>X</p>"),
     ("a class inside of another", "<style>.i .h{display:none}</style><p class=h>X</p>"),
     (
         "important in the style too",

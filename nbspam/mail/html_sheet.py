@@ -1,8 +1,9 @@
 """The rules of a `<style>` element that hide or colour text: Sheet.
 
 Hides the cascade, as far as it is followed: selectors of one element by its name, classes and id, media
-that hold for every reader.  Of a selector with ancestors the last part counts, if the others are elements
-that stand around everything (`div .x`); what asks for more (`.light .x`, `a:hover`) is passed over.
+that hold for every reader.  Of a selector with ancestors the last part counts, if it is a class or an id
+and the ancestors are elements that stand around everything (`div .x`); what asks for more (`.light .x`,
+`td a`, `a:hover`) is passed over.
 Loaded when a mail has a sheet.
 """
 
@@ -79,7 +80,7 @@ class Sheet:
     def _asked(self, selector: str) -> frozenset[str]:
         """What a selector asks of an element: its name, `.class`, `#id`; nothing if it asks for more."""
         *outer, last = selector.replace(">", " ").split(None, MAX_PARTS) or [""]
-        if not all(part.lower() in _AROUND for part in outer):
+        if outer and (last.isalnum() or not all(part.lower() in _AROUND for part in outer)):
             return frozenset()
         if "[" in last:
             last = last.replace("[class=", ".").replace("[class~=", ".").replace("[id=", "#").replace("]", "")
