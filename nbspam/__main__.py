@@ -17,19 +17,42 @@ BUG = 70
 
 
 def main() -> None:
-    """Runs the program and ends the process."""
+    """Runs the program and ends the process; Python's own status of an exception, 1, would mean ham."""
+    status = OUTPUT_FAILED
     try:
-        status = _run(sys.argv[1:])
+        _stand_in_for_closed_streams()
+        status = _guarded(sys.argv[1:])
+    finally:
+        _finish(status)
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for a stream that was closed before us (`>&-`); here using it is an OSError.
+
+    But stderr, where nobody listens: what is said there is gone.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _guarded(arguments: list[str]) -> int:
+    """The exit status, also where a stream fails."""
+    try:
+        status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        status = OUTPUT_FAILED  # who reads us went away: nothing to tell anyone
+        return OUTPUT_FAILED  # who reads us went away: nothing to tell anyone
     except KeyboardInterrupt:
-        status = INTERRUPTED
         sys.stderr.write("nbspam: interrupted\n")
+        return INTERRUPTED
     except OSError as error:
-        status = OUTPUT_FAILED
         sys.stderr.write(f"nbspam: {error.filename or 'output'}: {error.strerror}  [io]\n")
-    _finish(status)
+        return OUTPUT_FAILED
+    return status
 
 
 def _run(arguments: list[str]) -> int:
@@ -59,7 +82,8 @@ def _run(arguments: list[str]) -> int:
         raise
     except Exception as error:
         if os.environ.get("NBSPAM_TRACEBACK"):
-            raise
+            sys.excepthook(*sys.exc_info())
+            return BUG
         sys.stderr.write(
             f"nbspam: {type(error).__name__}: this is a fault of nbspam\n"
             "  next: report it with the output of the same command under NBSPAM_TRACEBACK=1  [bug]\n"
@@ -71,9 +95,9 @@ def _finish(status: int) -> None:
     """Ends without tearing the interpreter down, which would cost a fresh classify 1.6 ms."""
     try:
         sys.stdout.flush()
-    except OSError:
+        sys.stderr.flush()
+    except (OSError, ValueError):  # ValueError: closed by now
         status = OUTPUT_FAILED
-    sys.stderr.flush()
     os._exit(status)
 
 

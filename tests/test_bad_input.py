@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -463,6 +464,29 @@ def test_a_full_output_ends_with_an_io_error(model: Path) -> None:
             )
             assert done.returncode == 74, options
             assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("closed", "status"),
+    [("2>&-", 0), (">&-", 74), ("<&-", 0), (">&- 2>&-", 74), (">&- 2>/dev/full", 74), ("2>/dev/full", 0)],
+)
+def test_a_closed_stream_makes_no_ham_of_spam(model: Path, tmp_path: Path, closed: str, status: int) -> None:
+    (tmp_path / "spam.eml").write_bytes(SPAM[0])
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model), str(tmp_path / "spam.eml")])
+    assert subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True).returncode == status
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_input_is_no_message(model: Path, closed: str) -> None:
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model)])
+    done = subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True)
+    assert (done.returncode, done.stdout) == (74, b"")
+
+
+def test_an_error_that_nobody_can_be_told_keeps_its_status(model: Path) -> None:
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model), "missing"])
+    for closed, status in (("2>&-", 66), ("2>/dev/full", 74)):
+        assert subprocess.run(["sh", "-c", f"{command} {closed}"]).returncode == status
 
 
 def test_a_read_only_folder_refuses_writers_and_serves_readers(
