@@ -243,6 +243,25 @@ def test_damaged_compressed_data_is_named_and_does_not_raise(kind: str, tmp_path
     assert [path for path, _ in source.skipped] == [str(tmp_path / "box")]
 
 
+@pytest.mark.parametrize("kind", PACKERS)
+def test_compressed_data_without_a_readable_byte_gives_no_message(kind: str, tmp_path: Path) -> None:
+    packed = PACKERS[kind](mail(1, b"%d\n" % 7**4999))
+    (tmp_path / "one").write_bytes(packed[:20])
+    source = open_unlabelled([str(tmp_path / "one")])
+    assert list(source.items()) == []
+    ((path, why),) = source.skipped
+    assert path == str(tmp_path / "one")
+    assert why.endswith(("cut short", "damaged"))
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])  # bz2 of nothing has another magic number
+def test_a_compressed_file_of_nothing_is_an_empty_message_as_the_plain_one_is(
+    kind: str, tmp_path: Path
+) -> None:
+    (tmp_path / "one").write_bytes(PACKERS[kind](b""))
+    assert read_all(tmp_path / "one") == [b""]
+
+
 def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> None:
     (tmp_path / "bomb").write_bytes(gzip.compress(mail(1) + b"x" * (MAX_HELD_BYTES + 1000)))
     (tmp_path / "box").write_bytes(

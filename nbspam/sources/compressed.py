@@ -43,14 +43,16 @@ def chunks(descriptor: int, kind: str) -> Iterator[bytes]:
 
         failures = (*failures, lzma.LZMAError)
     os.lseek(descriptor, 0, os.SEEK_SET)
+    rest = ""
     try:
         with os.fdopen(descriptor, "rb", closefd=False) as raw, _opened(raw, kind) as stream:
             # read1, not read: it hands over what came before the damage.
             while chunk := stream.read1(CHUNK_BYTES):
+                rest = "; what came before is used"
                 yield chunk
     except failures as error:
         why = "cut short" if isinstance(error, EOFError) else "damaged"
-        raise OSError(errno.EIO, f"{kind} data {why}; what came before is used") from error
+        raise OSError(errno.EIO, f"{kind} data {why}{rest}") from error
 
 
 def _opened(raw: io.BufferedReader, kind: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:

@@ -74,10 +74,18 @@ def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Ite
 
 
 def salvaged(pieces: Iterator[bytes], path: str, notes: Notes) -> Iterator[bytes]:
-    """The pieces up to the first one that cannot be read; that is noted, and is the end."""
+    """The pieces up to the first one that cannot be read; that is noted, and is the end.
+
+    OSError if that is the very first: then there is no message, not even an empty one.
+    """
+    something = False
     try:
-        yield from pieces
+        for piece in pieces:
+            something = True
+            yield piece
     except OSError as error:
+        if not something:
+            raise
         notes.skip(path, error)
 
 

@@ -39,7 +39,10 @@ class PipePart(Part):
         return iter(())
 
     def items(self, notes: Notes) -> Iterator[Item]:
-        return stream_items(salvaged(_chunks(self.path), self.path, notes), self.path, "")
+        try:
+            yield from stream_items(salvaged(_chunks(self.path), self.path, notes), self.path, "")
+        except OSError as error:
+            notes.skip(self.path, error)
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:
