@@ -5,6 +5,7 @@ Every test runs the real program as a process of its own.
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import resource
@@ -198,6 +199,57 @@ def test_classify_names_what_it_cannot_read_and_goes_on(model: Path, maildir: Pa
     assert done.stdout.count(b"\n") == 1
     assert str(fifo).encode() in done.stderr
     assert done.stderr.count(b"[no-input]") == 2
+
+
+@pytest.fixture
+def spoilt(tmp_path: Path) -> dict[str, Path]:
+    """A folder with one message, a dangling link and a FIFO in it; compressed files with less than all."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "good.eml").write_bytes(SPAM[0])
+    (folder / "link.eml").symlink_to("nowhere")
+    os.mkfifo(folder / "fifo.eml")
+    noise = random.Random(1)
+    mbox = b"".join(
+        b"From a@example.org Sat Jan  3 01:05:34 2026\n" + mail(noise.randbytes(9000).hex()) + b"\n"
+        for _ in range(20)
+    )
+    packed = gzip.compress(mbox)
+    (tmp_path / "cut.gz").write_bytes(packed[: len(packed) * 3 // 4])
+    (tmp_path / "nothing.gz").write_bytes(packed[:10] + b"\xff" * 50)
+    return {"folder": folder, "cut": tmp_path / "cut.gz", "nothing": tmp_path / "nothing.gz"}
+
+
+@pytest.mark.parametrize("command", ["classify", "explain", "learn", "unlearn"])
+def test_what_of_a_folder_or_mailbox_cannot_be_read_is_named(
+    model: Path, spoilt: dict[str, Path], command: str
+) -> None:
+    class_name = ["spam"] if command == "learn" else []
+    for name, unread in (
+        ("folder", [spoilt["folder"] / "fifo.eml", spoilt["folder"] / "link.eml"]),
+        ("cut", [spoilt["cut"]]),
+    ):
+        done = program(command, *class_name, "-m", model, spoilt[name])
+        assert done.returncode == 66
+        assert done.stdout
+        errors = done.stderr.decode().split("nbspam: ")[1:]
+        assert sorted(error.partition(": ")[0] for error in errors) == sorted(map(str, unread))
+
+
+def test_a_compressed_file_without_a_readable_byte_is_no_message(
+    model: Path, spoilt: dict[str, Path], source: Path
+) -> None:
+    before = model.read_bytes()
+    for command in (["learn", "spam"], ["classify"], ["classify", "--exit-code"], ["explain"]):
+        done = program(*command, "-m", model, spoilt["nothing"])
+        assert (done.returncode, done.stdout) == (66, b""), command
+        assert b"is used" not in done.stderr
+    assert model.read_bytes() == before
+    ham = ["--ham", source / "ham", "-m", model.parent / "new"]
+    done = program("train", "-j1", *ham, "--spam", spoilt["nothing"])
+    assert done.returncode == 66
+    assert b"nothing.gz: gz data damaged\n" in done.stderr
+    assert not (model.parent / "new").exists()
 
 
 # --- models ---

@@ -60,12 +60,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
         try:
             data = read_message(path)
         except OSError as error:
-            yield (
-                path,
-                NoInputError(
-                    path, error.strerror or "cannot be read", "check the path and its permissions", "no-input"
-                ),
-            )
+            yield path, _unread(path, error.strerror)
             continue
         if data is None:
             yield from _many(path)
@@ -120,6 +115,7 @@ def _message(data: bytes) -> bytes:
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
+    """The messages of a folder or mailbox, then what of it could not be read."""
     from nbspam.sources import open_unlabelled  # a folder or mailbox: not the way of a fresh mail
 
     source = open_unlabelled([path])
@@ -127,7 +123,13 @@ def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
         try:
             yield item.name, item.read()
         except OSError as error:
-            yield item.name, NoInputError(item.name, error.strerror or "cannot be read", "", "no-input")
+            yield item.name, _unread(item.name, error.strerror)
+    for name, why in source.skipped:
+        yield name, _unread(name, why)
+
+
+def _unread(name: str, why: str | None) -> NoInputError:
+    return NoInputError(name, why or "cannot be read", "check the path and its permissions", "no-input")
 
 
 def _listed(path: str) -> list[str]:
@@ -157,7 +159,11 @@ def _write(text: str) -> None:
 
 
 def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> int:
-    found = list(named_messages(options, paths))
+    found: list[tuple[str, bytes]] = []
+    for name, data in named_messages(options, paths):
+        if isinstance(data, NbspamError):
+            raise data
+        found.append((name, data))
     if len(found) != 1:
         raise UsageError(
             "--exit-code",
@@ -168,10 +174,7 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
     if classifier.model.classes != HAM_AND_SPAM:
         remedy = "read the verdict on stdout instead"
         raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
-    name, data = found[0]
-    if isinstance(data, NbspamError):
-        raise data
-    verdict = classifier.verdict(data, name)
+    verdict = classifier.verdict(found[0][1], found[0][0])
     _write(_form(classifier, verdict, options))
     return EXIT_CODES[verdict.label]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from math import isfinite
 from typing import Any
 
@@ -12,6 +13,7 @@ from nbspam.cli.classify import named_messages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option
+from nbspam.cli.texts import error_text
 from nbspam.errors import NbspamError
 from nbspam.settings import EVENT_MODELS
 from nbspam.workflow.classifying import open_classifier
@@ -40,7 +42,7 @@ from nbspam.workflow.explaining import Explanation, explain
 @json_option
 def explain_command(
     files: tuple[str, ...], model: str, top: int, loss: str, as_json: bool, **given: Any
-) -> None:
+) -> int:
     """Say why a message got its verdict.
 
     Shows what each view of the message, its unknown words, the constant and the prior add to the
@@ -58,9 +60,12 @@ def explain_command(
         name: "1" if value is True else value for name, value in given.items() if name in SETTINGS and value
     }
     classifier = open_classifier(model, change, loss)
+    status = 0
     for name, data in named_messages({}, list(files)):
         if isinstance(data, NbspamError):
-            raise data
+            sys.stderr.write(error_text(data))
+            status = data.status
+            continue
         found = explain(classifier, data, name)
         if as_json:
             write_text(explanation_json(found, classifier.model.classes, top))
@@ -68,6 +73,7 @@ def explain_command(
             from nbspam.cli.render_explain import explanation_text  # rich is for people
 
             write_text(explanation_text(found, classifier, top))
+    return status
 
 
 def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> str:
