@@ -25,12 +25,12 @@ SLICE_ROWS = 500
 class Background(NamedTuple):
     """The counts that rows are scored with.
 
-    pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
+    pairs  : numbers (n_classes, n_pairs), n_jk of each pair's token, see pair_type
     totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view
     words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included
     """
 
-    pairs: NDArray[np.int32]
+    pairs: NDArray[Any]
     totals: Floats
     words: Floats
 
@@ -58,19 +58,25 @@ class Evidence(NamedTuple):
         return Evidence(self.evidence[rows], self.unknown[rows], self.kinds)
 
 
-def fixed_background(block: Block, documents: Ints) -> Background:
+def pair_type(documents: NDArray[Any]) -> type[np.int32] | type[np.float64]:
+    """What the counts of pairs are kept in: those that stand on a prior model are no whole numbers."""
+    return np.float64 if documents.dtype.kind == "f" else np.int32
+
+
+def fixed_background(block: Block, documents: NDArray[Any]) -> Background:
     """All rows scored with the same counts: messages that were not counted.
 
-    documents : int64 (n_classes, n_columns), n_jk
+    documents : numbers (n_classes, n_columns), n_jk
     """
     n_classes = len(documents)
     totals = np.zeros((n_classes, N_VIEWS))
     for k in range(n_classes):
         totals[k] = np.bincount(block.views, weights=documents[k], minlength=N_VIEWS)
     words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS) + 1.0
-    pairs = np.empty((n_classes, len(block.columns)), np.int32)
+    number = pair_type(documents)
+    pairs: NDArray[Any] = np.empty((n_classes, len(block.columns)), number)
     for k in range(n_classes):
-        pairs[k] = documents[k].astype(np.int32)[block.columns]
+        pairs[k] = documents[k].astype(number)[block.columns]
     return Background(
         pairs,
         np.repeat(totals[:, :, None], len(block), axis=2),
@@ -78,7 +84,7 @@ def fixed_background(block: Block, documents: Ints) -> Background:
     )
 
 
-def leave_one_out(block: Block, documents: Ints, copies: Ints | None = None) -> Background:
+def leave_one_out(block: Block, documents: NDArray[Any], copies: Ints | None = None) -> Background:
     """Each labelled row scored as if neither it nor an exact copy of it had been counted.
 
     copies : int64 (n_classes, n_rows), how often each row's message was counted, itself included;
@@ -105,7 +111,7 @@ def exact_copies(block: Block, n_classes: int) -> Ints:
     return counted[:, which]
 
 
-def prequential(block: Block, documents: Ints, order: Ints) -> Background:
+def prequential(block: Block, documents: NDArray[Any], order: Ints) -> Background:
     """Each row scored with what was counted before it came.
 
     order : int64 (n_rows,), the rows in the order of time; every row is labelled, and those
@@ -114,7 +120,8 @@ def prequential(block: Block, documents: Ints, order: Ints) -> Background:
     """
     background = fixed_background(block, documents)
     n_classes = len(documents)
-    counts = [*documents.astype(np.int32, order="C")]  # take would copy a whole row with gaps, each time
+    # Rows without gaps: of those with gaps `take` would make a whole copy each time.
+    counts = [*documents.astype(pair_type(documents), order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     all_columns, classes = block.columns.astype(np.intp), [*zip(counts, background.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
@@ -243,7 +250,7 @@ def _strongest(weights: Floats, missing: Ints, cells: Ints, shape: tuple[int, in
 
 
 def _as_places(counts: NDArray[Any]) -> NDArray[Any]:
-    """Counts in the type that arrays are indexed by; a replay with ageing has some that are no integers."""
+    """Counts in the type that arrays are indexed by; those on a prior model or aged are no integers."""
     return counts if counts.dtype.kind == "f" else counts.astype(np.intp)
 
 
