@@ -111,23 +111,13 @@ def _sum_complaints(model: Model) -> Iterator[str]:
 
 
 def _calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
-    weights, covariance = model.calibration(), covariance_of(model)
+    weights, covariance = model.calibration(), model.covariance()
     if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
     if not all(map(isfinite, weights)):
         yield "calibration: a weight is not a finite number"
     if any(not (isfinite(line[i]) and line[i] > 0) for i, line in enumerate(covariance)):
         yield "calibration: a variance is not above 0"
-
-
-def covariance_of(model: Model) -> list[list[float]]:
-    """The symmetric covariance of the calibration weights; empty where none is kept."""
-    cells = model.connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
-    size = 1 + max((line for line, _, _ in cells), default=-1)
-    covariance = [[0.0] * size for _ in range(size)]
-    for line, place, value in cells:
-        covariance[line][place] = covariance[place][line] = value
-    return covariance
 
 
 class Word(NamedTuple):

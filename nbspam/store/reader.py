@@ -77,6 +77,10 @@ class Model:
             weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")
         ]
 
+    def covariance(self) -> list[list[float]]:
+        """The symmetric covariance of these weights; empty where none is kept."""
+        return read_covariance(self.connection)
+
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
         rows = self.connection.execute("SELECT name, edges FROM numeric_feature ORDER BY number")
@@ -93,6 +97,16 @@ class Model:
     def close(self) -> None:
         """Gives the file back."""
         self.connection.close()
+
+
+def read_covariance(connection: sqlite3.Connection) -> list[list[float]]:
+    """See Model.covariance."""
+    cells = connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
+    size = 1 + max((line for line, _, _ in cells), default=-1)
+    covariance = [[0.0] * size for _ in range(size)]
+    for line, place, value in cells:
+        covariance[line][place] = covariance[place][line] = value
+    return covariance
 
 
 def open_model(path: str) -> Model:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import UsageError
-from nbspam.store.reader import BUSY_SECONDS, check_file, store_error
+from nbspam.store.reader import BUSY_SECONDS, check_file, read_covariance, store_error
 from nbspam.store.writer import write_calibration
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD_KEY
@@ -171,11 +171,7 @@ class Updater:
         rows = self.connection.execute(
             "SELECT feature, class, weight FROM calibration ORDER BY number"
         ).fetchall()
-        covariance = [[0.0] * len(rows) for _ in rows]
-        for line, place, value in self.connection.execute(
-            "SELECT line, place, value FROM calibration_covariance"
-        ):
-            covariance[line][place] = covariance[place][line] = value
+        covariance = read_covariance(self.connection) or [[0.0] * len(rows) for _ in rows]
         return [(name, number) for name, number, _ in rows], [weight for _, _, weight in rows], covariance
 
     def write_calibration(

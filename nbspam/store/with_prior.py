@@ -117,15 +117,6 @@ class PriorTables:
         for number, count in zip(self._numbers, model.messages, strict=True):
             self.messages[number] = count
 
-    def totals(self) -> list[tuple[int, int, int, int]]:
-        """(view, class, documents, occurrences)."""
-        model = self._model
-        return [
-            (view, self._numbers[k], model.documents[view][k], model.occurrences[view][k])
-            for view in range(len(model.words))
-            for k in range(len(model.classes))
-        ]
-
     def tokens(self) -> Iterator[tuple[object, ...]]:
         """(key, view, text, documents_0, occurrences_0, ...), ascending by key."""
         columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self._model.classes)))
@@ -147,9 +138,8 @@ class PriorTables:
             for (k, place), row in self._model.numeric_counts(kind).items():
                 yield "prior-" + kind, self._numbers[k], place, row
 
-    def calibration(self) -> tuple[list[float], list[tuple[int, int, float]]]:
-        """Weights, and (line, place, value) of their covariance; empty if it has none or other classes."""
+    def calibration(self) -> tuple[list[float], list[list[float]]]:
+        """Weights and their covariance; empty if it has none or other classes."""
         if self._model.classes != self.classes:
             return [], []
-        query = "SELECT line, place, value FROM calibration_covariance"
-        return self._model.calibration(), self._model.connection.execute(query).fetchall()
+        return self._model.calibration(), self._model.covariance()

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nbspam.errors import CannotCreateError
+from nbspam.store.derived import add_prior_columns, count_columns, recount
 from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
@@ -81,38 +82,21 @@ class NewModel:
         rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
         self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
 
-    def prior(
-        self,
-        messages: Iterable[int],
-        totals: Iterable[tuple[int, int, int, int]],
-        tokens: Iterable[tuple[object, ...]],
-    ) -> None:
-        """The counts of a prior model, after `tokens`, `views` and `histogram`.
+    def prior(self, messages: Iterable[int], tokens: Iterable[tuple[object, ...]]) -> None:
+        """The counts of a prior model, after `tokens`; all sums are worked out anew.
 
-        messages : by class;  totals : (view, class, documents, occurrences)
-        tokens   : (key, view, text, documents_0, occurrences_0, ...)
+        messages : by class;  tokens : (key, view, text, documents_0, occurrences_0, ...)
         """
-        execute = self._connection.execute
         self._connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
-        self._connection.executemany("INSERT INTO prior_total VALUES (?, ?, ?, ?)", totals)
-        columns = [f"prior_{c}_{k}" for k in range(self._n_classes) for c in ("documents", "occurrences")]
-        for column in columns:
-            execute(f"ALTER TABLE token ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
-        before = execute("SELECT count(*) FROM token").fetchone()[0]
+        columns = ["prior_" + column for column in count_columns(self._n_classes)]
+        add_prior_columns(self._connection, columns)
         marks = ", ".join("?" * (3 + len(columns)))
         self._connection.executemany(
             f"INSERT INTO token (key, view, text, {', '.join(columns)}) VALUES ({marks}) "
             f"ON CONFLICT DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)}",
             tokens,
         )
-        execute("UPDATE view SET words = (SELECT count(*) FROM token WHERE token.view = view.number)")
-        added = execute("SELECT count(*) FROM token").fetchone()[0] - before
-        zeros = [(kind, k, added) for kind in ("documents", "complement") for k in range(self._n_classes)]
-        self._connection.executemany(
-            "INSERT INTO histogram SELECT ?, ?, 0, n FROM (SELECT ? AS n) WHERE n > 0 "
-            "ON CONFLICT DO UPDATE SET words = words + excluded.words",
-            zeros,
-        )
+        recount(self._connection)
 
 
 def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[Sequence[object]]) -> None:

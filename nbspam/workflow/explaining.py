@@ -17,7 +17,6 @@ from nbspam.scoring.credibility import log_odds_interval, word_share_interval
 from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Counted, Part, Scored
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
-from nbspam.store.inspect import covariance_of
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
 from nbspam.workflow.classifying import Classifier, Verdict
@@ -120,7 +119,7 @@ def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
     if verdict.log_odds is None:
         return None
     shown = shown_class(classifier, verdict)
-    deviation = log_odds_deviation(classifier.scorer, verdict.scored, shown, covariance_of(classifier.model))
+    deviation = log_odds_deviation(classifier.scorer, verdict.scored, shown, classifier.model.covariance())
     return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
 
 

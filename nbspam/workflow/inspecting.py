@@ -20,7 +20,7 @@ from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import Word, check_model, covariance_of, find_word, learned_messages, telling_word
+from nbspam.store.inspect import Word, check_model, find_word, learned_messages, telling_word
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
 from nbspam.tokens.bag import VIEW_NAMES
@@ -118,7 +118,7 @@ def _views(model: Model) -> Info:
 
 
 def _calibration(model: Model, settings: Settings) -> list[Info]:
-    covariance = covariance_of(model)
+    covariance = model.covariance()
     names = feature_names(len(model.classes), settings.kinds)
     return [
         {

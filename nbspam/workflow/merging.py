@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from nbspam.errors import UsageError
 from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.settings import from_text
-from nbspam.store.inspect import covariance_of
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
 
@@ -82,7 +81,7 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     fitting = [
         model
         for model in models
-        if model.classes == classes and len(model.calibration()) == len(names) and covariance_of(model)
+        if model.classes == classes and len(model.calibration()) == len(names) and model.covariance()
     ]
     if not fitting:
         return ([], [], []), 0
@@ -91,13 +90,13 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     prior = np.linalg.inv(np.array(spread))
     precision, pull = prior.copy(), prior @ prior_mean
     for model in fitting:
-        own = np.linalg.inv(np.array(covariance_of(model)))
+        own = np.linalg.inv(np.array(model.covariance()))
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ prior_mean
     covariance = np.linalg.inv(precision)
     if not _is_sound(covariance):  # rounding left no posterior: the one of most messages stands
         largest = max(fitting, key=lambda model: sum(model.messages))
-        return (names, largest.calibration(), covariance_of(largest)), 1
+        return (names, largest.calibration(), largest.covariance()), 1
     weights: Floats = covariance @ pull
     return (names, weights.tolist(), covariance.tolist()), len(fitting)
 

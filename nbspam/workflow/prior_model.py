@@ -36,7 +36,7 @@ DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says
 
 
 class PriorModel:
-    """An open model, and what it is worth.
+    """An open model, and what it is worth; a context that closes it.
 
     classes : of the new model, in class order: those of its mail and those of the prior model
     """
@@ -48,6 +48,12 @@ class PriorModel:
         self.weight = weight
         self.factor = power_factor(weight, self._tables.messages)
         self.messages = np.array(self._tables.messages, np.int64)
+
+    def __enter__(self) -> PriorModel:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._model.close()
 
     def edges(self) -> Edges:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
@@ -82,7 +88,7 @@ class PriorModel:
     def write(self, file: NewModel, with_features: bool) -> None:
         """Adds the prior's counts to a file under construction."""
         file.settings({"prior_weight": repr(self.weight)})
-        file.prior(self._tables.messages, self._tables.totals(), self._tables.tokens())
+        file.prior(self._tables.messages, self._tables.tokens())
         if with_features:
             file.numeric_counts(self._tables.numeric_rows())
 
@@ -93,10 +99,11 @@ class PriorModel:
         weights, covariance = self._start(settings.kinds)
         if not len(block) or len(weights) > MAX_COVARIANCE:
             return Fitted(np.array(weights), np.array(covariance), 0)
-        own, prior = aligned_documents(block, table), aligned_documents(block, self._table())
+        before = self._table()
+        own, prior = aligned_documents(block, table), aligned_documents(block, before)
         seen = ways_to_see(block)[-1](block, own + self.factor * prior, "")
         background = seen.background
-        totals, words = self._outside(block, table)
+        totals, words = self._outside(block, table, before)
         background.totals[...] += totals[:, :, None]
         background.words[...] += words[:, None]
         sample = fresh_sample(seen, settings, block)
@@ -106,14 +113,9 @@ class PriorModel:
         return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
 
     def _start(self, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
-        weights, cells = self._tables.calibration()
+        weights, covariance = self._tables.calibration()
         first = calibration.first_weights(len(self.classes), kinds)
-        if not cells or len(weights) != len(first[0]):
-            return first
-        covariance = [[0.0] * len(weights) for _ in weights]
-        for line, place, value in cells:
-            covariance[line][place] = covariance[place][line] = value
-        return weights, covariance
+        return (weights, covariance) if covariance and len(weights) == len(first[0]) else first
 
     def _table(self) -> Table:
         rows = np.array([(row[0], row[1], *row[3::2]) for row in self._tables.tokens()], np.int64)
@@ -121,9 +123,8 @@ class PriorModel:
         documents = np.ascontiguousarray(rows[:, 2:].T)
         return Table(rows[:, 0], rows[:, 1].astype(np.uint8), b"", documents, documents)
 
-    def _outside(self, block: Block, table: Table) -> tuple[Floats, Floats]:
+    def _outside(self, block: Block, table: Table, prior: Table) -> tuple[Floats, Floats]:
         """What the columns of a block leave out: N_k by class and view, and words by view."""
-        prior = self._table()
         keys = np.union1d(table.keys, prior.keys)
         outside = ~np.isin(keys, block.keys)
         totals = np.zeros((len(self.classes), N_VIEWS))
