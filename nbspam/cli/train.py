@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,20 +117,22 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
     check_views(settings, given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
     classes = source.classes if source else ()
-    prior = prior_model(given, classes)
-    choices = Choices(
-        read_vocabulary(given["vocab"]) if given["vocab"] else None,
-        given["alpha"] == "auto",
-        prior,
-        decision_settings(given["loss"], prior.classes if prior else classes),
-    )
-    check_prior(settings.prior, prior.classes if prior else classes)
-    if given["regime"] != ALL:
-        trained = _train_by_regime(model, source, settings, choices, quiet, given)
-    else:
-        items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
-        with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
-            trained = train(items, classes, model, settings, jobs, progress=progress.advance, choices=choices)
+    with prior_model(given, classes) as prior:
+        choices = Choices(
+            read_vocabulary(given["vocab"]) if given["vocab"] else None,
+            given["alpha"] == "auto",
+            prior,
+            decision_settings(given["loss"], prior.classes if prior else classes),
+        )
+        check_prior(settings.prior, prior.classes if prior else classes)
+        if given["regime"] != ALL:
+            trained = _train_by_regime(model, source, settings, choices, quiet, given)
+        else:
+            items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
+            with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
+                trained = train(
+                    items, classes, model, settings, jobs, progress=progress.advance, choices=choices
+                )
     if not quiet:
         say(train_summary(trained, source))
 
@@ -205,8 +208,8 @@ def _is_cold(given: dict[str, Any]) -> bool:
     )
 
 
-def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> PriorModel | None:
-    """The model of --prior-model at the weight of --prior-weight."""
+def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractContextManager[PriorModel | None]:
+    """The model of --prior-model at the weight of --prior-weight, open until the context is left."""
     if given["prior_model"]:
         from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
 
@@ -216,7 +219,7 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> PriorModel |
         raise UsageError(
             "--prior-weight", "weighs a prior model, and none is named", "add --prior-model MODEL", "usage"
         )
-    return None
+    return nullcontext()
 
 
 def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:

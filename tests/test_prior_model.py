@@ -1,0 +1,90 @@
+"""A model that stands on another: calibration and sums are those of the counts that it scores with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nbspam.scoring.scorer import Scorer
+from nbspam.settings import Settings, from_text
+from nbspam.sources import open_labelled
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.workflow import prior_model
+from nbspam.workflow.counting import counted_message
+from nbspam.workflow.learning import learn, unlearn
+from nbspam.workflow.prior_model import PriorModel
+from nbspam.workflow.training import Choices, train
+from tests.mail_samples import make_corpus
+
+WEIGHT = 7.3  # messages: a count of the prior is worth 7.3 / 40
+
+
+@pytest.fixture(scope="module")
+def prior(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model of 40 messages."""
+    folder = tmp_path_factory.mktemp("prior")
+    source = open_labelled([str(make_corpus(folder / "mail", {"ham": 24, "spam": 16}, seed=1))])
+    train(source.items(), source.classes, str(folder / "model"), Settings())
+    return str(folder / "model")
+
+
+def train_on(prior: str, source: str, path: Path) -> str:
+    """Trains a model of the source on the prior."""
+    mail = open_labelled([source])
+    with PriorModel(prior, WEIGHT, mail.classes) as model:
+        train(mail.items(), mail.classes, str(path), Settings(), choices=Choices(prior=model))
+    return str(path)
+
+
+@pytest.mark.parametrize("dated", [False, True])
+def test_the_calibration_on_a_prior_learns_from_the_evidence_that_one_message_has(
+    prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dated: bool
+) -> None:
+    seen: list[tuple[Any, Any]] = []
+    own = prior_model.fresh_sample
+
+    def noted(rows: Any, *others: Any) -> Any:
+        seen.append((rows, own(rows, *others)))
+        return seen[0][1]
+
+    monkeypatch.setattr(prior_model, "fresh_sample", noted)
+    source = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 9}, seed=2, dated=dated)
+    path = train_on(prior, str(source), tmp_path / "model")
+    ((rows, sample),) = seen
+    # Each as if it were new; of dated mail only the latest is without itself alone.
+    for row in range(len(rows.block))[-1 if dated else 0 :]:
+        without = shutil.copy(path, str(tmp_path / "without"))
+        data = Path(rows.block.names[row]).read_bytes()
+        assert unlearn(without, data) == "forgotten"
+        model = open_model(without)
+        settings = from_text(model.settings)
+        scored = Scorer(model, settings).score(counted_message(data, settings))
+        np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
+        np.testing.assert_allclose(scored.unknown, sample.evidence.unknown[row], atol=1e-9)
+        model.close()
+
+
+def test_the_sums_of_a_model_on_a_prior_are_those_of_its_rows(prior: str, tmp_path: Path) -> None:
+    source = make_corpus(tmp_path / "mail", {"ham": 5, "spam": 4}, seed=3)
+    path = train_on(prior, str(source), tmp_path / "model")
+    assert check_model(path) == []
+    data = next((source / "ham").iterdir()).read_bytes()
+    assert (learn(path, "spam", data), unlearn(path, data)) == ("moved", "forgotten")
+    assert check_model(path) == []
+
+
+def test_a_prior_model_gives_its_file_back(prior: str) -> None:
+    def opened() -> list[str]:
+        names = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+        return [name for name in names if os.path.exists(name) and os.path.realpath(name) == prior]
+
+    before = len(opened())
+    with PriorModel(prior, WEIGHT, ("ham", "spam")):
+        assert len(opened()) == before + 1
+    assert len(opened()) == before
