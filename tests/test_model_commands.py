@@ -314,6 +314,8 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         (["views", "both"], "merge-features"),
         (["both", "aode"], "merge-features"),
         (["views", "on-prior"], "merge-prior"),
+        (["views", "multinomial"], "merge-measures"),
+        (["multinomial", "views"], "merge-measures"),
     ],
 )
 def test_models_that_were_not_counted_alike_do_not_merge(
@@ -325,10 +327,13 @@ def test_models_that_were_not_counted_alike_do_not_merge(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_merging_says_what_it_took_from_the_first_model(models: dict[str, Path], tmp_path: Path) -> None:
-    done = program("model", "merge", models["multinomial"], models["views"], "-o", tmp_path / "new")
+def test_merging_says_what_it_took_from_the_first_model(
+    models: dict[str, Path], data: Path, tmp_path: Path
+) -> None:
+    run("train", data, "-m", tmp_path / "textbook", "-q", "--textbook", "--alpha", "0.5")
+    done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
     assert done.returncode == 0
-    assert b"alpha" in done.stderr
+    assert b"alpha, event_model" in done.stderr
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
 
 

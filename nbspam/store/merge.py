@@ -8,7 +8,6 @@ one training on all of their mail, in whatever order and groups they are merged.
 from __future__ import annotations
 
 import heapq
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -16,7 +15,7 @@ from operator import itemgetter
 from nbspam.errors import BadDataError
 from nbspam.labels import ordered
 from nbspam.store.derived import count_columns, insert, recount
-from nbspam.store.reader import Model, store_error
+from nbspam.store.reader import Model
 from nbspam.store.writer import new_model
 
 Row = tuple[object, ...]
@@ -49,18 +48,13 @@ def merge_models(
             messages[place] += count
     with new_model(path, classes, messages) as file:
         connection = file._connection
-        try:
-            file.settings(settings)
-            file.tokens(_tokens(models, numbers, len(classes)))
-            recount(connection)
-            file.learned(_learned(models, numbers))
-            file.calibration(*calibration)
-            file.numeric_features(models[0].numeric_features())
-            insert(
-                connection, "numeric_count", ["kind", "class", "place", "value"], _numeric(models, numbers)
-            )
-        except sqlite3.Error as error:
-            raise store_error(path, error) from None
+        file.settings(settings)
+        file.tokens(_tokens(models, numbers, len(classes)))
+        recount(connection)
+        file.learned(_learned(models, numbers))
+        file.calibration(*calibration)
+        file.numeric_features(models[0].numeric_features())
+        insert(connection, "numeric_count", ["kind", "class", "place", "value"], _numeric(models, numbers))
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
@@ -85,6 +79,10 @@ def check_mergeable(models: Sequence[Model]) -> None:
         if model.numeric_features() != first.numeric_features() or _kinds(model) != _kinds(first):
             why = f"has not the numeric features of {first.path}, or other edges of their bins"
             raise BadDataError(model.path, why, _TRAIN, "merge-features")
+        if (model.settings.get("measures") == "1") != (first.settings.get("measures") == "1"):
+            which = "has" if model.settings.get("measures") == "1" else "has no"
+            why = f"{which} counts of the measures of its mail, unlike {first.path}"
+            raise BadDataError(model.path, why, _TRAIN, "merge-measures")
     if first.settings.get("vocabulary") == "fixed":
         _check_same_words(models)
 
