@@ -15,7 +15,7 @@ from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import JEFFREYS
 from nbspam.sources import open_labelled
 from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import Classifier, open_classifier
+from nbspam.workflow.classifying import CLUES, Classifier, open_classifier, top_clues
 from nbspam.workflow.explaining import Explanation, explain
 from tests.tiny_mail import error, mail, run, write_folders
 
@@ -70,6 +70,16 @@ def classes(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def topics(classes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three classes, none of them spam."""
+    path = tmp_path_factory.mktemp("topics") / "m"
+    mail = classes.parent / "mail"
+    named = [f"--class={name}={mail / name}" for name in ("chinese", "english", "lists")]
+    run("train", *named, "-m", path, "-q")
+    return path
+
+
+@pytest.fixture(scope="module")
 def letters(data: Path) -> list[bytes]:
     """Some of the mail of data/, and odd messages."""
     return [item.read() for item in list(open_labelled([str(data)]).items())[::40]] + ODD
@@ -117,6 +127,18 @@ def test_contributions_add_up_for_many_classes(classes: Path, letters: list[byte
 def test_contributions_add_up_for_numeric_features(numeric: Path, letters: list[bytes], way: str) -> None:
     for classifier, found in explained(numeric, NUMERIC_WAYS[way], letters):
         check_sum(classifier, found)
+
+
+def test_the_clues_of_a_verdict_are_those_that_explain_gives(
+    words: Path, topics: Path, letters: list[bytes]
+) -> None:
+    for model in (words, topics):
+        shown = set()
+        for _, found in explained(model, {}, letters):
+            shown.add(found.shown)
+            loudest = [(clue.text, clue.nats) for clue in found.clues if clue.nats is not None]
+            assert top_clues(found.verdict) == loudest[:CLUES]
+        assert shown == ({1} if model == words else {0, 1, 2})
 
 
 @pytest.mark.parametrize("way", ["views", "presence", "multinomial", "bernoulli", "complement"])

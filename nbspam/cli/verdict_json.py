@@ -6,7 +6,7 @@ import json
 from math import isfinite
 
 from nbspam.workflow.classifying import Classifier, Verdict, top_clues
-from nbspam.workflow.explaining import interval, share_interval, shown_class
+from nbspam.workflow.explaining import interval, share_interval
 
 
 def verdict_json(classifier: Classifier, verdict: Verdict) -> str:
@@ -30,13 +30,14 @@ def verdict_json(classifier: Classifier, verdict: Verdict) -> str:
 
 def _clues(classifier: Classifier, verdict: Verdict) -> list[dict[str, object]]:
     """The loudest tokens, and for each a 95 % interval of its share of the class that log_odds is of."""
-    shown = shown_class(classifier, verdict)
     counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
     return [
         {
             "token": text,
             "nats": nats,
-            "share_interval": share_interval(classifier, counts[text], shown) if text in counts else None,
+            "share_interval": share_interval(classifier, counts[text], verdict.shown)
+            if text in counts
+            else None,
         }
         for text, nats in top_clues(verdict)
         if isfinite(nats)

@@ -20,7 +20,7 @@ from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError
 
 METHODS = ("folds", "replay", "holdout", "model")
-Clue = tuple[str, float]  # a token as `explain` shows it, and its weight in nats (> 0 speaks for spam)
+Clue = tuple[str, float]  # a token as `explain` shows it, and its nats for spam, or else the class decided
 
 
 @dataclass(frozen=True, slots=True)

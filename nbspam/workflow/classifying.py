@@ -6,10 +6,11 @@ the classify lane: what it imports, every mail pays for.
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, fsum, inf
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
+from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import open_model
@@ -17,7 +18,7 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.scoring.scorer import Counted, Scored
+    from nbspam.scoring.scorer import Counted, Part, Scored
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
@@ -33,9 +34,10 @@ class Verdict:
     probabilities : by class, or None
     risks         : conditional risk of each action: the classes in order, then unsure if allowed
     scored        : the scores and what they are made of
+    shown         : number of the class that probability and log-odds are of
     """
 
-    __slots__ = ("label", "log_odds", "name", "probabilities", "probability", "risks", "scored")
+    __slots__ = ("label", "log_odds", "name", "probabilities", "probability", "risks", "scored", "shown")
 
     def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
         self.name = name
@@ -50,6 +52,7 @@ class Verdict:
             shown = (
                 max(range(len(classes)), key=lambda k: scored.scores[k]) if action == UNDECIDED else action
             )
+        self.shown = shown
         self.probability = None if self.probabilities is None else self.probabilities[shown]
         odds = scored.log_odds(shown)
         self.log_odds = odds if odds is not None and abs(odds) < float("inf") else None
@@ -162,13 +165,32 @@ def stored_loss(model: Model) -> Loss | None:
     return None
 
 
+def rest_weights(scored: Scored, shown: int) -> list[float]:
+    """Each other class's share of their common probability; 0 for the class shown."""
+    shares = log_posteriors([value for k, value in enumerate(scored.scores) if k != shown])
+    others = [exp(share) for share in shares] if shares else [1.0] * (len(scored.scores) - 1)
+    return [*others[:shown], 0.0, *others[shown:]]
+
+
+def contribution(part: Part, shown: int, weights: list[float]) -> float | None:
+    """What a part adds to the log-odds of the class shown, nats; None where it rules out both sides.
+
+    weights : those of rest_weights
+    """
+    rest = [weight * value for weight, value in zip(weights, part.values, strict=True) if weight]
+    against = -inf if -inf in rest else fsum(rest)
+    own = part.values[shown]
+    return None if own == against == -inf else own - against
+
+
 def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
     """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
+    weights = rest_weights(verdict.scored, verdict.shown)
     values: list[tuple[str, float]] = []
-    n_classes = len(verdict.scored.scores)
     for part in verdict.scored.parts:
         if part.kind in ("token", "feature"):
-            last = part.values[n_classes - 1]
-            values.append((part.text, last - sum(part.values[:-1]) / max(1, n_classes - 1)))
+            nats = contribution(part, verdict.shown, weights)
+            if nats is not None:
+                values.append((part.text, nats))
     values.sort(key=lambda clue: (-abs(clue[1]), clue[0]))
     return values[:n]

@@ -9,17 +9,16 @@ with the entropy as one of them.
 from __future__ import annotations
 
 import copy
-from math import exp, fsum, inf, isfinite, log
+from math import fsum, inf, isfinite, log
 from typing import NamedTuple
 
-from nbspam.labels import UNSURE, positive
+from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
-from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Counted, Part, Scored
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import Classifier, Verdict
+from nbspam.workflow.classifying import Classifier, Verdict, contribution, rest_weights
 
 FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
 Interval = tuple[float, float]
@@ -77,10 +76,10 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     """Explains the verdict on one message; never raises on what a mail may hold."""
     counted = classifier.counted(data)
     verdict = classifier.judge(counted, name)
-    shown = shown_class(classifier, verdict)
-    weights = _rest_weights(verdict.scored, shown)
+    shown = verdict.shown
+    weights = rest_weights(verdict.scored, shown)
     parts = verdict.scored.parts
-    nats = [_contribution(part, shown, weights) for part in parts]
+    nats = [contribution(part, shown, weights) for part in parts]
     sums = _sums(parts, nats, verdict.scored, weights, len(verdict.scored.scores))
     total = verdict.scored.log_odds(shown)
     residual = None
@@ -103,23 +102,13 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     )
 
 
-def shown_class(classifier: Classifier, verdict: Verdict) -> int:
-    """The class that probability and log-odds are of: spam where there is one, else the one decided."""
-    classes = classifier.model.classes
-    spam = positive(classes)
-    if spam is not None:
-        return spam
-    if verdict.label in classes:
-        return classes.index(verdict.label)
-    return max(range(len(classes)), key=lambda k: verdict.scored.scores[k])
-
-
 def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
     """95 % credible interval of the log-odds, nats; None where it is not defined."""
     if verdict.log_odds is None:
         return None
-    shown = shown_class(classifier, verdict)
-    deviation = log_odds_deviation(classifier.scorer, verdict.scored, shown, classifier.model.covariance())
+    deviation = log_odds_deviation(
+        classifier.scorer, verdict.scored, verdict.shown, classifier.model.covariance()
+    )
     return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
 
 
@@ -127,22 +116,6 @@ def share_interval(classifier: Classifier, documents: tuple[float, ...], shown: 
     """95 % credible interval of the share of the class among the messages that hold a word."""
     settings = classifier.settings
     return word_share_interval(documents, shown, belief(settings.alpha, settings.averaged))
-
-
-def _rest_weights(scored: Scored, shown: int) -> list[float]:
-    """Each other class's share of their common probability; 0 for the class shown."""
-    shares = log_posteriors([value for k, value in enumerate(scored.scores) if k != shown])
-    others = [exp(share) for share in shares] if shares else [1.0] * (len(scored.scores) - 1)
-    return [*others[:shown], 0.0, *others[shown:]]
-
-
-def _contribution(part: Part, shown: int, weights: list[float]) -> float | None:
-    rest = [weight * value for weight, value in zip(weights, part.values, strict=True) if weight]
-    against = -inf if -inf in rest else fsum(rest)
-    own = part.values[shown]
-    if own == against == -inf:
-        return None
-    return own - against
 
 
 def _sums(

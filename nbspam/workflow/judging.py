@@ -48,5 +48,5 @@ class Judge:
 
 
 def clues_of(scorer: Scorer, bag: Bag, name: str, classes: tuple[str, ...], loss: Loss) -> tuple[Clue, ...]:
-    """The tokens that spoke loudest, each with what it added to the log-odds of the last class."""
+    """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam."""
     return tuple(top_clues(Verdict(name, scorer.score(Counted(bag)), classes, loss)))
