@@ -36,12 +36,14 @@ def classify(options: Options, paths: list[str]) -> int:
     if "exit_code" in options:
         return _exit_code(classifier, options, paths)
     status = 0
+    judge = classifier.judge
     for name, data in named_messages(options, paths):
         if isinstance(data, NbspamError):
             sys.stderr.write(error_text(data))
             status = data.status
             continue
-        _write(_form(classifier, classifier.verdict(data, name), options))
+        _write(_form(classifier, judge(classifier.counted(data), name), options))
+        judge = classifier.judge_now
     return status
 
 

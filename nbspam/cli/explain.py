@@ -66,6 +66,7 @@ def explain_command(
             sys.stderr.write(error_text(data))
             status = data.status
             continue
+        classifier.refresh()
         found = explain(classifier, data, name)
         if as_json:
             write_text(explanation_json(found, classifier.model.classes, top))

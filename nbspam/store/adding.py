@@ -6,12 +6,11 @@ totals and histograms worked out anew from them at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from nbspam.store.derived import count_columns, recount
+from nbspam.store.reader import rows_of_keys
 from nbspam.store.updater import Updater
-
-_ASK_AT_ONCE = 400
 
 
 def add_counts(
@@ -46,12 +45,10 @@ def add_counts(
     recount(connection)
 
 
-def document_counts(updater: Updater, keys: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def document_counts(updater: Updater, keys: Sequence[int]) -> list[tuple[int, ...]]:
     """(key, documents_0, documents_1, ...) of those keys that the model has."""
     columns = ", ".join(f"documents_{k}" for k in range(updater.n_classes))
-    for start in range(0, len(keys), _ASK_AT_ONCE):
-        some = ",".join(map(str, keys[start : start + _ASK_AT_ONCE]))
-        yield from updater.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
+    return rows_of_keys(updater.connection, columns, keys)
 
 
 def vocabulary_keys(updater: Updater) -> list[int]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nbspam.errors import NbspamError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import from_text
-from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
+from nbspam.store.derived import count_columns, histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, open_model, store_error
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
@@ -145,7 +145,7 @@ def telling_word(model: Model) -> Word | None:
 
 
 def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> Word | None:
-    columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(model.classes)))
+    columns = ", ".join(count_columns(len(model.classes)))
     row = model.connection.execute(f"SELECT text, view, {columns} FROM token {condition}", values).fetchone()
     return Word(row[0], row[1], row[2::2], row[3::2]) if row else None
 

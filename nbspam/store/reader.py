@@ -13,6 +13,10 @@ from nbspam.store.reading import ReadingConnection
 from nbspam.store.sqlite import sqlite3
 from nbspam.tokens.bag import N_VIEWS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 APPLICATION_ID = 0x6E627370
 FORMAT = 1
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
@@ -31,12 +35,26 @@ class Model:
     documents, occurrences : totals[view][class]
     """
 
-    __slots__ = ("classes", "connection", "documents", "messages", "occurrences", "path", "settings", "words")
+    __slots__ = (
+        "_version",
+        "classes",
+        "connection",
+        "documents",
+        "messages",
+        "occurrences",
+        "path",
+        "settings",
+        "words",
+    )
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        ask = connection.execute
+        self._version = -1  # unknown: a single message does without
+        self._read()
+
+    def _read(self) -> None:
+        ask = self.connection.execute
         classes = ask("SELECT name, messages FROM class ORDER BY number").fetchall()
         self.classes = tuple(name for name, _ in classes)
         self.messages = [messages for _, messages in classes]
@@ -52,15 +70,23 @@ class Model:
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
 
+    def refresh(self) -> bool:
+        """Reads the file anew if another program changed it since it was last read; whether it did.
+
+        The first call always reads.  Within OneState, what is read later is of the same state.
+        """
+        with OneState(self.connection):
+            version = self.connection.execute("PRAGMA data_version").fetchone()[0]
+            if version == self._version:
+                return False
+            self._read()
+            self._version = version
+        return True
+
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
-        found: dict[int, tuple[int, ...]] = {}
         columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self.classes)))
-        for start in range(0, len(keys), _ASK_AT_ONCE):
-            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))  # pages in order
-            rows = self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
-            found.update([(row[0], row[1:]) for row in rows.fetchall()])
-        return found
+        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
@@ -99,6 +125,35 @@ class Model:
         self.connection.close()
 
 
+class OneState:
+    """A context in which all that is read is of one state of the file, whoever writes meanwhile."""
+
+    __slots__ = ("_begun", "_connection")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._begun = False
+
+    def __enter__(self) -> None:
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN")
+            self._begun = True
+
+    def __exit__(self, *error: object) -> None:
+        if self._begun and self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+
+def rows_of_keys(connection: sqlite3.Connection, columns: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
+    """(key, columns ...) of those keys that the model has."""
+    found: list[tuple[int, ...]] = []
+    with OneState(connection):
+        for start in range(0, len(keys), _ASK_AT_ONCE):
+            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))  # pages in order
+            found += connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})").fetchall()
+    return found
+
+
 def read_covariance(connection: sqlite3.Connection) -> list[list[float]]:
     """See Model.covariance."""
     cells = connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
@@ -133,10 +188,8 @@ def open_model(path: str) -> Model:
 def _read(path: str) -> Model:
     """One state of the file, whoever writes meanwhile."""
     connection = _connect(path)
-    connection.execute("BEGIN")
-    model = Model(path, connection)
-    connection.execute("COMMIT")
-    return model
+    with OneState(connection):
+        return Model(path, connection)
 
 
 def _roll_back(path: str) -> None:

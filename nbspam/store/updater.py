@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import UsageError
-from nbspam.store.reader import BUSY_SECONDS, check_file, read_covariance, store_error
+from nbspam.store.derived import count_columns
+from nbspam.store.reader import BUSY_SECONDS, check_file, read_covariance, rows_of_keys, store_error
 from nbspam.store.writer import write_calibration
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD_KEY
@@ -43,10 +44,10 @@ class Updater:
 
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
-        known = {row[0]: row[1:] for row in self._rows([key for key, _, _, _ in tokens])}
+        known = self._known([key for key, _, _, _ in tokens])
         if self.fixed_vocabulary:
             tokens = _with_notaword(tokens, known)
-            known.update({row[0]: row[1:] for row in self._rows([NOTAWORD_KEY])})
+            known.update(self._known([NOTAWORD_KEY]))
         for key, view, text, times in tokens:
             self._count_token(label, key, view, text, times, sign, known.get(key))
         self._write_totals()
@@ -54,11 +55,10 @@ class Updater:
         self.connection.execute("UPDATE class SET messages = messages + ? WHERE number = ?", (sign, label))
         self._remember(label, digest, sign)
 
-    def _rows(self, keys: list[int]) -> Iterator[tuple[int, ...]]:
-        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
-        for start in range(0, len(keys), 400):
-            some = ",".join(map(str, keys[start : start + 400]))
-            yield from self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
+    def _known(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """key -> its counts, as Model.counts."""
+        columns = ", ".join(count_columns(self.n_classes))
+        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
 
     def _count_token(
         self,
@@ -100,7 +100,7 @@ class Updater:
             self._note(new, 1)
 
     def _insert_token(self, row: tuple[object, ...]) -> None:
-        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(self.n_classes))
+        columns = ", ".join(count_columns(self.n_classes))
         marks = ", ".join("?" * len(row))
         self.connection.execute(f"INSERT INTO token (key, view, text, {columns}) VALUES ({marks})", row)
 

@@ -7,10 +7,9 @@ added when a message is scored.  Only a model with a prior pays for this module.
 from __future__ import annotations
 
 from nbspam.errors import UsageError
-from nbspam.store.reader import Model
+from nbspam.store.reader import Model, rows_of_keys
 from nbspam.tokens.bag import MEASURES_VIEW
 
-_ASK_AT_ONCE = 400
 NUMERIC_KINDS = ("moment", "bin", "pair")
 
 TYPE_CHECKING = False
@@ -44,17 +43,12 @@ class ModelOnPrior(Model):
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """As Model.counts, with the prior's share."""
-        found: dict[int, tuple[int, ...]] = {}
         columns = ", ".join(
             f"{name}_{k} + {self._factor!r} * prior_{name}_{k}"
             for k in range(len(self.classes))
             for name in ("documents", "occurrences")
         )
-        for start in range(0, len(keys), _ASK_AT_ONCE):
-            some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))
-            for row in self.connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})"):
-                found[row[0]] = row[1:]
-        return found
+        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """As Model.histogram; a sum of two counts has no histogram of its own, so all tokens are read."""

@@ -13,7 +13,7 @@ from nbspam.labels import UNSURE, positive
 from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
-from nbspam.store.reader import open_model
+from nbspam.store.reader import OneState, open_model
 from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
@@ -61,12 +61,12 @@ class Verdict:
 class Classifier:
     """A model, a way of scoring and a loss, ready for any number of messages."""
 
-    __slots__ = ("_loss", "model", "scorer", "settings")
+    __slots__ = ("loss", "model", "scorer", "settings")
 
     def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
         self.model = model
         self.settings = settings
-        self._loss = loss or zero_one_loss(len(model.classes))
+        self.loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(model, settings)
 
     def verdict(self, data: bytes, name: str) -> Verdict:
@@ -79,7 +79,18 @@ class Classifier:
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""
-        return Verdict(name, self.scorer.score(counted), self.model.classes, self._loss)
+        return Verdict(name, self.scorer.score(counted), self.model.classes, self.loss)
+
+    def judge_now(self, counted: Counted, name: str) -> Verdict:
+        """As `judge`, by the model as it is now: another program may learn while many messages are judged."""
+        with OneState(self.model.connection):
+            self.refresh()
+            return self.judge(counted, name)
+
+    def refresh(self) -> None:
+        """Takes up what another program did to the model since it was opened."""
+        if self.model.refresh():
+            self.scorer = Scorer(self.model, self.settings)
 
 
 def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:

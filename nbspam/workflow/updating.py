@@ -150,6 +150,6 @@ def _documents(updater: Updater, block: Block) -> Ints:
     ascending = block.keys[order]
     found = np.zeros((updater.n_classes, len(block.keys)), np.int64)
     wanted = [key for key in ascending.tolist() if key != NOTAWORD_KEY]
-    known = np.array(list(document_counts(updater, wanted)), np.int64).reshape(-1, 1 + updater.n_classes)
+    known = np.array(document_counts(updater, wanted), np.int64).reshape(-1, 1 + updater.n_classes)
     found[:, order[np.searchsorted(ascending, known[:, 0])]] = known[:, 1:].T
     return found

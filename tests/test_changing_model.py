@@ -1,0 +1,76 @@
+"""A model that another program changes while many messages are judged: each is judged by one state of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbspam.cli import classify as command
+from nbspam.store.reader import open_model
+from nbspam.workflow.classifying import Classifier, open_classifier
+from nbspam.workflow.learning import learn
+from tests.mail_samples import COMMON, make_corpus
+from tests.tiny_mail import mail, run
+
+WAYS: dict[str, dict[str, str]] = {"views": {}, "bernoulli": {"event_model": "bernoulli"}}
+LETTER = mail(" ".join(COMMON) + " viagra")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12})
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "model")
+    return str(tmp_path / "model")
+
+
+def scores(classifier: Classifier) -> list[float]:
+    return classifier.judge(classifier.counted(LETTER), "-").scored.scores
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -> None:
+    classifier = open_classifier(model, WAYS[way])
+    first = scores(classifier)
+    for number in range(3):
+        assert learn(model, "spam", mail(f"viagra number{number}")) == "learned"
+        verdict = classifier.judge_now(classifier.counted(LETTER), "-")
+        assert verdict.scored.scores == scores(open_classifier(model, WAYS[way]))
+        assert verdict.scored.scores != first
+
+
+def test_a_model_that_nobody_changed_is_read_no_more_than_once_again(model: str) -> None:
+    opened = open_model(model)
+    assert [opened.refresh() for _ in range(3)] == [True, False, False]
+    learn(model, "spam", LETTER)
+    assert [opened.refresh() for _ in range(2)] == [True, False]
+    assert opened.messages == [12, 13]
+
+
+def test_nothing_is_locked_between_two_messages(model: str) -> None:
+    classifier = open_classifier(model)
+    many = " ".join(f"word{number}x" for number in range(2000))  # more keys than one query asks for
+    for judge in (classifier.judge, classifier.judge_now):
+        judge(classifier.counted(mail(many)), "-")
+        assert not classifier.model.connection.in_transaction
+
+
+def test_classify_follows_what_is_learned_between_two_messages(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def messages(*given: Any) -> Iterator[tuple[str, bytes]]:
+        for number in range(3):
+            written.append(f"{open_classifier(model).verdict(LETTER, '-').log_odds}")
+            yield "-", LETTER
+            learn(model, "spam", mail(f"viagra number{number}"))
+
+    monkeypatch.setattr(command, "named_messages", messages)
+    monkeypatch.setattr(command, "_form", lambda classifier, verdict, options: f"{verdict.log_odds}")
+    monkeypatch.setattr(command, "_write", written.append)
+    assert command.classify({"model": model}, []) == 0
+    assert written[::2] == written[1::2]
+    assert len(set(written)) == 3
