@@ -13,9 +13,11 @@ from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.reading import WORDS, Asked
 from nbspam.evaluation.outcomes import Evaluation
+from nbspam.mail import parse
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.workflow import corpus as corpus_room
+from nbspam.workflow import counting, model_on_mail
 from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
@@ -255,3 +257,19 @@ def test_shards_cover_the_items() -> None:
 def test_the_settings_of_an_evaluation_are_json(demonstration: Corpus) -> None:
     evaluation = evaluate_folds(demonstration, Plan(Settings(averaged=False)), 2)
     assert json.loads(json.dumps(dict(evaluation.settings)))["folds"] == 2
+
+
+def test_a_saved_model_of_classes_without_spam_has_no_log_odds_of_spam(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"home": 8, "list": 8, "work": 8}
+    source = open_labelled([str(make_corpus(tmp_path / "mail", sizes))])
+    train(source.items(), source.classes, str(tmp_path / "m"), Settings())
+    parsed: list[bytes] = []
+    for module in (model_on_mail, counting):
+        monkeypatch.setattr(module, "parse", lambda data: parsed.append(data) or parse(data))
+    evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
+    assert {one.log_odds for one in evaluation.outcomes} == {None}
+    folds = evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2)
+    assert {one.log_odds for one in folds.outcomes} == {None}
+    assert len(parsed) == 24

@@ -11,13 +11,18 @@ from nbspam.tokens import tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nbspam.mail import Message
     from nbspam.settings import Settings
     from nbspam.tokens.measures import Reading
 
 
 def counted_message(data: bytes, settings: Settings) -> Counted:
     """What a Scorer reads; never raises on what a mail may hold."""
-    message = parse(data)
+    return counted_parsed(parse(data), settings)
+
+
+def counted_parsed(message: Message, settings: Settings) -> Counted:
+    """As counted_message, of a message that was taken apart already."""
     readings: list[Reading] = []
     bag = tokenize(message, readings, settings.measures)
     if settings.features == "words":

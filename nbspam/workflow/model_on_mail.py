@@ -14,13 +14,13 @@ from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import Skipped
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, corpus_digest, worst_mistakes
-from nbspam.labels import UNSURE
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.sources import Item
-from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
+from nbspam.workflow.classifying import Classifier, open_classifier, top_clues
 from nbspam.workflow.corpus import Progress, identity, shards
-from nbspam.workflow.judging import MOST_CLUED
+from nbspam.workflow.counting import counted_parsed
+from nbspam.workflow.judging import MOST_CLUED, Judge
 
 
 class _Shard(NamedTuple):
@@ -59,18 +59,13 @@ class _ModelWork:
         return found._replace(size_bytes=size_bytes)
 
     def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
-        verdict = classifier.verdict(data, item.name)
-        outcome = outcome_of(verdict, classifier.model.classes, item.label, received_date(parse(data)))
+        classes, message = classifier.model.classes, parse(data)
+        verdict = classifier.judge_now(counted_parsed(message, classifier.settings), item.name)
+        judge, truth = Judge(classes, classifier.loss), classes.index(item.label)
+        outcome = judge.outcome(item.name, truth, verdict.scored.scores, received_date(message))
         found.outcomes.append(outcome)
         if outcome.decided not in (outcome.truth, UNDECIDED):
             found.clues[item.name] = tuple(top_clues(verdict))
-
-
-def outcome_of(verdict: Verdict, classes: tuple[str, ...], label: str, time: float | None) -> Outcome:
-    """A verdict beside the truth."""
-    decided = UNDECIDED if verdict.label == UNSURE else classes.index(verdict.label)
-    probabilities = verdict.probabilities or [1.0 / len(classes)] * len(classes)
-    return Outcome(verdict.name, classes.index(label), decided, verdict.log_odds, tuple(probabilities), time)
 
 
 def evaluate_model(
