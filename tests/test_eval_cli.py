@@ -208,3 +208,30 @@ def test_names_of_messages_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
     assert status == 0, complaint
     assert "\x1b" not in output
     assert "\\x1b[31m[bold]red" in output
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--threshold", "1"],
+        ["--views", "body"],
+        ["--normalise"],
+        ["--numeric-model", "aode"],
+        ["--bins", "4"],
+        ["--binning", "width"],
+    ],
+)
+def test_an_option_that_a_saved_model_does_not_take_is_refused(mail: Path, option: list[str]) -> None:
+    status, output, complaint = run_here("eval", str(mail), "-m", "any.nbspam", *option)
+    assert (status, output) == (64, "")
+    assert complaint.startswith(f"nbspam: --model {option[0]}: ")
+
+
+def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "m")
+    assert run_here("train", str(mail), "-m", model, "-q", "-j1")[0] == 0
+    losses = [
+        evaluated(str(mail), "-m", model, *option)["log_loss"]
+        for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])
+    ]
+    assert len(set(losses)) == 4

@@ -36,6 +36,8 @@ from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
+# Ways of counting and scoring that a model has from its training.
+KEPT_BY_MODEL = ("threshold", "views", "normalise", "numeric_model", "bins", "binning")
 
 
 @click.command("eval")
@@ -170,13 +172,14 @@ def _notes(source: Source, skipped: list[tuple[str, str]]) -> list[str]:
 def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, list[str]]:
     from nbspam.workflow.model_on_mail import evaluate_model
 
+    change = changed_settings(given)
     shown = shows_progress(given["quiet"])
     with Progress("Judging", source.size_hint()[1] if shown else None, shown) as progress:
         evaluation, skipped = evaluate_model(
             source.items(),
             source.classes,
             given["model"],
-            changed_settings(given),
+            change,
             given["loss"],
             given["jobs"],
             progress.advance,
@@ -185,9 +188,19 @@ def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, 
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:
-    """The scoring options that were given on the command line: they go before those of the model."""
+    """The scoring options that were given on the command line: they go before those of the model.
+
+    UsageError for those that a model does not take.
+    """
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
+    for name in KEPT_BY_MODEL:
+        if context.get_parameter_source(name) == source:
+            flag = "--" + name.replace("_", "-")
+            remedy = "leave it out, or train a model with it"
+            raise UsageError(
+                f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage"
+            )
     return {name: str(given[name]) for name in SETTINGS if context.get_parameter_source(name) == source}
 
 

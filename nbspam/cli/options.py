@@ -18,7 +18,6 @@ CLASSIFY = (
     ("features", ("--features",), True, "words, numeric or both."),
     ("textbook", ("--textbook",), False, "One bag, lambda = 1, no averaging, no calibration."),
     ("quiet", ("-q", "--quiet"), False, "Say nothing on stderr but errors."),
-    ("verbose", ("-v", "--verbose"), False, "Say more on stderr."),
 )
 # The options that change the way of scoring.
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")

@@ -132,7 +132,8 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
         settings.binning,
     )
     if "textbook" in change:
-        return textbook(new)
+        plain = textbook(new)
+        return plain.replaced(alpha=new.alpha) if "alpha" in change else plain
     if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
         return settings.replaced(alpha=new.alpha, prior=new.prior)
     return new

@@ -1,0 +1,28 @@
+"""Options of `nbspam classify` that change the way of scoring do so, and there are none without effect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nbspam.cli.options import CLASSIFY
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import error, run
+
+
+def test_the_textbook_takes_another_lambda_as_it_does_in_training(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 10, "spam": 10})
+    textbook = ["--textbook", "--alpha", "0.5"]
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "averaged")
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "textbook", *textbook)
+    found = {}
+    for model, options in (("averaged", textbook), ("averaged", ["--textbook"]), ("textbook", [])):
+        lines = run("classify", "--json", folder, "-m", tmp_path / model, *options).splitlines()
+        found[model, *options] = [json.loads(line)["log_odds"] for line in lines]
+    assert found["averaged", *textbook] == found["textbook",]
+    assert found["averaged", "--textbook"] != found["textbook",]
+
+
+def test_an_option_that_would_change_nothing_is_not_there(tmp_path: Path) -> None:
+    assert "verbose" not in [name for name, *_ in CLASSIFY]
+    error("classify", "-v", tmp_path, status=64)
