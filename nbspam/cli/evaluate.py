@@ -25,7 +25,7 @@ from nbspam.cli.shared import (
 from nbspam.decision import Loss
 from nbspam.engine.reading import Asked, asked_by
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.evaluation.evaluation_file import save
+from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.evaluation.trec import result_lines
@@ -209,7 +209,8 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         with output_file(given["results"]) as file:
             file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if given["save"]:
-        save(evaluation, given["save"])
+        with output_file(given["save"]) as file:
+            file.write(as_json(evaluation))
     if given["report"]:
         from nbspam.evaluation.report import report_html  # matplotlib: only where a page is wanted
 
@@ -222,9 +223,11 @@ def check_writable(path: str | None) -> None:
     """Raises if a file could not be made there: told before the work, not after it."""
     if path is None or path == STDOUT:
         return
-    folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
         raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
+    if os.path.exists(path) and not os.path.isfile(path):
+        return  # /dev/null or a FIFO, whatever its folder allows
+    folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         remedy = "make the folder, or choose another place"
         raise CannotCreateError(path, "there is no such folder", remedy, "output-folder")

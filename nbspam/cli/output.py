@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from nbspam.workflow.output import whole_file
+from nbspam.whole_file import whole_file
 
 STDOUT = "-"
 

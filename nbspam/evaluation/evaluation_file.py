@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
-from nbspam.errors import BadDataError, CannotCreateError, NoInputError
+from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.whole_file import whole_file
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
@@ -21,7 +21,13 @@ _FIELDS = ("name", "truth", "decided", "log_odds", "probabilities", "time", "ind
 
 
 def save(evaluation: Evaluation, path: str | Path) -> None:
-    """Write the evaluation, whole or not at all.  Log-odds that are not finite are written as null."""
+    """Write the evaluation, whole or not at all."""
+    with whole_file(str(path)) as file:
+        file.write(as_json(evaluation))
+
+
+def as_json(evaluation: Evaluation) -> bytes:
+    """What load() reads.  Log-odds that are not finite are written as null."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -36,15 +42,7 @@ def save(evaluation: Evaluation, path: str | Path) -> None:
     }
     # ensure_ascii keeps file names that are not UTF-8 (lone surrogates) writable and readable.
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    temporary = Path(f"{path}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text + "\n", encoding="ascii")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise CannotCreateError(
-            str(path), f"cannot be written: {error.strerror}", "choose another place", "evaluation-write"
-        ) from error
+    return (text + "\n").encode("ascii")
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Makes a whole new model file.
 
-Hides how a file is made at once or not at all: it is built under a temporary name in the
-same folder, flushed to the disk, and renamed over the old one.
+Hides the layout of the tables and what makes filling them fast; the file is seen when it is whole.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from itertools import islice
 from nbspam.errors import CannotCreateError
 from nbspam.store.derived import add_prior_columns, count_columns, recount
 from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
+from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
@@ -137,20 +137,16 @@ def write_calibration(
 @contextlib.contextmanager
 def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
     """A new file to be filled; on leaving the context it takes the name `path`, on an error it is gone."""
-    folder, name = os.path.split(os.path.abspath(path))
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
     try:
-        os.makedirs(folder, exist_ok=True)
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        new = NewFile(path)
     except OSError as error:
         raise CannotCreateError(
             path, f"cannot be created: {error.strerror}", "choose another place: --model PATH", "model-create"
         )
     try:
-        yield from _fill(temporary, classes, messages)
-        _flush(temporary)
-        os.replace(temporary, path)
-        _flush(folder)
+        yield from _fill(new.path, classes, messages)
+        new.keep()
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
@@ -161,9 +157,7 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
             "model-create",
         )
     finally:
-        for leftover in (temporary, temporary + "-journal"):
-            with contextlib.suppress(OSError):
-                os.unlink(leftover)
+        new.discard()
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
@@ -194,11 +188,3 @@ def schema(n_classes: int) -> list[str]:
     return [
         s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
     ]
-
-
-def _flush(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,0 +1,94 @@
+"""Files that are written whole or not at all.
+
+Hides the temporary file beside the target: it takes the target's name when all is on the disk, and on an
+error it is gone and what was there before stays.  A file written over keeps its mode and, where that is
+allowed, its owner; where the path is a link, the file that it leads to is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from nbspam.errors import CannotCreateError, InputOutputError
+
+
+class NewFile:
+    """A file in the making.
+
+    path : where it is written until it is kept; it exists, and is empty
+    """
+
+    __slots__ = ("_old", "_target", "path")
+
+    def __init__(self, path: str) -> None:
+        """OSError if it cannot be created, or would take the place of what is no file."""
+        self._target = os.path.realpath(path)
+        folder, name = os.path.split(self._target)
+        self.path = os.path.join(folder, f".{name}.{os.getpid()}.new")
+        self._old: os.stat_result | None = None
+        with contextlib.suppress(FileNotFoundError):
+            self._old = os.stat(self._target)
+        if self._old and not stat.S_ISREG(self._old.st_mode):
+            raise OSError(errno.EEXIST, "it is not a regular file", path)
+        mode = 0o600 if self._old else 0o666  # until it has the mode of the old one, nobody else reads it
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode))
+
+    def keep(self) -> None:
+        """Gives it the name it is for, once it is on the disk."""
+        _flush(self.path)
+        if self._old:
+            with contextlib.suppress(OSError):  # root alone may
+                os.chown(self.path, self._old.st_uid, self._old.st_gid)
+            os.chmod(self.path, stat.S_IMODE(self._old.st_mode))
+        os.replace(self.path, self._target)
+        _flush(os.path.dirname(self._target))
+
+    def discard(self) -> None:
+        """Takes it away, unless it was kept."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+
+
+@contextlib.contextmanager
+def whole_file(path: str) -> Iterator[BinaryIO]:
+    """A binary file that becomes `path` when the context is left."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with _special_file(path) as file:
+            yield file
+        return
+    try:
+        new = NewFile(path)
+    except OSError as error:
+        why = f"cannot be created: {error.strerror}"
+        raise CannotCreateError(path, why, "choose another place", "output-create") from None
+    try:
+        with open(new.path, "wb") as file:
+            yield file
+        new.keep()
+    except OSError as error:
+        why = f"cannot be written: {error.strerror}"
+        raise InputOutputError(path, why, "free some space or choose another place", "output-write") from None
+    finally:
+        new.discard()
+
+
+def _special_file(path: str) -> BinaryIO:
+    """/dev/null or a FIFO, written to as it is: the rename would put a file in its place."""
+    try:
+        return open(path, "wb")
+    except OSError as error:
+        why = f"cannot be written: {error.strerror}"
+        raise CannotCreateError(path, why, "choose another place", "output-create") from None
+
+
+def _flush(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
