@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -111,6 +112,14 @@ def test_check_finds_a_damaged_page(copy: Path) -> None:
     done = program("model", "check", "-m", copy)
     assert done.returncode == 65
     assert b"Traceback" not in done.stderr
+
+
+def test_check_lists_what_it_found_before_the_file_failed(copy: Path) -> None:
+    with contextlib.closing(sqlite3.connect(copy)) as connection:
+        connection.executescript("UPDATE class SET messages = 1 WHERE number = 0; DROP TABLE calibration;")
+    lines = run("model", "check", "-m", copy, status=65).splitlines()
+    assert lines[0].startswith("class ham: 1 messages, but ")
+    assert lines[-1] == "the model file is damaged (no such table: calibration)"
 
 
 SOUND_COMMANDS = [

@@ -47,7 +47,8 @@ def explain_command(
 
     Shows what each view of the message, its unknown words, the constant and the prior add to the
     log-odds; the clues with their counts in each class and a 95 % interval of the share of spam among
-    the messages that hold them; and the fewest clues without which the verdict would be another.
+    the messages that hold them; and clues without which the verdict would be another.  Of these there are no
+    fewer where ham and spam have one sum each (--textbook); in averaged views they are found one by one.
 
     \b
     Example:

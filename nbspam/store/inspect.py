@@ -6,7 +6,6 @@ totals and histograms are the sums over its rows, and no count contradicts anoth
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from nbspam.errors import NbspamError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.derived import count_columns, histogram_rows, prior_columns, total_rows, view_rows
-from nbspam.store.reader import Model, open_model, store_error
+from nbspam.store.reader import Model, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
@@ -29,12 +28,15 @@ def check_model(path: str) -> list[str]:
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
     model = open_model(path)
+    found: list[str] = []
     try:
-        return list(_complaints(model))
-    except sqlite3.Error as error:
-        return [store_error(path, error).why]
+        for complaint in _complaints(model):
+            found.append(complaint)
+    except NbspamError as error:  # what a damaged page raises when a query comes to it
+        found.append(error.why)
     finally:
         model.close()
+    return found
 
 
 def _complaints(model: Model) -> Iterator[str]:

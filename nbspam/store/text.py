@@ -21,7 +21,7 @@ from nbspam.store.derived import (
     prior_columns,
     recount,
 )
-from nbspam.store.reader import FORMAT, Model, store_error
+from nbspam.store.reader import FORMAT, Model
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped
@@ -63,16 +63,13 @@ def dump(model: Model) -> Iterator[str]:
     counts = [*count_columns(len(model.classes)), *prior_columns(connection)]
     rows = 0
     yield f"{MAGIC}\t{FORMAT}\n"
-    try:
-        for table, (_, order) in TABLES.items():
-            columns = _columns(table, counts)
-            yield "\t".join(["#" + table, *(column.name for column in columns)]) + "\n"
-            names = ", ".join(column.name for column in columns)
-            for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
-                rows += 1
-                yield "\t".join([table, *map(_field, row)]) + "\n"
-    except sqlite3.Error as error:
-        raise store_error(model.path, error) from None
+    for table, (_, order) in TABLES.items():
+        columns = _columns(table, counts)
+        yield "\t".join(["#" + table, *(column.name for column in columns)]) + "\n"
+        names = ", ".join(column.name for column in columns)
+        for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
+            rows += 1
+            yield "\t".join([table, *map(_field, row)]) + "\n"
     yield f"{END}\t{rows}\n"
 
 
