@@ -33,7 +33,7 @@ from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
-from nbspam.workflow.training import train
+from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
 from tests.tiny_mail import counts, error, mail, run, write_folders
@@ -62,7 +62,7 @@ def trained(
     items: Items, path: Path, settings: Settings | None = None, fixed: Vocabulary | None = None
 ) -> Path:
     """A model of these items."""
-    train(items, ("ham", "spam"), str(path), settings or Settings(), 1, fixed)
+    train(items, ("ham", "spam"), str(path), settings or Settings(), choices=Choices(fixed))
     assert check_model(str(path)) == []
     return path
 

@@ -130,9 +130,7 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
         else:
             items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
             with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
-                trained = train(
-                    items, classes, model, settings, jobs, progress=progress.advance, choices=choices
-                )
+                trained = train(items, classes, model, settings, jobs, progress.advance, choices)
     if not quiet:
         say(train_summary(trained, source))
 

@@ -79,17 +79,11 @@ def train(
     path: str,
     settings: Settings,
     jobs: int = 1,
-    vocabulary: Vocabulary | None = None,
     progress: Progress | None = None,
     choices: Choices | None = None,
 ) -> Trained:
-    """Counts the items and writes the model at `path`, whole or not at all.
-
-    vocabulary : short for that of the choices
-    """
-    choices = choices or Choices(vocabulary)
-    if vocabulary and not choices.vocabulary:
-        choices = choices._replace(vocabulary=vocabulary)
+    """Counts the items and writes the model at `path`, whole or not at all."""
+    choices = choices or Choices()
     if choices.vocabulary:  # it has no measures; and a word outside it may be one that every message has
         settings = settings.replaced(novelty=0.0, measures=False)
     classes = choices.prior.classes if choices.prior else classes
