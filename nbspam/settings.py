@@ -73,6 +73,7 @@ class Settings:
     def __init__(
         self,
         event_model: str = "presence",
+        *,
         alpha: float | None = None,
         prior: str = "empirical",
         averaged: bool | None = None,
@@ -122,10 +123,12 @@ class Settings:
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     def replaced(self, **changes: object) -> Settings:
-        """The same settings with some of them replaced, nothing else recomputed."""
+        """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
         new = Settings.__new__(Settings)
         for name in Settings.__slots__:
-            setattr(new, name, changes.get(name, getattr(self, name)))
+            setattr(new, name, getattr(self, name))
+        for name, value in changes.items():
+            setattr(new, name, value)
         return new
 
     def as_text(self) -> dict[str, str]:
@@ -168,20 +171,20 @@ def from_text(values: dict[str, str]) -> Settings:
     """The settings kept in a model file."""
     return Settings(
         values["event_model"],
-        float(values["alpha"]),
-        values["prior"],
-        values["averaged"] == "1",
-        float(values["threshold"]),
-        values["normalise"] == "1",
-        values["features"],
-        values.get("numeric_model", ""),
-        int(values.get("bins", BINS)),
-        values.get("binning", "frequency"),
-        float(values.get("second_alpha", 0)),
-        float(values.get("novelty", 0)),
-        values.get("views", ALL_VIEWS),
-        float(values.get("strongest_alpha", 0)),
-        values.get("measures") == "1",
+        alpha=float(values["alpha"]),
+        prior=values["prior"],
+        averaged=values["averaged"] == "1",
+        threshold=float(values["threshold"]),
+        normalise=values["normalise"] == "1",
+        features=values["features"],
+        numeric_model=values.get("numeric_model", ""),
+        bins=int(values.get("bins", BINS)),
+        binning=values.get("binning", "frequency"),
+        second_alpha=float(values.get("second_alpha", 0)),
+        novelty=float(values.get("novelty", 0)),
+        views=values.get("views", ALL_VIEWS),
+        strongest_alpha=float(values.get("strongest_alpha", 0)),
+        measures=values.get("measures") == "1",
     )
 
 

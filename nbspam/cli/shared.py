@@ -189,10 +189,10 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
     default = "gaussian" if given["features"] == "numeric" else "presence"
     settings = Settings(
         given["event_model"] or default,
-        None if alpha in (None, "auto") else parse_alpha(alpha),
-        given["prior"],
-        False if given["textbook"] else None,
-        checked_threshold(given.get("threshold", THRESHOLD)),
+        alpha=None if alpha in (None, "auto") else parse_alpha(alpha),
+        prior=given["prior"],
+        averaged=False if given["textbook"] else None,
+        threshold=checked_threshold(given.get("threshold", THRESHOLD)),
         normalise=given["normalise"],
         features=given["features"] or "",
         numeric_model=given.get("numeric_model") or "",

@@ -121,15 +121,15 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
         same = True
     new = Settings(
         event_model,
-        checked_number(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
-        change.get("prior", settings.prior),
-        settings.averaged if same else None,
-        settings.threshold,
-        settings.normalise,
-        features,
-        numeric_model,
-        settings.bins,
-        settings.binning,
+        alpha=checked_number(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        prior=change.get("prior", settings.prior),
+        averaged=settings.averaged if same else None,
+        threshold=settings.threshold,
+        normalise=settings.normalise,
+        features=features,
+        numeric_model=numeric_model,
+        bins=settings.bins,
+        binning=settings.binning,
     )
     if "textbook" in change:
         plain = textbook(new)
