@@ -11,7 +11,6 @@ from nbspam.evaluation.folds import (
     grouped_folds,
     holdout,
     stratified_folds,
-    time_order,
     time_splits,
 )
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
@@ -92,17 +91,6 @@ def test_folds_that_cannot_be_made_are_refused(truth, folds, error, slug):
 def test_a_class_of_one_campaign_cannot_be_cut_into_folds():
     with pytest.raises(BadDataError, match="campaigns"):
         grouped_folds([0, 0, 1, 1, 1], [0, 1, 2, 2, 2], 2)
-
-
-def test_time_order_keeps_the_order_given_for_equal_times():
-    order, dated = time_order([5.0, 1.0, 5.0, 0.0])
-    assert (order.tolist(), dated) == ([3, 1, 0, 2], True)
-
-
-@pytest.mark.parametrize("missing", [None, float("nan"), float("inf")])
-def test_one_undated_message_keeps_the_order_given_for_all(missing):
-    order, dated = time_order([5.0, missing, 1.0])
-    assert (order.tolist(), dated) == ([0, 1, 2], False)
 
 
 def test_splits_in_time_train_on_the_past_only():

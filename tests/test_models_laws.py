@@ -446,17 +446,6 @@ def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, cl
         counts.add(matrix[i : i + 1], mail.labels[i : i + 1])
 
 
-@word_model
-def test_chosen_alpha_has_the_least_loss_of_its_table(model: Any) -> None:
-    mail = some_mail(80, 2)
-    matrix, counts = sparse.csr_matrix(mail.words), model.count(mail, 2)
-    alpha, table = loo.choose_alpha(model.event_model, counts, matrix, mail.labels, normalise=model.normalise)
-    losses = dict(table)
-    assert tuple(losses) == loo.ALPHA_GRID
-    assert losses[alpha] == min(losses.values())
-    assert losses[alpha] < math.log(2)  # better than not looking at the mail
-
-
 def test_the_loss_of_scaled_scores_does_not_depend_on_their_unit() -> None:
     rng = np.random.default_rng(1)
     labels = rng.integers(2, size=200)
@@ -471,43 +460,6 @@ def test_leaving_out_without_smoothing_is_refused() -> None:
     counts = MODELS["presence"].count(mail, 2)
     with pytest.raises(UsageError, match="without smoothing"):
         loo.leave_one_out("presence", counts, sparse.csr_matrix(mail.words), mail.labels, 0.0)
-
-
-@word_model
-def test_a_prior_model_at_the_weight_of_its_mail_is_a_merge(model: Any) -> None:
-    mail, other = some_mail(30, 2, seed=1), some_mail(40, 2, seed=2)
-    mine, theirs = model.count(mail, 2), model.count(other, 2)
-    factor = events.power_factor(40, theirs.messages.tolist())
-    united = word_models.with_prior(mine, theirs, factor)
-    query = some_mail(10, 2, seed=3)
-    got = model.batch(united, query, 0.5, [0.0, 0.0])
-    mine.merge(theirs)
-    np.testing.assert_allclose(got, model.batch(mine, query, 0.5, [0.0, 0.0]), atol=1e-9)
-
-
-@word_model
-def test_a_prior_model_scores_alike_in_scalar_and_batch(model: Any) -> None:
-    mail, other = some_mail(30, 2, seed=1), some_mail(40, 2, seed=2)
-    mine, theirs = model.count(mail, 2), model.count(other, 2)
-    factor = events.power_factor(7, theirs.messages.tolist())
-    united = word_models.with_prior(mine, theirs, factor)
-    own = united.totals()
-    totals = events.totals_with_prior(
-        mine.totals(), theirs.totals(), factor, WORDS, own.document_histogram, own.complement_histogram
-    )
-    scorer = events.make_word_scorer(model.event_model, totals, 0.5, model.normalise)
-    query = some_mail(10, 2, seed=3)
-    batch = model.batch(united, query, 0.5, [0.0, 0.0])
-    for row, expected in zip(query.words, batch.tolist(), strict=True):
-        tokens = [
-            (
-                events.with_prior(mine.documents[:, j].tolist(), theirs.documents[:, j].tolist(), factor),
-                events.with_prior(mine.occurrences[:, j].tolist(), theirs.occurrences[:, j].tolist(), factor),
-                int(row[j]),
-            )
-            for j in np.flatnonzero(row)
-        ]
-        assert events.log_joint(scorer, [0.0, 0.0], tokens) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_prior_model_of_weight_zero_changes_nothing() -> None:

@@ -21,7 +21,6 @@ from nbspam.scoring.credibility import (
     normal_quantile,
     score_variances,
     trigamma,
-    word_rate_interval,
     word_share_interval,
 )
 from nbspam.scoring.posterior import log_odds, log_posteriors
@@ -99,13 +98,6 @@ def test_the_normal_quantile_is_scipys(level: float) -> None:
     )
 
 
-def test_a_word_rate_interval_is_that_of_its_beta_posterior() -> None:
-    low, high = word_rate_interval(3, 10, 1.0)
-    assert (low, high) == pytest.approx(stats.beta(4, 8).interval(0.95))
-    low, high = word_rate_interval(3, 1000, 0.1, cells=500, level=0.9)
-    assert (low, high) == pytest.approx(stats.beta(3.1, 997 + 49.9).interval(0.9))
-
-
 def test_a_spam_share_interval_is_wide_after_one_message_and_narrow_after_many() -> None:
     once = word_share_interval([0, 1], 1, 1.0)
     often = word_share_interval([0, 1000], 1, 1.0)
@@ -117,8 +109,8 @@ def test_a_spam_share_interval_is_wide_after_one_message_and_narrow_after_many()
 
 
 def test_intervals_without_smoothing_shrink_to_points_or_tell_nothing() -> None:
-    assert word_rate_interval(0, 5, 0.0) == (0.0, 0.0)
-    assert word_rate_interval(5, 5, 0.0) == (1.0, 1.0)
+    assert beta_interval(0.0, 5.0) == (0.0, 0.0)
+    assert beta_interval(5.0, 0.0) == (1.0, 1.0)
     assert beta_interval(0.0, 0.0) == (0.0, 1.0)
 
 

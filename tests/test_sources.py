@@ -426,23 +426,11 @@ def test_reading_one_file_imports_nothing_but_its_own_module(tmp_path: Path) -> 
     path = put(tmp_path / "mail")
     program = (
         "import sys; before = set(sys.modules)\n"
-        "from nbspam.sources.item import Item, looks_plain\n"
-        "assert looks_plain(sys.argv[1]); Item('', '', sys.argv[1]).read()\n"
+        "from nbspam.sources.item import Item\n"
+        "Item('', '', sys.argv[1]).read()\n"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str(["__future__", "nbspam", "nbspam.sources", "nbspam.sources.item"])
-
-
-@pytest.mark.parametrize(
-    ("data", "plain"),
-    [(mail("x"), True), (b"", True), (FROM + mail("x"), False), (b"\x1f\x8b\x08 packed", False)],
-)
-def test_a_file_looks_plain_if_it_can_only_be_one_message(data: bytes, plain: bool, tmp_path: Path) -> None:
-    from nbspam.sources.item import looks_plain
-
-    (tmp_path / "file").write_bytes(data)
-    assert looks_plain(str(tmp_path / "file")) == plain
-    assert not looks_plain(str(tmp_path))

@@ -6,9 +6,6 @@ depends only on the labels, the groups and the seed: the same corpus gives the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -67,18 +64,6 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
 def fold_splits(fold: Whole) -> list[Split]:
     """(rows to train on, rows to judge) for each fold number in rising order."""
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
-
-
-def time_order(times: Sequence[float | None]) -> tuple[Whole, bool]:
-    """Rows by time, messages of one time in the order given; and whether every message was dated.
-
-    As soon as one message has no date (None, or not finite) the order given is kept for all: an
-    undated message has no honest place among dated ones.  The caller says so to the user.
-    """
-    dated = all(time is not None and isfinite(time) for time in times)
-    if not dated:
-        return np.arange(len(times)), False
-    return np.argsort(np.array(times, dtype=np.float64), kind="stable"), True
 
 
 def time_splits(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from nbspam import labels
 from nbspam.decision import UNDECIDED
-from nbspam.errors import BadDataError, CannotCreateError, NoInputError
+from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 
 # A path written by others may hold spaces: everything up to " judge=" is the path.
@@ -38,17 +38,6 @@ def result_lines(evaluation: Evaluation) -> Iterator[str]:
         outcome = evaluation.outcomes[row]
         judge, decided = _quoted(names[outcome.truth]), _quoted(names[outcome.decided])
         yield f"file={_quoted(outcome.name)} judge={judge} class={decided} score={float(score[row])!r}"
-
-
-def write_results(evaluation: Evaluation, path: str | Path) -> None:
-    """Write result_lines to a file."""
-    try:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.writelines(f"{line}\n" for line in result_lines(evaluation))
-    except OSError as error:
-        raise CannotCreateError(
-            str(path), f"cannot be written: {error.strerror}", "choose another place", "results-write"
-        ) from error
 
 
 def read_results(path: str | Path) -> Evaluation:

@@ -10,7 +10,6 @@ apart.  Its weakness is known: near-duplicates of a message stay in, so that cam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,33 +136,12 @@ def _complement(counts: WordCounts, entries: Entries, k: int, alpha: float, norm
     return np.asarray(scores / (whole.sum() + changed - len(outside) * log_total), dtype=np.float64)
 
 
-def choose_alpha(
-    event_model: str,
-    counts: WordCounts,
-    matrix: sparse.csr_matrix,
-    labels: Integers,
-    grid: Sequence[float] = ALPHA_GRID,
-    normalise: bool = False,
-) -> tuple[float, list[tuple[float, float]]]:
-    """The lambda of least leave-one-out log loss, and (lambda, nats a message) for all of the grid.
-
-    Naive Bayes is over-sure, so that the raw log loss would be a story of its few worst mistakes.  The scores
-    of each lambda are therefore first shrunk by the one factor that suits them best (temperature
-    scaling; Guo et al. 2017, section 4.2), and what remains is how well they tell the classes apart.  Equal
-    losses go to the larger lambda.  Deterministic.
-    """
-    labels = np.asarray(labels, dtype=np.int64)
-    table = []
-    for alpha in sorted(grid):
-        joint = leave_one_out(event_model, counts, matrix, labels, alpha, "smoothed", normalise)
-        table.append((alpha, scaled_log_loss(joint, labels)))
-    best = min(loss for _, loss in table)
-    return max(alpha for alpha, loss in table if loss <= best), table
-
-
 def scaled_log_loss(joint: Floats, labels: Integers) -> float:
     """Least mean log loss over s > 0 of the posteriors softmax(s * joint), nats a message; 0 for no messages.
 
+    Naive Bayes is over-sure, so that the raw log loss would be a story of its few worst mistakes.  The scores
+    are therefore shrunk by the one factor that suits them best (temperature scaling; Guo et al. 2017, section
+    4.2), and what remains is how well they tell the classes apart.
     The loss is convex in s and so has one valley in log s, found by golden-section search.
     """
     if not len(labels):

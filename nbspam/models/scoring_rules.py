@@ -117,11 +117,6 @@ def count_rule(
     return Rule(settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features)
 
 
-def log_joint(settings: Settings, training: Block, judged: Block, classes: tuple[str, ...]) -> Floats:
-    """Trains on one block and scores another."""
-    return count_rule(settings, training, classes).log_joint(judged)
-
-
 def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCounts:
     """Counts with a last column for NOTAWORD, which was not met in training."""
     counts = WordCounts(len(messages), documents.shape[1] + 1)

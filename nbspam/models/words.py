@@ -147,17 +147,6 @@ def log_joint(
     return score(smooth(event_model, counts, alpha, normalise), matrix, log_prior)
 
 
-def with_prior(counts: WordCounts, prior: WordCounts, factor: float) -> WordCounts:
-    """Counts (now float64) with factor * those of a prior model over the same columns: the power prior.
-
-    factor : scoring.events.power_factor(weight in messages, prior.messages)
-    """
-    united = WordCounts(0, 0)
-    for name in WordCounts.__slots__:
-        setattr(united, name, getattr(counts, name) + factor * getattr(prior, name))
-    return united
-
-
 def _histogram(row: Integers) -> dict[int, int]:
     values, words = np.unique(row, return_counts=True)
     return dict(zip(values.tolist(), words.tolist(), strict=True))

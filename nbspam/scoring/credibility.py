@@ -24,18 +24,6 @@ _BISECTIONS = 200  # more than the 64 bits of a float can need; a bound, not a s
 _FRACTION_TERMS = 20_000  # the continued fraction needs about sqrt(max(a, b)) terms
 
 
-def word_rate_interval(
-    count: float, total: float, alpha: float, cells: int = 2, level: float = LEVEL
-) -> tuple[float, float]:
-    """Equal-tailed credible interval of one parameter phi_jk.
-
-    cells : 2 for bernoulli (total: messages), |V| for multinomial and presence (total: words).
-    The marginal of the Dirichlet(lambda ...) posterior is Beta(n + lambda, total - n + lambda (cells - 1)).
-    Source: Gelman et al., Bayesian Data Analysis, 3rd ed., section 3.4.
-    """
-    return beta_interval(count + alpha, total - count + alpha * (cells - 1), level)
-
-
 def word_share_interval(
     documents: Counts, positive: int, alpha: float, level: float = LEVEL
 ) -> tuple[float, float]:

@@ -319,33 +319,6 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     return weight_messages / total if total else 0.0
 
 
-def with_prior(counts: Counts, prior_counts: Counts, factor: float) -> list[float]:
-    """Counts per class with the prior model's counts of the same word (zeros if it lacks it) added."""
-    return [n + factor * n0 for n, n0 in zip(counts, prior_counts, strict=True)]
-
-
-def totals_with_prior(
-    totals: WordTotals,
-    prior: WordTotals,
-    factor: float,
-    vocabulary_size: int,
-    document_histogram: Sequence[Histogram] = (),
-    complement_histogram: Sequence[Histogram] = (),
-) -> WordTotals:
-    """Totals of a model with a prior model: sums add; |V| and the histograms are of the united vocabulary.
-
-    The histograms are of n_jk + factor * n0_jk, which cannot be had from two separate histograms.
-    """
-    return WordTotals(
-        with_prior(totals.messages, prior.messages, factor),
-        with_prior(totals.documents, prior.documents, factor),
-        with_prior(totals.occurrences, prior.occurrences, factor),
-        vocabulary_size,
-        document_histogram,
-        complement_histogram,
-    )
-
-
 def log_absent(count: float, messages: float, alpha: float) -> float:
     """log(1 - phi) of Bernoulli; with alpha = 0, -inf for a word in every message, or no message.
 

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     Features = Sequence[float | None]
     Edges = Sequence[Sequence[float]]
 
-NUMERIC_EVENT_MODELS = ("gaussian", "categorical", "aode")
 QUANTA = 1 << 20  # of one unit; a power of two, so that whole numbers and halves are counted as they are
 MAX_MAGNITUDE = float(1 << 31)  # larger values (and infinity) are taken as this: 2 GB is no longer a mail
 VARIANCE_FLOOR = 1e-3  # share of the feature's variance over all classes; its deviation is then 3 % of that
 LEAST_VARIANCE = 1.0 / QUANTA**2  # of a feature that is the same in all mail: one quantum of deviation
 MIN_BINS = 2
-DEFAULT_BINS = 10
 
 
 def clamped(value: float | None) -> float | None:

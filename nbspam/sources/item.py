@@ -115,21 +115,6 @@ def unquoted(data: bytes) -> bytes:
     return re.sub(rb"\n>(>*From )", rb"\n\1", b"\n" + data)[1:]
 
 
-def looks_plain(path: str) -> bool:
-    """Whether `path` is a regular file that can only be one message: neither an mbox nor compressed."""
-    try:
-        descriptor, _ = open_regular(path)
-    except OSError:
-        return False
-    try:
-        head = os.read(descriptor, 16)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return not head.startswith((b"From ", *MAGIC_START))
-
-
 def _decompressed(descriptor: int, head: bytes, limit: int) -> bytes:
     from nbspam.sources.compressed import read_whole  # Dovecot may compress the files of a Maildir
 

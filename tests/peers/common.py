@@ -19,8 +19,9 @@ from nbspam.evaluation.evaluation_file import save
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.evaluation.replay import Filter, parse_feedback, replay
 from nbspam.evaluation.summary import summary
-from nbspam.evaluation.trec import write_results
+from nbspam.evaluation.trec import result_lines
 from nbspam.sources import open_labelled
+from nbspam.whole_file import whole_file
 from nbspam.workflow.corpus import Corpus, in_time, read_corpus
 
 Judged = tuple[int, float | None, tuple[float, ...]]  # decided, log-odds, probabilities: as in Outcome
@@ -96,7 +97,8 @@ def by_replay(
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
     """Writes what was asked for and shows the figures."""
     if options.results:
-        write_results(evaluation, options.results)
+        with whole_file(options.results) as file:
+            file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if options.save:
         save(evaluation, options.save)
     found = summary(evaluation)

@@ -4,6 +4,6 @@ Hides matplotlib and Jinja2, which only this room needs: they are imported when 
 made, and an installation without them is told which extra to install.
 """
 
-from nbspam.evaluation.report.page import report_html, write_report
+from nbspam.evaluation.report.page import report_html
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["report_html"]

@@ -10,11 +10,9 @@ import base64
 import json
 import math
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from nbspam.decision import Loss
-from nbspam.errors import CannotCreateError
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.report import words
 from nbspam.evaluation.report.clean import cleaned_value
@@ -66,19 +64,6 @@ _PLOTS = (
         "",
     ),
 )
-
-
-def write_report(
-    evaluation: Evaluation, path: str | Path, loss: Loss | None = None, title: str = "Spam filter evaluation"
-) -> None:
-    """Write report_html() to a file; CannotCreateError if that fails."""
-    page = report_html(evaluation, loss, title)
-    try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise CannotCreateError(
-            str(path), f"cannot be written: {error.strerror}", "choose another place", "report-write"
-        ) from error
 
 
 def report_html(
