@@ -16,8 +16,9 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Asked, read_blocks
-from nbspam.models.scoring_rules import Rule, count_rule
-from nbspam.settings import from_text
+from nbspam.models.leave_one_out import ALPHA_GRID, leave_one_out, scaled_log_loss
+from nbspam.models.scoring_rules import Rule, count_rule, word_matrix
+from nbspam.settings import Settings, from_text
 from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
 from nbspam.workflow.classifying import open_classifier
@@ -113,6 +114,17 @@ def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[st
 def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path], block: Block) -> None:
     joint = rule_of(trained[name], block).log_joint(block)
     assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
+
+
+@pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "complement"])
+def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block) -> None:
+    rule = count_rule(Settings(event_model), block, ("ham", "spam"))
+    labels, matrix = block.labels.astype(np.int64), word_matrix(block, rule.keys)
+    losses = {}
+    for alpha in ALPHA_GRID:
+        left_out = leave_one_out(event_model, rule._words, matrix, labels, alpha)
+        losses[alpha] = scaled_log_loss(left_out, labels)
+    assert losses[rule.best_alpha(block)] == min(losses.values()) < math.log(2)
 
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
