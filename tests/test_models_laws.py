@@ -167,7 +167,7 @@ class MixedModel:
     def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         words = self.parts[0].batch(totals[0], mail, alpha, log_prior)
         scorer = numeric.make_numeric_scorer(self.parts[1].event_model, totals[1], alpha)
-        return bulk.mixed_log_joint(words, scorer, mail.features)
+        return words + bulk.log_likelihood(scorer, mail.features)
 
     def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         words = self.parts[0].scalar(totals[0], mail, alpha, log_prior)

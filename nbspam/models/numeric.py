@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 
 from nbspam.errors import UsageError
-from nbspam.scoring import numeric as scalar
 from nbspam.scoring.numeric import (
     MAX_MAGNITUDE,
     QUANTA,
@@ -269,27 +268,3 @@ def _parents(scorer: AodeScorer, k: int, log_prior: Sequence[float] | None) -> F
 def log_joint(scorer: NumericScorer, features: Floats, log_prior: Sequence[float]) -> Floats:
     """Log joints of messages, float64 (n_messages, n_classes), nats."""
     return log_likelihood(scorer, features) + np.asarray(log_prior, dtype=np.float64)
-
-
-def mixed_log_joint(words: Floats, scorer: NumericScorer, features: Floats) -> Floats:
-    """The mixed model: log joints of the words (they hold the one prior) plus what the features say."""
-    return words + log_likelihood(scorer, features)
-
-
-def make_scorer(
-    event_model: str,
-    features: Floats,
-    labels: Integers,
-    class_count: int,
-    alpha: float = 1.0,
-    edges: Sequence[Sequence[float]] = (),
-) -> NumericScorer:
-    """Count a matrix and smooth: a scorer ready for `log_joint`."""
-    totals: GaussianTotals | BinTotals
-    if event_model == "gaussian":
-        totals = count_gaussian(features, labels, class_count)
-    elif event_model == "aode":
-        totals = count_pairs(features, labels, class_count, edges)
-    else:
-        totals = count_bins(features, labels, class_count, edges)
-    return scalar.make_numeric_scorer(event_model, totals, alpha)
