@@ -264,19 +264,37 @@ def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path:
     assert check_model(str(model)) == []
 
 
-def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: Items, tmp_path: Path) -> None:
-    model = trained(items[::6], tmp_path / "m")
-    before = counts(model)
-    if os.fork() == 0:  # the child dies in the middle of a transaction, its pages half written
+def kill_in_a_transaction(model: str | Path) -> None:
+    """A child dies in the middle of a transaction, its pages half written."""
+    if os.fork() == 0:
         connection = sqlite3.connect(model, isolation_level=None)
         connection.execute("PRAGMA cache_size = 5")
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
         os.kill(os.getpid(), signal.SIGKILL)
     os.wait()
-    assert (tmp_path / "m-journal").exists()
+    assert Path(f"{model}-journal").exists()
+
+
+def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: Items, tmp_path: Path) -> None:
+    model = trained(items[::6], tmp_path / "m")
+    before = counts(model)
+    kill_in_a_transaction(model)
     run("classify", "-m", model, stdin=mail("hello"))
     assert counts(model) == before
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_journal_of_a_killed_writer_is_not_played_back_into_a_new_model(
+    items: Items, tmp_path: Path, damaged: bool
+) -> None:
+    model = trained(items[::6], tmp_path / "m")
+    kill_in_a_transaction(model)
+    if damaged:
+        Path(model).write_bytes(b"no model any more")
+    assert counts(trained(items[::4], tmp_path / "m")) == counts(trained(items[::4], tmp_path / "other"))
+    assert check_model(str(model)) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from nbspam.errors import CannotCreateError
+from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.store.derived import add_prior_columns, count_columns, recount
-from nbspam.store.reader import APPLICATION_ID, FORMAT, store_error
+from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, store_error
 from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
@@ -146,7 +146,8 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
         )
     try:
         yield from _fill(new.path, classes, messages)
-        new.keep()
+        with _without_journal(os.path.realpath(path)):
+            new.keep()
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
@@ -158,6 +159,27 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
         )
     finally:
         new.discard()
+
+
+@contextlib.contextmanager
+def _without_journal(path: str) -> Iterator[None]:
+    """The old model, kept from writers while a new one takes its place.
+
+    What a killed writer left half done is taken back in the old file first, for SQLite would play any journal
+    of this name back into the new one.
+    """
+    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as old:
+        try:
+            if os.path.exists(path):
+                old.execute("BEGIN IMMEDIATE")
+        except (
+            sqlite3.Error
+        ) as error:  # damaged, foreign, or not to be written to: it is replaced all the same
+            if isinstance(store_error(path, error), TryAgainError):
+                raise
+        yield
+        with contextlib.suppress(OSError):
+            os.unlink(path + "-journal")
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
