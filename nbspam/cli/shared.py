@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from nbspam.cli.texts import default_model
-from nbspam.engine.executor import default_jobs
+from nbspam.engine.executor import MAX_JOBS, default_jobs
 from nbspam.errors import UsageError
 from nbspam.labels import checked_name
 from nbspam.settings import (
@@ -141,7 +141,7 @@ def jobs_option(command: Decorated) -> Decorated:
     return click.option(
         "-j",
         "--jobs",
-        type=click.IntRange(1),
+        type=click.IntRange(1, MAX_JOBS),
         default=default_jobs,
         show_default="all cores",
         help="Processes.",

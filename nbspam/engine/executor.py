@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards handed out beyond the one at work
+JOBS_PER_CORE = 4  # more processes do no work sooner and fill the memory
+MAX_JOBS = 1_000  # that can be asked for: more is a slip of the finger
 
 
 def default_jobs() -> int:
@@ -32,7 +34,10 @@ def default_jobs() -> int:
 
 
 def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
-    """work(shard) for each shard, in order.  One job, or a single shard, runs in this process."""
+    """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
+
+    jobs : processes at most; no more are made than there are shards, or JOBS_PER_CORE a core
+    """
     with begun(work, shards, jobs) as results:
         yield from results
 
@@ -41,7 +46,9 @@ def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: i
 def begun(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Iterator[Result]]:
     """The results of run_shards; processes are at work on the first before it is asked for."""
     stream = iter(shards)
-    first = [shard for _, shard in zip(range(2), stream, strict=False)]
+    jobs = min(jobs, JOBS_PER_CORE * default_jobs())
+    first = list(itertools.islice(stream, max(2, jobs)))
+    jobs = min(jobs, len(first))
     if jobs <= 1 or len(first) < 2 or not hasattr(os, "fork"):
         yield map(work, itertools.chain(first, stream))
         return

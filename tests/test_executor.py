@@ -1,0 +1,45 @@
+"""The executor: the results of any number of processes, and no more processes than there is work for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tiny_mail import error
+
+from nbspam.engine import executor
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many processes were made each time, on a machine of one core."""
+    made: list[int] = []
+    make = executor._processes
+
+    @contextlib.contextmanager
+    def counted(jobs: int) -> Iterator[Any]:
+        made.append(jobs)
+        with make(jobs) as pool:
+            yield pool
+
+    monkeypatch.setattr(executor, "_processes", counted)
+    monkeypatch.setattr(executor, "default_jobs", lambda: 1)
+    return made
+
+
+@pytest.mark.parametrize(("jobs", "shards", "made"), [(20, 3, [3]), (20, 9, [4]), (2, 9, [2]), (20, 1, [])])
+def test_no_more_processes_are_made_than_there_is_work_and_cores_for(
+    processes: list[int], jobs: int, shards: int, made: list[int]
+) -> None:
+    assert list(executor.run_shards(double, range(shards), jobs)) == [double(n) for n in range(shards)]
+    assert processes == made
+
+
+def test_a_number_of_processes_that_is_a_slip_of_the_finger_is_refused() -> None:
+    assert "--jobs" in error("train", "nowhere", "-j", 10_000, status=64)
