@@ -242,6 +242,8 @@ def test_the_numeric_model_can_be_chosen_when_a_message_is_scored(
     ("arguments", "slug"),
     [
         (["--event-model", "categorical", "--bins", "1"], "bins"),
+        (["--event-model", "categorical", "--bins", "1001"], "bins"),
+        (["--event-model", "aode", "--bins", "101"], "bins"),
         (["--prior", "ham=0.4,spam=0.4"], "prior"),
         (["--prior", "ham=0.4,work=0.6"], "prior"),
         (["--event-model", "gaussian", "--features", "words"], "features"),

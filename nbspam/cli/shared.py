@@ -196,12 +196,13 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
         normalise=given["normalise"],
         features=given["features"] or "",
         numeric_model=given.get("numeric_model") or "",
-        bins=checked_bins(given.get("bins", BINS)),
+        bins=given.get("bins", BINS),
         binning=given.get("binning", BINNINGS[0]),
         views=checked_views(given.get("views", ALL_VIEWS), given["features"] or ""),
     )
     from nbspam.scoring.priors import parse_prior
 
+    checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
     if settings.views == MEASURES_NAME and not settings.measures:
         why = "measures are scored by averaged views alone"

@@ -29,6 +29,8 @@ MAX_MAGNITUDE = float(1 << 31)  # larger values (and infinity) are taken as this
 VARIANCE_FLOOR = 1e-3  # share of the feature's variance over all classes; its deviation is then 3 % of that
 LEAST_VARIANCE = 1.0 / QUANTA**2  # of a feature that is the same in all mail: one quantum of deviation
 MIN_BINS = 2
+MAX_BINS = 1_000  # of a feature; more hold no message each
+MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 36 features then take 100 MB a class
 
 
 def clamped(value: float | None) -> float | None:
@@ -38,11 +40,12 @@ def clamped(value: float | None) -> float | None:
     return min(max(float(value), -MAX_MAGNITUDE), MAX_MAGNITUDE)
 
 
-def checked_bins(bins: int) -> int:
-    """A number of bins >= 2; UsageError otherwise."""
-    if bins >= MIN_BINS:
+def checked_bins(bins: int, with_pairs: bool = False) -> int:
+    """A number of bins of a feature that can be counted, with_pairs for AODE; UsageError otherwise."""
+    most, where = (MAX_PAIRED_BINS, " under aode") if with_pairs else (MAX_BINS, "")
+    if MIN_BINS <= bins <= most:
         return bins
-    raise UsageError(f"bins {bins}", "a feature needs at least 2 bins", "use --bins 10", "bins")
+    raise UsageError(f"bins {bins}", f"there are {MIN_BINS} to {most:,} bins{where}", "use --bins 10", "bins")
 
 
 def bin_of(value: float, edges: Sequence[float]) -> int:
