@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
-from nbspam.cli.output import STDOUT, output_file
+from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import Progress, Steps, say, skipped_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
@@ -24,7 +23,7 @@ from nbspam.cli.shared import (
 )
 from nbspam.decision import Loss
 from nbspam.engine.reading import Asked, asked_by
-from nbspam.errors import CannotCreateError, UsageError
+from nbspam.errors import UsageError
 from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
@@ -217,21 +216,3 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         page = report_html(evaluation, loss)
         with output_file(given["report"]) as file:
             file.write(page.encode("utf-8", "backslashreplace"))
-
-
-def check_writable(path: str | None) -> None:
-    """Raises if a file could not be made there: told before the work, not after it."""
-    if path is None or path == STDOUT:
-        return
-    if os.path.isdir(path):
-        raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
-    if os.path.exists(path) and not os.path.isfile(path):
-        return  # /dev/null or a FIFO, whatever its folder allows
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        remedy = "make the folder, or choose another place"
-        raise CannotCreateError(path, "there is no such folder", remedy, "output-folder")
-    if not os.access(folder, os.W_OK):
-        raise CannotCreateError(
-            path, "the folder cannot be written to", "choose another place", "output-denied"
-        )

@@ -7,10 +7,12 @@ or a word in Chinese never ends a command with an error.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from nbspam.errors import CannotCreateError
 from nbspam.whole_file import whole_file
 
 STDOUT = "-"
@@ -32,3 +34,21 @@ def output_file(path: str) -> Iterator[BinaryIO]:
         return
     with whole_file(path) as file:
         yield file
+
+
+def check_writable(path: str | None) -> None:
+    """Raises if a file could not be made there: told before the work, not after it."""
+    if path is None or path == STDOUT:
+        return
+    if os.path.isdir(path):
+        raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
+    if os.path.exists(path) and not os.path.isfile(path):
+        return  # /dev/null or a FIFO, whatever its folder allows
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        remedy = "make the folder, or choose another place"
+        raise CannotCreateError(path, "there is no such folder", remedy, "output-folder")
+    if not os.access(folder, os.W_OK):
+        raise CannotCreateError(
+            path, "the folder cannot be written to", "choose another place", "output-denied"
+        )
