@@ -519,6 +519,21 @@ def test_a_full_output_ends_with_an_io_error(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"]],
+)
+def test_a_reader_that_went_away_is_an_io_error_and_not_ham(model: Path, command: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*PROGRAM, *command, "-m", str(model)], input=SPAM[0], stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    assert done.returncode == 74
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("closed", "status"),
     [("2>&-", 0), (">&-", 74), ("<&-", 0), (">&- 2>&-", 74), (">&- 2>/dev/full", 74), ("2>/dev/full", 0)],
 )
