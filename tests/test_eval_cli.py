@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -235,3 +237,11 @@ def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path)
         for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])
     ]
     assert len(set(losses)) == 4
+
+
+def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:
+    command = [sys.executable, "-m", "nbspam", "eval", str(mail), "--folds", "2"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u03bb = 0.03" in done.stdout

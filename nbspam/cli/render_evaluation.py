@@ -6,6 +6,7 @@ through `plain` first.
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -38,7 +39,9 @@ def waiting(title: str, shown: bool) -> AbstractContextManager[object]:
 
 
 def console() -> Console:
-    """Standard output; wide enough for a table where it is no terminal."""
+    """Standard output; wide enough for a table where it is no terminal; an escape for what it cannot show."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
 
 
