@@ -566,7 +566,7 @@ def test_a_read_only_folder_refuses_writers_and_serves_readers(
     refusal(73, "model-create", small_disk / "new", "train", source, "-m", small_disk / "new")
     refusal(74, "model-readonly", path, "learn", "spam", "-m", path, stdin=HAM[0])
     refusal(74, "model-readonly", path, "train", "--update", source, "-m", path)
-    refusal(73, "output-create", small_disk / "v", "vocab", "build", source, "-o", small_disk / "v")
+    refusal(73, "output-denied", small_disk / "v", "vocab", "build", source, "-o", small_disk / "v")
     assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
     assert path.read_bytes() == trained
 
@@ -575,6 +575,14 @@ def test_a_model_cannot_be_written_where_there_is_no_folder(source: Path, tmp_pa
     (tmp_path / "file").write_bytes(b"")
     path = tmp_path / "file" / "model"
     refusal(73, "model-create", path, "train", source, "-m", path)
+
+
+def test_a_place_where_nothing_can_be_written_is_told_before_mail_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    path = tmp_path / "file" / "new"
+    refusal(73, "model-create", path, "train", "no-such-mail", "-m", path)
+    refusal(73, "model-create", path, "model", "merge", "no-such-model", "another", "-o", path)
+    refusal(73, "output-folder", path, "vocab", "build", "no-such-mail", "-o", path)
 
 
 # --- signals ---

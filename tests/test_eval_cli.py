@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -245,3 +246,25 @@ def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u03bb = 0.03" in done.stdout
+
+
+def test_a_report_that_cannot_be_made_is_told_before_mail_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    status, _, complaint = run_here("eval", "no-such-mail", "--report", str(tmp_path / "x.html"))
+    assert status == 64
+    assert "[report-extra]" in complaint
+
+
+def test_figures_are_shown_also_where_a_file_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, mail: Path, tmp_path: Path
+) -> None:
+    def full(path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("nbspam.whole_file._flush", full)
+    status, output, complaint = run_here("eval", str(mail), "--folds", "2", "--save", str(tmp_path / "a"))
+    assert status == 74, complaint
+    assert "ham lost" in output
+    assert list(tmp_path.iterdir()) == []

@@ -89,11 +89,10 @@ def eval_command(**given: Any) -> None:
         nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail or no model;
-    73 cannot write a file.
+    73 cannot create a file; 74 I/O.
     """
     method = chosen_method(given)
-    for path in (given["results"], given["save"], given["report"]):
-        check_writable(path)
+    _check_files(given)
     source = labelled_source(given, allow_one_class=method == "model")
     if method == "model":
         evaluation, notes = _evaluate_model(source, given)
@@ -103,13 +102,14 @@ def eval_command(**given: Any) -> None:
         evaluation, notes = _evaluate(method, source, given, loss)
     with waiting("Figures and their intervals", shows_progress(given["quiet"])):
         found = summary(evaluation, loss)
-        _write_files(evaluation, given, loss)
     if given["as_json"]:
         for note in [] if given["quiet"] else notes:
             say(note)
         click.echo(evaluation_json(evaluation, found))
     else:
         show_evaluation(evaluation, found, [] if given["quiet"] else notes, given["verbose"])
+    with waiting("Writing files", shows_progress(given["quiet"])):  # last: a full disk takes no figure away
+        _write_files(evaluation, given, loss)
 
 
 def chosen_method(given: dict[str, Any]) -> str:
@@ -201,6 +201,16 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
                 f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage"
             )
     return {name: str(given[name]) for name in SETTINGS if context.get_parameter_source(name) == source}
+
+
+def _check_files(given: dict[str, Any]) -> None:
+    """Raises where a file that is asked for cannot be made: told before the work, not after it."""
+    for path in (given["results"], given["save"], given["report"]):
+        check_writable(path)
+    if given["report"]:
+        from nbspam.evaluation.report.extra import check_libraries
+
+        check_libraries()
 
 
 def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:

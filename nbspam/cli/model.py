@@ -9,7 +9,7 @@ import sys
 import click
 
 from nbspam.cli.model_text import formulas_text, info_text
-from nbspam.cli.output import output_file, write_text
+from nbspam.cli.output import check_model_place, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import plain
@@ -147,3 +147,4 @@ def _refuse_overwriting(path: str, replace: bool) -> None:
     if os.path.lexists(path) and not replace:
         why = "there is a model already, and it stays as it is"
         raise CannotCreateError(path, why, "--replace writes over it", "model-exists")
+    check_model_place(path)

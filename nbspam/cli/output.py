@@ -52,3 +52,14 @@ def check_writable(path: str | None) -> None:
         raise CannotCreateError(
             path, "the folder cannot be written to", "choose another place", "output-denied"
         )
+
+
+def check_model_place(path: str) -> None:
+    """As check_writable for a model, whose folder is made where it is missing."""
+    folder = os.path.dirname(os.path.realpath(path))
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
+        remedy = "choose another place: --model PATH"
+        raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")

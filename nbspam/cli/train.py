@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nbspam.cli.output import check_model_place
 from nbspam.cli.render import Progress, say, train_summary
 from nbspam.cli.shared import (
     jobs_option,
@@ -113,6 +114,7 @@ def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: A
 
 def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
+    check_model_place(model)
     settings = scoring_settings(given)
     check_views(settings, given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.output import output_file
+from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import Progress, say, skipped_lines
 from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
 from nbspam.cli.texts import plain
@@ -48,6 +48,7 @@ def vectorize_command(
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
     """
     vocabulary = read_vocabulary(vocab)
+    check_writable(output)
     source = labelled_source(given, allow_one_class=True)
     shown = shows_progress(quiet)
     with Progress("Vectorizing", source.size_hint()[1] if shown else None, shown) as progress:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.output import output_file, write_text
+from nbspam.cli.output import check_writable, output_file, write_text
 from nbspam.cli.render import Progress, say, skipped_lines
 from nbspam.cli.shared import (
     jobs_option,
@@ -76,6 +76,7 @@ def build_command(
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
     check_choice(choice)
+    check_writable(output)
     source = labelled_source(given)
     shown = shows_progress(quiet)
     with Progress("Counting", source.size_hint()[1] if shown else None, shown) as progress:

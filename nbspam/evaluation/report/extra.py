@@ -22,3 +22,9 @@ def library(name: str) -> ModuleType:
             "install the extra: pip install 'nbspam[report]'",
             "report-extra",
         ) from error
+
+
+def check_libraries() -> None:
+    """As `library` for all that a report needs."""
+    for name in ("jinja2", "matplotlib"):
+        library(name)
