@@ -72,6 +72,11 @@ REFUSED: list[tuple[str, type[NbspamError], Attempt]] = [
     ("unlabelled", BadDataError, lambda t: open_labelled([put(t / "box.gz", b"\x1f\x8b\x08...")])),
     ("unlabelled", BadDataError, lambda t: open_labelled([put(t / "binary", b"a \0b\0")])),
     ("index-line", BadDataError, lambda t: open_labelled([put(t / "index", b"ham 1\nspam\n")])),
+    (
+        "index-line",
+        BadDataError,
+        lambda t: open_labelled([put(t / "index", b"ham 1\n" * 300 + b"spam a\0b\n")]),
+    ),
     ("index-paths", NoInputError, lambda t: open_labelled([put(t / "index", b"ham x/1\nspam x/2\n")])),
     ("class-name", BadDataError, lambda t: open_labelled([put(t / "index", b"h\x1b[31m x/1\nspam x/2\n")])),
     ("class-name", BadDataError, lambda t: open_labelled(labelled(t / "x", "ham/1", "a\tb/1"))),

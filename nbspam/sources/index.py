@@ -60,7 +60,7 @@ def _entries(index: str) -> Iterator[tuple[str, str]]:
                     continue
                 fields = text.split(None, 1)
                 where = f"{index}:{number}"
-                if len(fields) != 2:
+                if len(fields) != 2 or "\0" in text:
                     raise BadDataError(
                         where,
                         f"{text[:40]!r} is not `LABEL PATH`",
