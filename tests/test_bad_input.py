@@ -252,6 +252,31 @@ def test_a_compressed_file_without_a_readable_byte_is_no_message(
     assert not (model.parent / "new").exists()
 
 
+@pytest.mark.parametrize("command", [["classify"], ["learn", "spam"]])
+def test_a_list_of_paths_with_a_nul_is_refused_with_its_line(
+    model: Path, tmp_path: Path, command: list[str]
+) -> None:
+    listed = tmp_path / "list"
+    listed.write_bytes(b"one.eml\ntwo.eml\0three.eml\n")
+    refusal(65, "list-nul", f"{listed}:2", *command, "-m", model, "--files-from", listed)
+
+
+def test_a_listed_path_ends_where_its_line_does_and_nowhere_else(model: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "a\rb\x0b\x1c\x85c.eml"
+    odd.write_bytes(SPAM[0])
+    done = program("classify", "-m", model, "--files-from", "-", stdin=os.fsencode(odd) + b"\n")
+    assert (done.returncode, done.stdout[:5]) == (0, b"spam\t")
+
+
+@pytest.mark.parametrize("command", ["classify", "explain", "learn -q spam", "classify --exit-code"])
+def test_a_pipe_that_the_shell_puts_in_the_place_of_a_file_is_read(model: Path, command: str) -> None:
+    words = shlex.join([*PROGRAM, *command.split(), "-m", str(model)])
+    for line in (f"cat | {words} /dev/stdin", f"cat > mail; {words} <(cat mail)"):
+        done = subprocess.run(["bash", "-c", line], input=SPAM[0], capture_output=True, cwd=model.parent)
+        assert (done.returncode, done.stderr) == (0, b""), line
+        assert done.stdout
+
+
 # --- models ---
 
 

@@ -11,7 +11,7 @@ import sys
 
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, error_text, verdict_line
-from nbspam.errors import NbspamError, NoInputError, TryAgainError, UsageError
+from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
 
@@ -71,13 +71,15 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
 
 
 def read_message(path: str) -> bytes | None:
-    """The bytes of a file that is one message; None for a folder or a mailbox."""
+    """The bytes of a file that is one message; None for a folder, a mailbox or a pipe of the shell."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         mode = os.fstat(handle).st_mode & 0o170000
         if mode == 0o040000:
             return None
         if mode != 0o100000:
+            if _is_pipe_of_shell(path, mode):
+                return None
             raise OSError(0, "is not a file or folder")
         with os.fdopen(handle, "rb", closefd=False) as file:
             head = file.read(6)
@@ -116,8 +118,14 @@ def _message(data: bytes) -> bytes:
     return data if found is None else found
 
 
+def _is_pipe_of_shell(path: str, mode: int) -> bool:
+    from nbspam.sources.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
+
+    return is_pipe_of_shell(path, mode)
+
+
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """The messages of a folder or mailbox, then what of it could not be read."""
+    """The messages of a folder, mailbox or pipe, then what of it could not be read."""
     from nbspam.sources import open_unlabelled  # a folder or mailbox: not the way of a fresh mail
 
     source = open_unlabelled([path])
@@ -145,7 +153,12 @@ def _listed(path: str) -> list[str]:
         raise NoInputError(
             path, error.strerror or "cannot be read", "a file with one path a line", "no-input"
         ) from None
-    return [os.fsdecode(line) for line in data.splitlines() if line.strip()]
+    if b"\0" in data:
+        number = 1 + data.count(b"\n", 0, data.index(b"\0"))
+        remedy = "a file with one path a line; find needs no -print0"
+        raise BadDataError(f"{path}:{number}", "has a NUL, which no path has", remedy, "list-nul")
+    # A name may hold every other sign that ends a line somewhere.
+    return [os.fsdecode(line) for line in data.split(b"\n") if line.strip()]
 
 
 def _form(classifier: Classifier, verdict: Verdict, options: Options) -> str:

@@ -63,9 +63,14 @@ def open_unlabelled(paths: Iterable[str]) -> Source:
 
 
 def _part(path: str, mode: int) -> Part:
-    if stat.S_ISFIFO(mode) and path.startswith(_PIPES):
+    if is_pipe_of_shell(path, mode):
         return PipePart(path)
     return PathPart("", path)
+
+
+def is_pipe_of_shell(path: str, mode: int) -> bool:
+    """Whether another program writes here and surely ends: a FIFO in a folder may wait for ever."""
+    return stat.S_ISFIFO(mode) and path.startswith(_PIPES)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
