@@ -5,6 +5,7 @@ Compared are whole dumps without the calibration, which learns in the order in w
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ import pytest
 from nbspam.engine import accumulator
 from nbspam.engine.accumulator import representative_rows, select_rows
 from nbspam.engine.block import BlockBuilder
+from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.scoring.calibration import first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
@@ -295,6 +297,38 @@ def test_a_journal_of_a_killed_writer_is_not_played_back_into_a_new_model(
     assert counts(trained(items[::4], tmp_path / "m")) == counts(trained(items[::4], tmp_path / "other"))
     assert check_model(str(model)) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
+
+
+def test_a_writer_whose_model_is_replaced_before_its_turn_changes_nothing(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, new = trained(items[::6], tmp_path / "m"), trained(items[::4], tmp_path / "new")
+    before = counts(new)
+    connect = sqlite3.connect
+
+    def replaced_once_open(path: str, **options: object) -> sqlite3.Connection:
+        connection = connect(path, **options)  # type: ignore[call-overload]
+        os.replace(new, model)
+        return connection  # type: ignore[no-any-return]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", replaced_once_open)
+        with pytest.raises(TryAgainError):
+            learn(str(model), "spam", mail("hello"))
+    assert counts(model) == before
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("nbspam.whole_file._flush", full)
+    with pytest.raises(CannotCreateError):
+        trained(items[::6], tmp_path / "m")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -168,15 +168,15 @@ def _without_journal(path: str) -> Iterator[None]:
     What a killed writer left half done is taken back in the old file first, for SQLite would play any journal
     of this name back into the new one.
     """
-    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as old:
+    with contextlib.ExitStack() as stack:
         try:
-            if os.path.exists(path):
-                old.execute("BEGIN IMMEDIATE")
-        except (
-            sqlite3.Error
-        ) as error:  # damaged, foreign, or not to be written to: it is replaced all the same
+            if os.path.exists(path):  # to connect would make an empty one
+                old = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+                stack.enter_context(contextlib.closing(old)).execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
             if isinstance(store_error(path, error), TryAgainError):
                 raise
+            # Damaged, foreign, or not to be written to: it is replaced all the same.
         yield
         with contextlib.suppress(OSError):
             os.unlink(path + "-journal")
