@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from mail_samples import make_corpus, run_here, run_program
+from tiny_mail import write_folders
 
 JSON_KEYS = (
     "messages",
@@ -172,6 +173,7 @@ def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
         (["--replay", "--alpha", "auto"], 64, "alpha-auto-replay"),
         (["--replay", "--features", "both"], 64, "replay-features"),
         (["--loss", "FP=-1"], 64, "loss"),
+        (["--seed", "-1"], 64, "usage"),
         (["-m", "no-such-model"], 66, "model-missing"),
         (["--save", "no/such/folder/x.json"], 73, "output-folder"),
         (["--results", "/"], 73, "output-folder"),
@@ -268,3 +270,18 @@ def test_figures_are_shown_also_where_a_file_cannot_be_written(
     assert status == 74, complaint
     assert "ham lost" in output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command", [["eval", "--folds", "2"], ["eval", "--replay"], ["train", "--regime", "on-error"]]
+)
+def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
+    tmp_path: Path, command: list[str]
+) -> None:
+    texts = {"ham": ["hello there", "lunch today"], "spam": ["buy pills", "cheap pills"]}
+    folder = write_folders(
+        tmp_path / "mail", {name: [b"\n" + text.encode() for text in some] for name, some in texts.items()}
+    )
+    model = ["-m", str(tmp_path / "m")] if command[0] == "train" else []
+    status, _, complaint = run_here(*command, str(folder), "--views", "header", *model)
+    assert status == 0, complaint

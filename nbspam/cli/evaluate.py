@@ -71,7 +71,9 @@ KEPT_BY_MODEL = ("threshold", "views", "normalise", "numeric_model", "bins", "bi
 )
 @click.option("--save", metavar="FILE.json", help="Keep the evaluation, for nbspam compare.")
 @click.option("--report", metavar="FILE.html", help="Write a page with curves and the worst mistakes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything that is drawn."
+)
 @jobs_option
 @json_option
 @click.option("-v", "--verbose", is_flag=True, help="Name every misclassified message, with its clues.")

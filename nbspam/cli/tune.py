@@ -24,7 +24,9 @@ from nbspam.workflow.tuning import Tried, Tuned, steps, tune
 
 @click.command("tune")
 @source_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds, where there are no dates.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, where there are no dates."
+)
 @jobs_option
 @json_option
 @quiet_option

@@ -118,6 +118,8 @@ class MemoryModel(Model):
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that were counted."""
+        if not len(self._keys):  # no message has a token of the views that are read
+            return {}
         asked = np.array(keys, dtype=np.int64)
         places = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
         documents, occurrences = (table[:, places] for table in self._tables)
