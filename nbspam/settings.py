@@ -6,7 +6,7 @@ Every default that was chosen by experiment names its table.
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError
+from nbspam.errors import BadDataError, UsageError
 
 EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode")
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
@@ -167,25 +167,44 @@ def _check_features(event_model: str, features: str) -> None:
         )
 
 
-def from_text(values: dict[str, str]) -> Settings:
-    """The settings kept in a model file."""
+def from_text(values: dict[str, str], where: str = "model") -> Settings:
+    """The settings kept in the model file `where`; BadDataError if they are none."""
+    try:
+        return _from_text(values)
+    except (KeyError, ValueError, UsageError) as error:
+        why = f"the model file is damaged (setting {error})"
+        raise BadDataError(where, why, "train it again: nbspam train --help", "model-damaged") from None
+
+
+def _from_text(values: dict[str, str]) -> Settings:
     return Settings(
         values["event_model"],
-        alpha=float(values["alpha"]),
+        alpha=_not_negative(values, "alpha"),
         prior=values["prior"],
         averaged=values["averaged"] == "1",
-        threshold=float(values["threshold"]),
+        threshold=_not_negative(values, "threshold"),
         normalise=values["normalise"] == "1",
         features=values["features"],
         numeric_model=values.get("numeric_model", ""),
         bins=int(values.get("bins", BINS)),
         binning=values.get("binning", "frequency"),
-        second_alpha=float(values.get("second_alpha", 0)),
-        novelty=float(values.get("novelty", 0)),
+        second_alpha=_not_negative(values, "second_alpha", "0"),
+        novelty=_not_negative(values, "novelty", "0"),
         views=values.get("views", ALL_VIEWS),
-        strongest_alpha=float(values.get("strongest_alpha", 0)),
+        strongest_alpha=_not_negative(values, "strongest_alpha", "0"),
         measures=values.get("measures") == "1",
     )
+
+
+def _not_negative(values: dict[str, str], name: str, missing: str | None = None) -> float:
+    text = values[name] if missing is None else values.get(name, missing)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} {text}")
+    return value
 
 
 def textbook(settings: Settings) -> Settings:

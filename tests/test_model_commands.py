@@ -262,13 +262,15 @@ def test_loading_refuses_to_overwrite_and_a_failed_load_leaves_the_old_model(
 
 
 TEXT = (
-    "#nbspam-model\t1\n#setting\tname\tvalue\nsetting\talpha\t1.0\n#class\tnumber\tname\tmessages\n"
+    "#nbspam-model\t1\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
+    "setting\taveraged\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
+    "setting\tnormalise\t0\nsetting\tprior\tempirical\nsetting\tthreshold\t2.0\n#class\tnumber\tname\tmessages\n"
     "class\t0\tham\t1\nclass\t1\tspam\t1\n"
     "#token\tview\ttext\tdocuments_0\toccurrences_0\tdocuments_1\toccurrences_1\n"
     "token\t1\thello\t1\t2\t0\t0\n#calibration\tnumber\tfeature\tclass\tweight\n"
     "#calibration_covariance\tline\tplace\tvalue\n#learned\tdigest\tclass\ttimes\n"
     "learned\t-9223372036854775808\t0\t1\nlearned\t5\t1\t1\n#numeric_feature\tnumber\tname\tedges\n"
-    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t6\n"
+    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t12\n"
 )
 
 
@@ -282,20 +284,31 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
     [
         ("#nbspam-model\t1", "#nbspam-model\t2", "newer"),
         ("#nbspam-model", "#another", "dump-foreign"),
-        ("class\t0\tham\t1", "class\t0\tham", "line 5"),
-        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 5"),
+        ("class\t0\tham\t1", "class\t0\tham", "line 11"),
+        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
         ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
         ("class\t0\tham", "class\t0\tunsure", "class-name"),
         ("documents_1", "documents_9", "#token"),
-        ("token\t1\thello", "token\t7\thello", "line 8"),
-        ("token\t1\thello", "token\t3\thello", "line 8"),
-        ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 8"),
-        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 8"),
-        ("learned\t5", "learned\t-9223372036854775809", "line 13"),
+        ("token\t1\thello", "token\t7\thello", "line 14"),
+        ("token\t1\thello", "token\t3\thello", "line 14"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 14"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
+        ("learned\t5", "learned\t-9223372036854775809", "line 19"),
         ("#prior_class", "#elsewhere", "#prior_class"),
-        ("#end\t6", "#end\t7", "6 rows"),
-        ("#end\t6\n", "", "cut short"),
-        ("hello", "he\\llo", "line 8"),
+        ("#end\t12", "#end\t13", "12 rows"),
+        ("#end\t12\n", "", "cut short"),
+        ("hello", "he\\llo", "line 14"),
+        ("alpha\t1.0", "alpha\tnan", "alpha"),
+        ("alpha\t1.0", "alpha\t1e999", "alpha"),
+        ("alpha\t1.0", "alpha\t-1", "alpha"),
+        ("event_model\tpresence", "event_model\tnone", "event-model"),
+        ("setting\tevent_model\tpresence", "setting\tsecond_alpha\tx", "event_model"),
+        ("prior\tempirical", "prior\tfoo", "prior"),
+        ("prior\tempirical", "prior\tham=0.4,work=0.6", "prior"),
+        ("normalise\t0", "loss\tFP=-1", "normalise"),
+        ("features\twords", "features\tnumeric", "features"),
+        ("threshold\t2.0", "threshold\t-5", "threshold"),
+        ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],
 )
 def test_a_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -307,8 +320,43 @@ def test_a_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: 
 
 def test_a_row_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     row = "token\t1\thello\t1\t2\t0\t0\n"
-    text = TEXT.replace(row, row * 2).replace("#end\t6", "#end\t7")
+    text = TEXT.replace(row, row * 2).replace("#end\t12", "#end\t13")
     assert "twice" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+
+
+def test_a_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
+    row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
+    text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
+    assert "more lines" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    with sqlite3.connect(copy) as connection:
+        connection.execute("INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
+    connection.close()
+    assert "more lines" in run("model", "check", "-m", copy, status=65)
+    assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("second_alpha", "x"), ("alpha", "nan"), ("threshold", "-5"), ("features", "numeric")]
+)
+def test_a_setting_that_is_none_is_a_damaged_model(copy: Path, name: str, value: str) -> None:
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE setting SET value = ? WHERE name = ?", (value, name))
+    connection.close()
+    for command in (["classify"], ["learn", "spam"], ["explain"], ["model", "info"]):
+        assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
+    assert name in run("model", "check", "-m", copy, status=65)
+
+
+@pytest.mark.parametrize("value", ["x", "1 2", "\0\0\0"])
+def test_a_damaged_row_of_a_numeric_feature_is_a_damaged_model(
+    models: dict[str, Path], tmp_path: Path, value: str
+) -> None:
+    copy = Path(shutil.copy(models["both"], tmp_path / "copy"))
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE numeric_count SET value = ? WHERE kind = 'moment'", (value,))
+    connection.close()
+    for command in (["classify"], ["learn", "spam"], ["explain"], ["model", "info"]):
+        assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

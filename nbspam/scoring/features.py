@@ -6,7 +6,7 @@ measures: they meet by name, and one that is not measured counts as missing.
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.scoring import numeric
 from nbspam.tokens.numeric import NAMES
 
@@ -81,16 +81,27 @@ def feature_order(names: Sequence[str]) -> list[int | None]:
 def read_moments(model: Model, n_classes: int, n_features: int) -> numeric.GaussianTotals:
     """The stored moments."""
     totals = numeric.GaussianTotals(n_classes, n_features)
-    for (k, f), (count, total, square) in model.numeric_counts("moment").items():
-        totals.counts[k][f], totals.sums[k][f], totals.squares[k][f] = count, total, square
+    for (k, f), row in model.numeric_counts("moment").items():
+        if not (0 <= k < n_classes and 0 <= f < n_features and len(row) == 3):
+            raise _damaged(model)
+        totals.counts[k][f], totals.sums[k][f], totals.squares[k][f] = row
     return totals
 
 
 def read_bins(model: Model, totals: numeric.BinTotals) -> numeric.BinTotals:
     """The stored bins, into totals of the right edges."""
     for (k, f), row in model.numeric_counts("bin").items():
+        if not (0 <= k < len(totals.counts) and 0 <= f < len(totals.edges)) or (
+            len(row) != len(totals.edges[f]) + 1
+        ):
+            raise _damaged(model)
         totals.counts[k][f] = row
     return totals
+
+
+def _damaged(model: Model) -> BadDataError:
+    why = "the model file is damaged (a row of numeric_count fits no feature)"
+    return BadDataError(model.path, why, "train it again: nbspam train --help", "model-damaged")
 
 
 def check_pairs(model: Model) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
 
-from nbspam.errors import NbspamError
+from nbspam.errors import BadDataError, NbspamError
+from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.scoring.calibration import feature_names
-from nbspam.settings import from_text
+from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.settings import Settings, from_text
 from nbspam.store.derived import count_columns, histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -46,13 +48,28 @@ def _complaints(model: Model) -> Iterator[str]:
         return
     kinds = None
     try:
-        kinds = from_text(model.settings).kinds
-    except (NbspamError, ValueError, KeyError) as error:
-        yield f"settings: cannot be read: {error}"
+        kinds = read_settings(model).kinds
+    except NbspamError as error:
+        yield f"settings: cannot be read: {error.why}"
     yield from _class_complaints(model)
     yield from _row_complaints(model)
     yield from _sum_complaints(model)
-    yield from _calibration_complaints(model, kinds)
+    yield from calibration_complaints(model, kinds)
+
+
+def read_settings(model: Model) -> Settings:
+    """The settings of a model; BadDataError if one of them cannot be used."""
+    settings = from_text(model.settings, model.path)
+    try:
+        log_priors(parse_prior(settings.prior), model.messages, model.classes)
+        if "loss" in model.settings:
+            parse_loss(model.settings["loss"], model.classes)
+        if "loss_matrix" in model.settings:
+            matrix_from_text(model.settings["loss_matrix"], model.classes)
+    except NbspamError as error:
+        why = f"the model file is damaged (setting {error})"
+        raise BadDataError(model.path, why, "train it again: nbspam train --help", "model-damaged") from None
+    return settings
 
 
 def _class_complaints(model: Model) -> Iterator[str]:
@@ -112,7 +129,8 @@ def _sum_complaints(model: Model) -> Iterator[str]:
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
 
 
-def _calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
+def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
+    """What is wrong with the calibration; kinds are those of the settings, if they can be read."""
     weights, covariance = model.calibration(), model.covariance()
     if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"

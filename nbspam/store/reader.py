@@ -105,7 +105,10 @@ class Model:
 
     def covariance(self) -> list[list[float]]:
         """The symmetric covariance of these weights; empty where none is kept."""
-        return read_covariance(self.connection)
+        try:
+            return read_covariance(self.connection)
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from None
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
@@ -118,7 +121,10 @@ class Model:
         if places is not None:
             query += f" AND place IN ({','.join(map(str, places))})"
         found = self.connection.execute(query, (kind,))
-        return {(number, place): list(map(int, value.split())) for number, place, value in found}
+        try:
+            return {(number, place): read_integers(value) for number, place, value in found}
+        except sqlite3.Error as error:
+            raise store_error(self.path, error) from None
 
     def close(self) -> None:
         """Gives the file back."""
@@ -154,10 +160,20 @@ def rows_of_keys(connection: sqlite3.Connection, columns: str, keys: Sequence[in
     return found
 
 
+def read_integers(text: str) -> list[int]:
+    """The integers of a row of numeric_count."""
+    try:
+        return list(map(int, text.split()))
+    except (ValueError, AttributeError):
+        raise sqlite3.DatabaseError("a row of numeric_count is not of integers") from None
+
+
 def read_covariance(connection: sqlite3.Connection) -> list[list[float]]:
     """See Model.covariance."""
     cells = connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
-    size = 1 + max((line for line, _, _ in cells), default=-1)
+    size = connection.execute("SELECT count(*) FROM calibration").fetchone()[0] if cells else 0
+    if any(not 0 <= place <= line < size for line, place, _ in cells):
+        raise sqlite3.DatabaseError("calibration_covariance has more lines than there are weights")
     covariance = [[0.0] * size for _ in range(size)]
     for line, place, value in cells:
         covariance[line][place] = covariance[place][line] = value

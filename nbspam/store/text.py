@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
@@ -21,6 +22,7 @@ from nbspam.store.derived import (
     prior_columns,
     recount,
 )
+from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -121,6 +123,7 @@ class _Loading:
             except sqlite3.IntegrityError as error:
                 raise self._error(f"a row is there twice ({error})") from None
             self._check_end()
+            self._check_sound(Model(self._where, file._connection))
 
     def _check_first(self) -> None:
         fields = self._next()
@@ -138,6 +141,11 @@ class _Loading:
         fields = self._held or self._next()
         if fields[0] != END or fields[1:] != [str(self._rows)]:
             raise self._error(f"here belongs the end, with {self._rows} rows before it")
+
+    def _check_sound(self, model: Model) -> None:
+        kinds = read_settings(model).kinds
+        for complaint in calibration_complaints(model, kinds):
+            raise BadDataError(self._where, complaint, _REMEDY, "dump-damaged")
 
     def _classes(self) -> tuple[tuple[str, ...], list[int]]:
         rows = list(self._table("class"))
@@ -194,7 +202,7 @@ class _Loading:
             if column.kind == "t":
                 return unescaped(text)
             if column.kind == "f":
-                return float(text)
+                return _finite(text)
             if column.kind == "c" and text == _NULL:
                 return None
             if column.kind == "i" and text.startswith("-"):
@@ -202,3 +210,10 @@ class _Loading:
             return natural(text)
         except ValueError:
             raise self._error(f"{text[:40]!r} cannot be a {column.name}") from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(text)
+    return value

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.store.derived import count_columns
-from nbspam.store.reader import BUSY_SECONDS, check_file, read_covariance, rows_of_keys, store_error
+from nbspam.store.reader import (
+    BUSY_SECONDS,
+    check_file,
+    read_covariance,
+    read_integers,
+    rows_of_keys,
+    store_error,
+)
 from nbspam.store.writer import write_calibration
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD_KEY
@@ -123,7 +130,9 @@ class Updater:
             row = execute(
                 "SELECT value FROM numeric_count WHERE kind = ? AND class = ? AND place = ?", at
             ).fetchone()
-            old = map(int, row[0].split()) if row else [0] * len(change)
+            old = read_integers(row[0]) if row else [0] * len(change)
+            if len(old) != len(change):
+                raise sqlite3.DatabaseError("a row of numeric_count has not one integer a bin")
             new = [a + sign * b for a, b in zip(old, change, strict=True)]
             if any(new):
                 execute(

@@ -100,7 +100,7 @@ def open_classifier(path: str, change: dict[str, str] | None = None, loss: str =
     loss   : as `--loss` spells it; empty for the loss in the file, or 0-1
     """
     model = open_model(path)
-    settings = from_text(model.settings)
+    settings = from_text(model.settings, model.path)
     if change:
         settings = changed(settings, change)
     return Classifier(model, settings, read_loss(loss, model.classes) or stored_loss(model))

@@ -67,7 +67,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     """
     stored = open_model(path)
     try:
-        settings = from_text(stored.settings)
+        settings = from_text(stored.settings, stored.path)
         model = on_prior(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)

@@ -26,7 +26,7 @@ UNKNOWN = "was never learned"
 
 def _counted(data: bytes, model: Model) -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    return counted_message(data[:MAX_READ_BYTES], from_text(model.settings))
+    return counted_message(data[:MAX_READ_BYTES], from_text(model.settings, model.path))
 
 
 def check_class(path: str, label: str = "") -> None:
@@ -100,7 +100,7 @@ def class_number(model: Model, label: str) -> int:
 
 def _learn_calibration(updater: Updater, model: Model, counted: Counted, number: int) -> None:
     features, weights, covariance = updater.calibration()
-    settings = from_text(model.settings)
+    settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return
     scored = Scorer(model, settings).score(counted)

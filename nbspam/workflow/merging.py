@@ -76,7 +76,7 @@ def _settings(first: Model, classes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
-    shape = (len(classes), from_text(models[0].settings).kinds)
+    shape = (len(classes), from_text(models[0].settings, models[0].path).kinds)
     names = feature_names(*shape)
     fitting = [
         model

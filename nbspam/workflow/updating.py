@@ -50,7 +50,7 @@ def update(
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
-        settings, known = from_text(model.settings), model.classes
+        settings, known = from_text(model.settings, model.path), model.classes
         edges = measured_edges(model)
     finally:
         model.close()
@@ -128,7 +128,7 @@ def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | 
 
 def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     features, weights, covariance = updater.calibration()
-    settings = from_text(model.settings)
+    settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return 0
     fixed = model.settings.get("vocabulary") == "fixed"
