@@ -23,6 +23,15 @@ def test_the_textbook_takes_another_lambda_as_it_does_in_training(tmp_path: Path
     assert found["averaged", "--textbook"] != found["textbook",]
 
 
+def test_features_that_are_none_are_refused(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 10, "spam": 10})
+    for features in ("words", "both"):
+        model = tmp_path / features
+        run("train", "-q", "-j1", folder, "-m", model, "--features", features)
+        said = error("classify", "-m", model, "--features", "bogus", status=64, stdin=b"Subject: hello\n\n")
+        assert said.startswith("nbspam: --features bogus: ")
+
+
 def test_an_option_that_would_change_nothing_is_not_there(tmp_path: Path) -> None:
     assert "verbose" not in [name for name, *_ in CLASSIFY]
     error("classify", "-v", tmp_path, status=64)

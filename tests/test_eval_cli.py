@@ -165,6 +165,7 @@ def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
         (["--folds", "31"], 65, "too-many-folds"),
         (["--folds", "1"], 64, "too-few-folds"),
         (["--holdout", "1.5"], 64, "holdout-share"),
+        (["--holdout", "0"], 64, "holdout-share"),
         (["--folds", "3", "--replay"], 64, "usage"),
         (["--grouped", "--replay"], 64, "usage"),
         (["--feedback", "immediate"], 64, "usage"),

@@ -237,7 +237,9 @@ def test_a_damaged_vocabulary_is_refused_with_the_reason(old: str, new: str, why
         (["vocab", "build", "MAIL", "-o", "-", "--min-count", "0"], 64, "min-count"),
         (["vocab", "build", "MAIL", "-o", "-", "--size", "many"], 64, "usage"),
         (["vocab", "build", "/nowhere", "-o", "-"], 66, ""),
-        (["vocab", "build", "MAIL", "-o", "/nowhere/v.tsv"], 73, "output-create"),
+        (["vocab", "build", "MAIL", "-o", "/nowhere/v.tsv"], 73, "output-folder"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--size", "1"], 64, "usage"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--min-count", "2"], 64, "usage"),
         (["vocab", "build", "MAIL", "-o", "-", "--word-list", "/nowhere"], 66, "no-input"),
         (["vocab", "build", "MAIL", "-o", "-", "--word-list", "EMPTY"], 65, "word-list-empty"),
         (["vocab", "build", "MAIL", "-o", "-", "--word-list", "BINARY"], 65, "word-list"),
@@ -251,10 +253,12 @@ def test_bad_arguments_end_with_the_documented_status(
     china: Path, tmp_path: Path, arguments: list[str], status: int, said: str
 ) -> None:
     (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "words").write_bytes(b"hello\n")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\0binary")
     places = {
         "MAIL": china,
         "EMPTY": tmp_path / "empty",
+        "WORDS": tmp_path / "words",
         "BINARY": tmp_path / "binary",
         "NEW": tmp_path / "m",
     }

@@ -116,7 +116,7 @@ def eval_command(**given: Any) -> None:
 
 def chosen_method(given: dict[str, Any]) -> str:
     """Which of METHODS the options name; folds if none.  UsageError for two, or for an option of another."""
-    named = [name for name in METHODS if given[name] not in (None, False)]
+    named = [name for name in METHODS if given[name] is not None and given[name] is not False]
     if len(named) > 1:
         flags = " ".join("--" + name for name in named)
         raise UsageError(flags, "exclude each other", "give one of them", "usage")

@@ -119,6 +119,7 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
     if event_model in NUMERIC_MODELS and features == "both":
         event_model = settings.event_model  # the words keep theirs
         same = True
+    check_features(features)
     new = Settings(
         event_model,
         alpha=checked_number(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
@@ -137,6 +138,16 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
     if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
         return settings.replaced(alpha=new.alpha, prior=new.prior)
     return new
+
+
+def check_features(features: str) -> None:
+    """UsageError for features that are none; '' leaves them to the event model."""
+    from nbspam.errors import UsageError
+    from nbspam.settings import FEATURES
+
+    if features and features not in FEATURES:
+        remedy = "one of: " + ", ".join(FEATURES)
+        raise UsageError(f"--features {features}", "there are no such features", remedy, "features")
 
 
 def same_kind(event_model: str, features: str) -> bool:

@@ -97,6 +97,10 @@ def check_choice(choice: Choice) -> None:
         raise UsageError(
             f"--min-count {choice.min_count}", "must be 1 or more", "for example --min-count 2", "min-count"
         )
+    if choice.words is not None and (choice.size is not None or choice.min_count > 1):
+        option = "--size" if choice.size is not None else "--min-count"
+        why = "the list says which words have a number"
+        raise UsageError(f"--word-list {option}", why, "leave out one of them", "usage")
     if choice.words is not None and not choice.words:
         raise BadDataError("--word-list", "it holds no word", "one word a line, in UTF-8", "word-list-empty")
 
