@@ -370,6 +370,22 @@ def test_own_mail_and_a_prior_at_full_weight_equal_one_training(tmp_path: Path) 
         assert other.verdict(mail, "-").scored.scores == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    """A prior at its own size is the model itself, so the numbers are the same."""
+    weight = sum(open_model(str(trained["multinomial"])).messages)
+    prior = ("--prior-model", trained["multinomial"], "--prior-weight", weight)
+    run("train", "-q", "-m", tmp_path / "cold", *prior, *MODELS["multinomial"])
+    found = []
+    for path in (trained["multinomial"], tmp_path / "cold"):
+        out, _ = run("model", "info", "--json", "--word", "hello", "-m", path)
+        (section,) = [one for one in json.loads(out)["formulas"] if "hello" in one["title"]]
+        found.append([line for line in section["lines"] if line[0].startswith(("n_jk", "N_jk", "φ"))])
+    assert found[0]
+    assert found[0] == found[1]
+
+
 def test_a_prior_that_stands_on_a_prior_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
     run("train", "-q", "--prior-model", trained["presence"], "-m", tmp_path / "one.nbspam")
     _, error = run(

@@ -23,7 +23,8 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.inspect import Word, check_model, find_word, learned_messages, telling_word
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
-from nbspam.tokens.bag import VIEW_NAMES
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
+from nbspam.vocabulary.keys import NOTAWORD_KEY, token_key
 from nbspam.workflow.classifying import stored_loss
 from nbspam.workflow.formulas import sections
 
@@ -89,7 +90,7 @@ def info_of(path: str, word: str | None = None) -> Info:
         }
         info["formulas"] = [
             {"title": section.title, "lines": [list(line) for line in section.lines]}
-            for section in sections(model, settings, loss, found)
+            for section in sections(model, settings, loss, _as_scored(model, found))
         ]
         return info
     finally:
@@ -104,6 +105,15 @@ def _word(model: Model, text: str | None) -> Word | None:
         remedy = "try another; nbspam model dump lists all"
         raise UsageError(f"--word {text}", f"{model.path} does not count this word", remedy, "no-such-word")
     return found
+
+
+def _as_scored(model: Model, word: Word | None) -> Word | None:
+    """The word with the prior's share of its counts, where the model has a prior."""
+    if word is None or "prior_weight" not in model.settings:
+        return word
+    key = NOTAWORD_KEY if word.view == NOTAWORD_VIEW else token_key(word.text)
+    counts = model.counts([key])[key]
+    return word._replace(documents=counts[0::2], occurrences=counts[1::2])
 
 
 def _views(model: Model) -> Info:
