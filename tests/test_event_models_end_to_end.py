@@ -386,6 +386,22 @@ def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
     assert found[0] == found[1]
 
 
+def test_a_prior_of_another_vocabulary_is_refused_and_one_of_the_same_forgets(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    model, vocabulary = tmp_path / "m", tmp_path / "vocab.tsv"
+    run("vocab", "build", DATA, "--size", "200", "-q", "-o", vocabulary)
+    options = ("-q", "--vocab", vocabulary, *MODELS["multinomial"])
+    run("train", DATA, "-m", tmp_path / "same", *options)
+    _, error = run("train", "--prior-model", trained["multinomial"], "-m", model, *options, status=64)
+    assert "[prior-vocabulary]" in error
+    run("train", "--prior-model", tmp_path / "same", "-m", model, *options)
+    before = tables(model)
+    run("learn", "spam", "-q", "-m", model, stdin=NEW_MAIL)
+    run("unlearn", "-q", "-m", model, stdin=NEW_MAIL)
+    assert tables(model) == before
+
+
 def test_a_prior_that_stands_on_a_prior_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
     run("train", "-q", "--prior-model", trained["presence"], "-m", tmp_path / "one.nbspam")
     _, error = run(

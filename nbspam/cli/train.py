@@ -119,9 +119,12 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
     check_views(settings, given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
     classes = source.classes if source else ()
+    vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     with prior_model(given, classes) as prior:
+        if prior and vocabulary:
+            prior.check_vocabulary(vocabulary)
         choices = Choices(
-            read_vocabulary(given["vocab"]) if given["vocab"] else None,
+            vocabulary,
             given["alpha"] == "auto",
             prior,
             decision_settings(given["loss"], prior.classes if prior else classes),

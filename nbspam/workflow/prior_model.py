@@ -26,10 +26,12 @@ from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.numeric import NAMES
+from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import NOT_FITTED, Fitted, aligned_documents, fresh_sample, ways_to_see
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
+    from nbspam.vocabulary.file import Vocabulary
 
 Floats = NDArray[np.float64]
 DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says
@@ -73,6 +75,25 @@ class PriorModel:
                 "prior-features",
             )
         return [edges for _, edges in features]
+
+    def check_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Raises unless the prior model has this vocabulary: what else it knows would seem to be of it.
+
+        A word outside would be NOTAWORD in training and, known by the prior, a word when it is forgotten.
+        """
+        known = {row[0] for row in self._tables.tokens()} - {NOTAWORD_KEY}
+        settings = self._model.settings
+        if (
+            settings.get("vocabulary") != "fixed"
+            or settings.get("views") != vocabulary.views
+            or known != set(vocabulary.keys())
+        ):
+            raise UsageError(
+                f"--vocab --prior-model {self._model.path}",
+                "the prior model was not counted with this vocabulary",
+                "train it again with the same --vocab, or leave out one of them",
+                "prior-vocabulary",
+            )
 
     def check_classes(self, path: str, messages: Ints) -> None:
         """Raises unless each class has mail of its own or in the prior model."""
