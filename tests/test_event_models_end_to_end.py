@@ -151,6 +151,21 @@ NEW_MAIL = (
 )
 
 
+def test_a_message_of_the_same_words_with_other_features_is_another(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    """Capitals are of no token but of a feature: to forget the one for the other would not be exact."""
+    path = tmp_path / "copy.nbspam"
+    path.write_bytes(trained["gaussian"].read_bytes())
+    before = tables(path)
+    loud, low = (b"Subject: hi\n\n" + text for text in (b"HELLO THERE friend\n", b"hello there friend\n"))
+    run("learn", "spam", "-q", "-m", path, stdin=loud)
+    out, _ = run("unlearn", "-q", "-m", path, stdin=low)
+    assert out.startswith("was never learned\t")
+    run("unlearn", "-q", "-m", path, stdin=loud)
+    assert tables(path) == before
+
+
 @pytest.mark.parametrize("name", ["multinomial", "gaussian", "aode", "complement+aode"])
 def test_learning_and_unlearning_restores_every_count(
     name: str, trained: dict[str, Path], tmp_path: Path

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.tokens.bag import EDGE, READ_NUMBERS, Bag
-from nbspam.vocabulary.keys import token_digests
+from nbspam.vocabulary.keys import features_digest, token_digests
 
 Ints = NDArray[np.int64]
 
@@ -125,7 +125,10 @@ class Block:
         terms = self.keys[self.columns]
         terms *= 2 * self.counts + 1  # wraps at 64 bits, as meant
         sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
-        return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
+        digests = np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
+        if self.features.shape[1]:
+            digests += np.array(list(map(features_digest, self.features.tolist())), np.int64)
+        return digests
 
     def totals(self, n_classes: int) -> tuple[Ints, Ints]:
         """(documents, occurrences), each int64 (n_classes, n_columns), over the labelled rows."""

@@ -107,7 +107,8 @@ class Counted:
     def digest(self) -> int:
         """What tells that two messages are the same."""
         if self._digest is None:
-            self._digest = message_digest({key: n for view in self.tokens for key, (_, n) in view.items()})
+            counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
+            self._digest = message_digest(counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:

@@ -59,7 +59,7 @@ CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes o
 ) WITHOUT ROWID;
 
 CREATE TABLE learned (              -- which messages were counted, so that one counts once
-    digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens
+    digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens, and its numeric features if counted
     class  INTEGER NOT NULL,        -- class.number it was counted in
     times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)
     PRIMARY KEY (digest, class)

@@ -17,7 +17,7 @@ except ImportError:  # another build of Python
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 NOTAWORD = "NOTAWORD"
 NOTAWORD_KEY = 0
@@ -45,11 +45,22 @@ def token_digests(texts: Collection[str]) -> bytes:
         return b"".join([md5(text.encode("utf-8", "replace")).digest() for text in texts])
 
 
-def message_digest(counts: dict[int, int]) -> int:
-    """What tells that two messages are the same: a signed 64-bit sum over (key, count).
+def message_digest(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:
+    """What tells that two messages are the same: a signed 64-bit sum over (key, count) and the features.
 
     Made of tokens, not of bytes, so a message is known again after a mail store has added its
     own header fields.
     """
-    total = sum(key * (2 * count + 1) for key, count in counts.items())
+    total = sum(key * (2 * count + 1) for key, count in counts.items()) + features_digest(features)
     return (total + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def features_digest(features: Sequence[float | None]) -> int:
+    """What the numeric features of a message add to its digest; 0 where none were measured.
+
+    Messages of the same tokens may differ in capitals, and a model must forget the values that it learned.
+    """
+    if not features:
+        return 0
+    values = ["" if value is None or value != value else repr(float(value)) for value in features]
+    return token_key(" ".join(values))
