@@ -401,3 +401,27 @@ def test_numeric_models_with_the_same_edges_merge(
     run("train", "--update", data, "-m", shutil.copy(models["both"], tmp_path / "twice"), "-q")
     assert counts(tmp_path / "new") == counts(tmp_path / "twice")
     assert check_model(str(tmp_path / "new")) == []
+
+
+@pytest.mark.parametrize("features", [["--event-model", "gaussian"], ["--features", "both"]])
+def test_gaussian_models_merge_whatever_the_edges_of_the_bins_that_they_do_not_score(
+    tmp_path: Path, features: list[str]
+) -> None:
+    texts = {name: [mail(f"{name} {'word ' * n}") for n in range(1, 9)] for name in ("ham", "spam")}
+    for part, some in (("a", slice(0, 4)), ("b", slice(4, 8)), ("all", slice(0, 8))):
+        write_folders(tmp_path / part, {name: messages[some] for name, messages in texts.items()})
+        run("train", "-q", "-j1", tmp_path / part, "-m", tmp_path / f"{part}.nbspam", *features)
+    parts = [tmp_path / "a.nbspam", tmp_path / "b.nbspam"]
+    run("model", "merge", "-q", *parts, "-o", tmp_path / "merged")
+    found, expected = counts(tmp_path / "merged"), counts(tmp_path / "all.nbspam")
+    bins = ("numeric_feature\t", "numeric_count\tbin\t")
+    assert [line for line in found if not line.startswith(bins)] == [
+        line for line in expected if not line.startswith(bins)
+    ]
+    assert check_model(str(tmp_path / "merged")) == []
+    before = counts(tmp_path / "merged")
+    run("learn", "-q", "ham", "-m", tmp_path / "merged", stdin=mail("a word of its own"))
+    assert counts(tmp_path / "merged") != before
+    run("unlearn", "-q", "-m", tmp_path / "merged", stdin=mail("a word of its own"))
+    assert counts(tmp_path / "merged") == before
+    assert run("classify", "-m", tmp_path / "merged", "--event-model", "categorical", stdin=mail("word"))

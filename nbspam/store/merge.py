@@ -53,8 +53,11 @@ def merge_models(
         recount(connection)
         file.learned(_learned(models, numbers))
         file.calibration(*calibration)
-        file.numeric_features(models[0].numeric_features())
-        insert(connection, "numeric_count", ["kind", "class", "place", "value"], _numeric(models, numbers))
+        edges = _common_edges(models)
+        file.numeric_features(edges)
+        uncut = {place for place, (_, inner) in enumerate(edges) if not inner}
+        rows = _numeric(models, numbers, uncut)
+        insert(connection, "numeric_count", ["kind", "class", "place", "value"], rows)
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
@@ -76,7 +79,7 @@ def check_mergeable(models: Sequence[Model]) -> None:
             raise BadDataError(
                 model.path, f"does not count words as {first.path} does", _TRAIN, "merge-features"
             )
-        if model.numeric_features() != first.numeric_features() or _kinds(model) != _kinds(first):
+        if not _same_features(model, first) or _kinds(model) != _kinds(first):
             why = f"has not the numeric features of {first.path}, or other edges of their bins"
             raise BadDataError(model.path, why, _TRAIN, "merge-features")
         if (model.settings.get("measures") == "1") != (first.settings.get("measures") == "1"):
@@ -85,6 +88,23 @@ def check_mergeable(models: Sequence[Model]) -> None:
             raise BadDataError(model.path, why, _TRAIN, "merge-measures")
     if first.settings.get("vocabulary") == "fixed":
         _check_same_words(models)
+
+
+def _same_features(model: Model, first: Model) -> bool:
+    """Whether numeric features can be added: of the same names and, where bins are scored, the same bins."""
+    one, other = model.numeric_features(), first.numeric_features()
+    if model.settings.get("numeric_model") == first.settings.get("numeric_model") == "gaussian":
+        return [name for name, _ in one] == [name for name, _ in other]
+    return one == other
+
+
+def _common_edges(models: Sequence[Model]) -> list[tuple[str, list[float]]]:
+    """Features with their inner edges; those that models cut otherwise have none, and so one bin."""
+    every = [model.numeric_features() for model in models]
+    return [
+        (same[0][0], same[0][1] if all(one == same[0] for one in same) else [])
+        for same in zip(*every, strict=True)
+    ]
 
 
 def _kinds(model: Model) -> set[str]:
@@ -138,13 +158,18 @@ def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, i
         yield digest, places[number], times
 
 
-def _numeric(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[Row]:
-    """(kind, class, place, integers), the integers added."""
+def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[Row]:
+    """(kind, class, place, integers), the integers added.
+
+    uncut : features of one bin, which holds all that the bins of a model held
+    """
     sums: dict[tuple[str, int, int], list[int]] = {}
     for model, places in zip(models, numbers, strict=True):
         for kind, number, place, value in model.connection.execute("SELECT * FROM numeric_count"):
             cell = (kind, places[number], place)
             row = list(map(int, value.split()))
+            if kind == "bin" and place in uncut:
+                row = [sum(row)]
             old = sums.get(cell)
             sums[cell] = row if old is None else [a + b for a, b in zip(old, row, strict=True)]
     for (kind, number, place), row in sorted(sums.items()):
