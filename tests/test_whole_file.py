@@ -133,5 +133,5 @@ def test_eval_saves_to_a_fifo_and_to_stdout(tmp_path: Path) -> None:
     reader.join(10)
     assert json.loads(read[0])["format"] == "nbspam-evaluation"
     out = subprocess.run([*command, "-"], check=True, capture_output=True, cwd=tmp_path).stdout
-    assert out.startswith(read[0])
+    assert out.endswith(read[0])
     assert sorted(os.listdir(tmp_path)) == ["fifo", "mail"]
