@@ -10,11 +10,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
+import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from nbspam.errors import CannotCreateError, InputOutputError
+
+LEFT_OVER_SECONDS = 86_400  # unchanged; no program writes so slowly
 
 
 class NewFile:
@@ -29,7 +33,9 @@ class NewFile:
         """OSError if it cannot be created, or would take the place of what is no file."""
         self._target = os.path.realpath(path)
         folder, name = os.path.split(self._target)
-        self.path = os.path.join(folder, f".{name}.{os.getpid()}.new")
+        # Also a random number: in containers the same process number soon comes again.
+        self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
+        _remove_left_over(folder, name)
         self._old: os.stat_result | None = None
         with contextlib.suppress(FileNotFoundError):
             self._old = os.stat(self._target)
@@ -52,6 +58,17 @@ class NewFile:
         """Takes it away, unless it was kept."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)
+
+
+def _remove_left_over(folder: str, name: str) -> None:
+    """Takes away what killed programs left of this file; another machine may be writing a younger one."""
+    ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new")
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if ours.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
+                        os.unlink(entry.path)
 
 
 @contextlib.contextmanager

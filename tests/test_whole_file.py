@@ -48,6 +48,26 @@ def test_a_file_written_over_keeps_its_mode(write, bits: int, tmp_path: Path) ->
 
 
 @writers
+def test_what_killed_programs_left_is_removed_when_it_is_a_day_old(write, tmp_path: Path) -> None:
+    names = [".file.1.new", ".file.7-0123abcd.new", ".file.x.new", ".file2.1.new", ".file.2.new"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"left")
+    for name in names[:-1]:
+        os.utime(tmp_path / name, (0, 0))
+    write(tmp_path / "file")
+    assert sorted(os.listdir(tmp_path)) == [".file.2.new", ".file.x.new", ".file2.1.new", "file"]
+
+
+@writers
+def test_a_file_that_a_killed_program_of_the_same_number_left_is_not_in_the_way(
+    write, tmp_path: Path
+) -> None:
+    (tmp_path / f".file.{os.getpid()}.new").write_bytes(b"left")
+    write(tmp_path / "file")
+    assert (tmp_path / "file").exists()
+
+
+@writers
 def test_a_new_file_has_the_mode_that_the_user_wants(write, tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:
