@@ -303,9 +303,7 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
     """The same with encoded words, 8-bit text, new names and lines that are no field."""
     fields = block.fields
     eight_bit: list[int] = []
-    complete = True
-    skippable = -1
-    junk = 0
+    complete, skippable, junk = True, -1, 0
     lines = text.split("\n", MAX_HEADER_LINES)
     for number, line in enumerate(lines):
         name, colon, value = line.partition(":")

@@ -177,7 +177,6 @@ class _Reader:
                 joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
                 visible.append(rest)
         self.html.joined = joined
-        visible.append(self.pieces.rest())
         return self._finish()
 
     def _part(self, tag: Tag, state: State) -> State:
@@ -208,7 +207,7 @@ class _Reader:
         for tag in self.noted:
             html.colours.extend(tag.colours)
             html.images.extend(tag.images)
-        html.visible = "".join(self.visible)
+        html.visible = "".join([*self.visible, self.pieces.rest()])
         html.hidden = "".join(self.hidden)
         html.title = html.title.strip()
         return html

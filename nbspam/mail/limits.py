@@ -1,8 +1,9 @@
-"""Every bound of the mail room, named once, and the account of one message against them.
+"""The bounds of a message, named once, and the account of one message against them.
 
 Hides nothing but keeps the numbers together: a hostile mail may be as odd as it likes, it is
 read in linear time and cannot cost more than these say.  What is beyond a bound is not scored;
-it still passes through, byte for byte.
+it still passes through, byte for byte.  Bounds of one thing inside of a part, as the tags of a page,
+stand where that is read.
 """
 
 from __future__ import annotations

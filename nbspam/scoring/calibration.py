@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_COVARIANCE = 132  # weights up to which `learn` keeps a covariance; beyond (K > 29) the weights stand
-# Where learning starts: the weighing of views that was best without calibration (accuracy-findings,
-# section 2), and how far from it mail may lead.  The constant is held near 0: mail like none that was met
-# has no evidence, and should not be judged by what balanced the evidence of the mail that was
-# (docs/experiments/calibration.md).
+# Where learning starts: the weighing of views that was best without calibration, and how far from it mail
+# may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
+# judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).
 _FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4}
 _FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
 _FIRST_MEASURE = 0.1

@@ -1,6 +1,6 @@
 """The tokens of one message, by view.
 
-A view is a kind of evidence that is weighed by itself (accuracy-findings: header, body and
+A view is a kind of evidence that is weighed by itself (docs/experiments/views.md: header, body and
 structure fail in different ways).  The words of a view are averaged; measures are few, one token each
 of the message's numeric features, and each has a weight of its own.  The text of a token says its view:
 `field:` begins those of the header, a mark like `url=` those of the structure, and a measure has its name,
