@@ -785,9 +785,9 @@ def test_passthrough_leaves_no_forged_field_and_every_other_byte(
     assert marked(before, verdict, [], False) == expected.replace(b"|", own)
 
 
-def test_a_header_of_fifty_megabytes_is_searched_for_forged_fields_in_seconds(model: Path) -> None:
+def test_a_header_of_ten_megabytes_is_searched_for_forged_fields_in_seconds(model: Path) -> None:
     for line in (b"a: b\n", b" b\r", b"a:\r\r\n"):
-        message = b"Subject: b\n" + line * ((50 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
+        message = b"Subject: b\n" + line * ((10 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
         verdict = open_classifier(str(model)).verdict(message, "-")
         start = time.process_time()
         assert b"X-NBSPAM" not in marked(message, verdict, [], True)
