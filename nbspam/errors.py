@@ -6,6 +6,8 @@ turns one into text and a status.  The statuses are those of sysexits.h, so that
 procmail and other delivery agents know a temporary failure from a lasting one.
 """
 
+RETRAIN = "train it again: nbspam train --help"
+
 
 class NbspamError(Exception):
     """An expected failure.
@@ -36,6 +38,13 @@ class BadDataError(NbspamError):
     """A file was read and is not what it should be (EX_DATAERR)."""
 
     status = 65
+
+
+class DamagedModelError(BadDataError):
+    """A model file holds what no writer of ours wrote."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(path, f"the model file is damaged ({what})", RETRAIN, "model-damaged")
 
 
 class NoInputError(NbspamError):

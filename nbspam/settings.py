@@ -6,7 +6,7 @@ Every default that was chosen by experiment names its table.
 
 from __future__ import annotations
 
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import DamagedModelError, UsageError
 
 EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode")
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
@@ -172,8 +172,7 @@ def from_text(values: dict[str, str], where: str = "model") -> Settings:
     try:
         return _from_text(values)
     except (KeyError, ValueError, UsageError) as error:
-        why = f"the model file is damaged (setting {error})"
-        raise BadDataError(where, why, "train it again: nbspam train --help", "model-damaged") from None
+        raise DamagedModelError(where, f"setting {error}") from None
 
 
 def _from_text(values: dict[str, str]) -> Settings:

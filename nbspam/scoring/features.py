@@ -6,7 +6,7 @@ measures: they meet by name, and one that is not measured counts as missing.
 
 from __future__ import annotations
 
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring import numeric
 from nbspam.tokens.numeric import NAMES
 
@@ -99,9 +99,8 @@ def read_bins(model: Model, totals: numeric.BinTotals) -> numeric.BinTotals:
     return totals
 
 
-def _damaged(model: Model) -> BadDataError:
-    why = "the model file is damaged (a row of numeric_count fits no feature)"
-    return BadDataError(model.path, why, "train it again: nbspam train --help", "model-damaged")
+def _damaged(model: Model) -> DamagedModelError:
+    return DamagedModelError(model.path, "a row of numeric_count fits no feature")
 
 
 def check_pairs(model: Model) -> None:

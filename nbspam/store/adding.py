@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nbspam.store.derived import count_columns, recount
-from nbspam.store.reader import rows_of_keys
+from nbspam.store.derived import recount
+from nbspam.store.reader import count_columns, rows_of_keys
 from nbspam.store.updater import Updater
 
 

@@ -12,11 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
 
 
-def count_columns(n_classes: int) -> list[str]:
-    """The names of the count columns of `token`: documents_0, occurrences_0, documents_1, ..."""
-    return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
-
-
 def prior_columns(connection: sqlite3.Connection) -> list[str]:
     """The names of the columns that hold the counts of a prior model; none in most models."""
     names = [row[1] for row in connection.execute("PRAGMA table_info(token)")]

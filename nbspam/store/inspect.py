@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
 
-from nbspam.errors import BadDataError, NbspamError
+from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
-from nbspam.store.derived import count_columns, histogram_rows, prior_columns, total_rows, view_rows
-from nbspam.store.reader import Model, open_model
+from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
+from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
@@ -67,8 +67,7 @@ def read_settings(model: Model) -> Settings:
         if "loss_matrix" in model.settings:
             matrix_from_text(model.settings["loss_matrix"], model.classes)
     except NbspamError as error:
-        why = f"the model file is damaged (setting {error})"
-        raise BadDataError(model.path, why, "train it again: nbspam train --help", "model-damaged") from None
+        raise DamagedModelError(model.path, f"setting {error}") from None
     return settings
 
 

@@ -14,8 +14,8 @@ from operator import itemgetter
 
 from nbspam.errors import BadDataError
 from nbspam.labels import ordered
-from nbspam.store.derived import count_columns, insert, recount
-from nbspam.store.reader import Model
+from nbspam.store.derived import insert, recount
+from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
 Row = tuple[object, ...]
@@ -165,12 +165,11 @@ def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int])
     """
     sums: dict[tuple[str, int, int], list[int]] = {}
     for model, places in zip(models, numbers, strict=True):
-        for kind, number, place, value in model.connection.execute("SELECT * FROM numeric_count"):
-            cell = (kind, places[number], place)
-            row = list(map(int, value.split()))
-            if kind == "bin" and place in uncut:
-                row = [sum(row)]
-            old = sums.get(cell)
-            sums[cell] = row if old is None else [a + b for a, b in zip(old, row, strict=True)]
+        for kind in _kinds(model):
+            for (number, place), row in model.numeric_counts(kind).items():
+                cell = (kind, places[number], place)
+                added = [sum(row)] if kind == "bin" and place in uncut else row
+                old = sums.get(cell)
+                sums[cell] = added if old is None else [a + b for a, b in zip(old, added, strict=True)]
     for (kind, number, place), row in sorted(sums.items()):
         yield kind, number, place, " ".join(map(str, row))

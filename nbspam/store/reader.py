@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import os
 
-from nbspam.errors import BadDataError, InputOutputError, NbspamError, NoInputError, TryAgainError
+from nbspam.errors import (
+    RETRAIN,
+    BadDataError,
+    DamagedModelError,
+    InputOutputError,
+    NbspamError,
+    NoInputError,
+    TryAgainError,
+)
 from nbspam.store.reading import ReadingConnection
 from nbspam.store.sqlite import sqlite3
 from nbspam.tokens.bag import N_VIEWS
@@ -21,7 +29,6 @@ APPLICATION_ID = 0x6E627370
 FORMAT = 1
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 _MAGIC = b"SQLite format 3\x00"
-_RETRAIN = "train it again: nbspam train --help"
 _ASK_AT_ONCE = 400  # keys in one query; a typical message has fewer
 
 
@@ -85,7 +92,7 @@ class Model:
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
-        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self.classes)))
+        columns = ", ".join(count_columns(len(self.classes)))
         return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
@@ -150,6 +157,11 @@ class OneState:
             self._connection.execute("COMMIT")
 
 
+def count_columns(n_classes: int) -> list[str]:
+    """The names of the count columns of `token`: documents_0, occurrences_0, documents_1, ..."""
+    return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
+
+
 def rows_of_keys(connection: sqlite3.Connection, columns: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
     """(key, columns ...) of those keys that the model has."""
     found: list[tuple[int, ...]] = []
@@ -194,9 +206,7 @@ def open_model(path: str) -> Model:
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
-        raise BadDataError(
-            path, f"the model file is damaged ({type(error).__name__})", _RETRAIN, "model-damaged"
-        )
+        raise DamagedModelError(path, type(error).__name__)
     model.connection.told = lambda error: store_error(path, error)  # type: ignore[attr-defined]
     return model
 
@@ -261,13 +271,13 @@ def check_file(path: str) -> None:
 
 def _check_head(path: str, head: bytes, size: int) -> None:
     if not head:
-        raise BadDataError(path, "the model file is empty", _RETRAIN, "model-empty")
+        raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
     if not head.startswith(_MAGIC):
         raise BadDataError(
             path, "this is not a model of nbspam", "name another file: --model PATH", "model-foreign"
         )
     if len(head) < 100:
-        raise BadDataError(path, "the model file is cut short", _RETRAIN, "model-truncated")
+        raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
     if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
         raise BadDataError(
             path, "this is another program's database", "name another file: --model PATH", "model-foreign"
@@ -284,7 +294,7 @@ def _check_head(path: str, head: bytes, size: int) -> None:
     page_size = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
     if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(path + "-journal"):
-        raise BadDataError(path, "the model file is cut short", _RETRAIN, "model-truncated")
+        raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
 
 
 def store_error(path: str, error: sqlite3.Error) -> NbspamError:
@@ -304,4 +314,4 @@ def store_error(path: str, error: sqlite3.Error) -> NbspamError:
         )
     if "disk I/O" in text:
         return InputOutputError(path, "reading or writing the model failed", "check the disk", "model-io")
-    return BadDataError(path, f"the model file is damaged ({text})", _RETRAIN, "model-damaged")
+    return DamagedModelError(path, text)

@@ -17,13 +17,12 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.derived import (
     add_prior_columns,
-    count_columns,
     insert,
     prior_columns,
     recount,
 )
 from nbspam.store.inspect import calibration_complaints, read_settings
-from nbspam.store.reader import FORMAT, Model
+from nbspam.store.reader import FORMAT, Model, count_columns
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped

@@ -12,10 +12,10 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import TryAgainError, UsageError
-from nbspam.store.derived import count_columns
 from nbspam.store.reader import (
     BUSY_SECONDS,
     check_file,
+    count_columns,
     read_covariance,
     read_integers,
     rows_of_keys,

@@ -7,7 +7,7 @@ added when a message is scored.  Only a model with a prior pays for this module.
 from __future__ import annotations
 
 from nbspam.errors import UsageError
-from nbspam.store.reader import Model, rows_of_keys
+from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.tokens.bag import MEASURES_VIEW
 
 NUMERIC_KINDS = ("moment", "bin", "pair")
@@ -113,7 +113,7 @@ class PriorTables:
 
     def tokens(self) -> Iterator[tuple[object, ...]]:
         """(key, view, text, documents_0, occurrences_0, ...), ascending by key."""
-        columns = ", ".join(f"documents_{k}, occurrences_{k}" for k in range(len(self._model.classes)))
+        columns = ", ".join(count_columns(len(self._model.classes)))
         for key, view, text, *counts in self._model.connection.execute(
             f"SELECT key, view, text, {columns} FROM token ORDER BY key"
         ):

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
-from nbspam.store.derived import add_prior_columns, count_columns, recount
-from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, store_error
+from nbspam.store.derived import add_prior_columns, recount
+from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, store_error
 from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
