@@ -287,10 +287,9 @@ class _Reader:
         # Few mails have a sheet that hides or colours anything.
         from nbspam.mail.html_sheet import Sheet, holds
 
-        sheet = self.sheet or Sheet(self.root.quirks)
-        if self.whole_sheet or not holds(medium):
-            sheet = Sheet(self.root.quirks)  # for its colours only
-        if sheet.read(text, self.html.colours) and not self.whole_sheet and holds(medium):
+        counts = not self.whole_sheet and holds(medium)  # else it is read for its colours only
+        sheet = (self.sheet if counts else None) or Sheet(self.root.quirks)
+        if sheet.read(text, self.html.colours) and counts:
             self.late = self.late or any(text.strip() for text in self.visible)
             self.sheet = sheet
             self.known = {}  # tags mean something else from here on

@@ -136,11 +136,12 @@ def _effect(
     ):
         return weakest
     colours: list[str] = []
-    effect = style_effect(decode(attributes.get("style", ""), True), colours)
+    style = decode(attributes.get("style", ""), True)
+    effect = style_effect(style, colours)
     tag.colours = (*colours, *tag.colours)
     if rules is not None:
         if rules[0] is not None:
-            effect = _ruled(effect, rules[0], decode(attributes.get("style", ""), True))
+            effect = _ruled(effect, rules[0], style)
         effect.over(rules[1])
     if weakest is not None:
         effect.over(weakest)

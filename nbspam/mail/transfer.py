@@ -60,7 +60,7 @@ def decode_quoted_printable(payload: bytes) -> bytes:
 def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
     """Base64 with foreign characters, wrong padding, and further base64 behind the padding."""
     gap = payload.find(b"\n\n", 1)
-    if gap > 0 and _is_text(payload[gap:]) and _is_mostly_text(payload[gap:]):  # the footer of a mailing list
+    if gap > 0 and _is_mostly_text(payload[gap:]):  # the footer of a mailing list
         allowance.note("text-after-base64")
         payload = payload[:gap]
     pad = payload.find(b"=")
@@ -79,7 +79,9 @@ def _is_text(payload: bytes) -> bool:
 
 
 def _is_mostly_text(payload: bytes) -> bool:
-    """Whether less than half of it stands in lines that can be base64."""
+    """Whether it is text, and less than half of it stands in lines that can be base64."""
+    if not _is_text(payload):
+        return False
     lines = [line.strip() for line in payload.split(b"\n")]
     encoded = [len(line) for line in lines if b" " not in line and not _is_text(line)]
     return sum(encoded) * 2 < sum(map(len, lines))
@@ -101,6 +103,6 @@ def _decode_base64_runs(payload: bytes, allowance: Allowance) -> bytes:
     runs = [run for run in payload.split(b"=", MAX_BASE64_RUNS * 2) if run.strip()][:MAX_BASE64_RUNS]
     chunks = [_decode_base64_run(runs[0])] if runs else []
     for run in runs[1:]:
-        if not (_is_text(run) and _is_mostly_text(run)):
+        if not _is_mostly_text(run):
             chunks.append(_decode_base64_run(run))
     return b"".join(chunks)
