@@ -69,13 +69,18 @@ def bogofilter(items: list[Item], folder: Path) -> Bogofilter | None:
     return subject
 
 
-def main() -> None:
-    """Prints the table."""
+def halves() -> tuple[list[Item], list[bytes]]:
+    """The messages that train, and the spam among the others."""
     folder = unpacked("spamassassin", "sa")
     if folder is None:
         raise SystemExit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
     items = list(open_labelled([str(folder / "train.index")]).items())
-    past, spam = items[::2], [item.read() for item in items[1::2] if item.label == SPAM]
+    return items[::2], [item.read() for item in items[1::2] if item.label == SPAM]
+
+
+def main() -> None:
+    """Prints the table."""
+    past, spam = halves()
     print(f"SpamAssassin train.index, every second message trains; {len(spam)} spam judged\n")
     print("| words added | " + " | ".join(map(str, ADDED)) + " |")
     print("|---|" + "---:|" * len(ADDED))

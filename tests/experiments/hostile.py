@@ -20,10 +20,8 @@ from nbspam.labels import HAM, SPAM
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html import read_html
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
 from nbspam.workflow.training import train
-from tests.conftest import unpacked
-from tests.experiments.good_words import PEER_CUTS, bogofilter, missed_by_nbspam
+from tests.experiments.good_words import PEER_CUTS, bogofilter, halves, missed_by_nbspam
 
 MIME = ("content-type", "content-transfer-encoding", "mime-version", "")
 GOOD = 100  # words of a ham that are added
@@ -137,11 +135,7 @@ DISGUISES: dict[str, Disguise] = {
 
 def main() -> None:
     """Prints the table."""
-    folder = unpacked("spamassassin", "sa")
-    if folder is None:
-        raise SystemExit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
-    items = list(open_labelled([str(folder / "train.index")]).items())
-    past, spam = items[::2], [item.read() for item in items[1::2] if item.label == SPAM]
+    past, spam = halves()
     ham = [taken_apart(item.read()) for item in past if item.label == HAM]
     apart = [taken_apart(data) for data in spam]
     mails = {"as it came": spam}
