@@ -9,7 +9,7 @@ import click
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import Progress, Steps, say, skipped_lines
+from nbspam.cli.render import MessageSteps, Steps, say, skipped_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
     jobs_option,
@@ -153,7 +153,7 @@ def _evaluate(
 def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Corpus, list[str]]:
     """All mail of a source, read once, and what people should know of it."""
     shown = shows_progress(given["quiet"])
-    with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Reading", source, shown) as progress:
         corpus = read_corpus(
             source.items(),
             source.classes,
@@ -175,7 +175,7 @@ def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, 
 
     change = changed_settings(given)
     shown = shows_progress(given["quiet"])
-    with Progress("Judging", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Judging", source, shown) as progress:
         evaluation, skipped = evaluate_model(
             source.items(),
             source.classes,

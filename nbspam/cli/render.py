@@ -51,10 +51,12 @@ class Steps:
             self._bar.update(self._task, **changes)
 
 
-class Progress(Steps):
+class MessageSteps(Steps):
     """A bar whose steps are messages: their number, MB, rate, time left."""
 
-    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+    def __init__(self, title: str, source: Source | None, shown: bool) -> None:
+        """source: whose messages they are; it is walked through beforehand only where somebody watches"""
+        total = source.size_hint()[1] if source and shown else None
         rate = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
         super().__init__(title, total, shown, rate, megabytes=0.0, rate=0.0)
         self._bytes = 0

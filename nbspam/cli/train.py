@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli.output import check_model_place
-from nbspam.cli.render import Progress, say, train_summary
+from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
     jobs_option,
     labelled_source,
@@ -134,7 +134,7 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
             trained = _train_by_regime(model, source, settings, choices, quiet, given)
         else:
             items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
-            with Progress("Training", source.size_hint()[1] if source and shown else None, shown) as progress:
+            with MessageSteps("Training", source, shown) as progress:
                 trained = train(items, classes, model, settings, jobs, progress.advance, choices)
     if not quiet:
         say(train_summary(trained, source))
@@ -168,7 +168,7 @@ def _train_by_regime(
     source = source or labelled_source(given)
     loss = read_loss(given["loss"] or "", source.classes)
     shown = shows_progress(quiet)
-    with Progress("Reading", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Reading", source, shown) as progress:
         read = regimes.read_block(
             source.items(), source.classes, model, given["jobs"], progress.advance, asked_by(settings)
         )
@@ -198,7 +198,7 @@ def _update(model: str, quiet: bool, given: dict[str, Any]) -> None:
     check_class(model)
     source = labelled_source(given, allow_one_class=True)
     shown = shows_progress(quiet)
-    with Progress("Adding", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Adding", source, shown) as progress:
         added = update(source.items(), source.classes, model, given["jobs"], progress.advance)
     if not quiet:
         say(train_summary(added, source, "Added"))

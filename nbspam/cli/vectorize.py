@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import Progress, say, skipped_lines
+from nbspam.cli.render import MessageSteps, say, skipped_lines
 from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
 from nbspam.cli.texts import plain
 from nbspam.vectorize.formats import FORMATS
@@ -51,7 +51,7 @@ def vectorize_command(
     check_writable(output)
     source = labelled_source(given, allow_one_class=True)
     shown = shows_progress(quiet)
-    with Progress("Vectorizing", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Vectorizing", source, shown) as progress:
         done = vectorize(
             source.items(),
             source.classes,

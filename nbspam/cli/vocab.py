@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file, write_text
-from nbspam.cli.render import Progress, say, skipped_lines
+from nbspam.cli.render import MessageSteps, say, skipped_lines
 from nbspam.cli.shared import (
     jobs_option,
     json_option,
@@ -79,7 +79,7 @@ def build_command(
     check_writable(output)
     source = labelled_source(given)
     shown = shows_progress(quiet)
-    with Progress("Counting", source.size_hint()[1] if shown else None, shown) as progress:
+    with MessageSteps("Counting", source, shown) as progress:
         built = build_vocabulary(source.items(), source.classes, choice, jobs, progress.advance)
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,7 +26,9 @@ from nbspam.tokens.numeric import numeric_features
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
 
-Skipped = list[tuple[str, str]]
+Skipped = list[tuple[str, str]]  # name and reason of what could not be read
+BlocksRead = tuple[list[Block], Skipped]  # of one shard
+Progress = Callable[[int, int], None]  # is told so many more messages, and their bytes
 
 
 class Asked(NamedTuple):
@@ -51,11 +53,11 @@ class ShardReader:
         self._numbers = {name: number for number, name in enumerate(classes)}
         self._asked = asked
 
-    def __call__(self, items: list[Item]) -> tuple[list[Block], Skipped]:
+    def __call__(self, items: list[Item]) -> BlocksRead:
         with _no_collection():
             return self._read(items)
 
-    def _read(self, items: list[Item]) -> tuple[list[Block], Skipped]:
+    def _read(self, items: list[Item]) -> BlocksRead:
         blocks: list[Block] = []
         skipped: Skipped = []
         builder = BlockBuilder()
@@ -104,12 +106,13 @@ def read_message(data: bytes, asked: Asked) -> tuple[Bag, float | None, list[flo
 
 def read_blocks(
     items: Iterable[Item], classes: tuple[str, ...], jobs: int, asked: Asked = WORDS
-) -> Iterator[tuple[list[Block], Skipped]]:
+) -> Iterator[BlocksRead]:
     """Blocks in the order of the items, a shard at a time."""
     return run_shards(ShardReader(classes, asked), shards(items), jobs)
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Items cut into pieces of work."""
     stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):
         yield shard

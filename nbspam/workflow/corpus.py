@@ -7,9 +7,8 @@ evaluations of the same mail by different versions, or by different filters, can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +17,13 @@ from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import SHARD_MESSAGES, WORDS, Asked, ShardReader, Skipped
+from nbspam.engine.reading import WORDS, Asked, Progress, ShardReader, Skipped, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.workflow.fixed_words import views_read
-
-Progress = Callable[[int, int], None]  # messages, bytes
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
@@ -95,13 +92,6 @@ class HashingReader(ShardReader):
         found: list[bytes] = []
         blocks, skipped = self([_HashedItem(item, found) for item in items])  # type: ignore[misc]
         return blocks, skipped, found
-
-
-def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Items cut into pieces of work."""
-    stream = iter(items)
-    while shard := list(islice(stream, SHARD_MESSAGES)):
-        yield shard
 
 
 def read_corpus(

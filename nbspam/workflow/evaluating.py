@@ -18,6 +18,7 @@ from nbspam.engine.corpus import without_columns
 from nbspam.engine.executor import run_shards
 from nbspam.engine.held import Held
 from nbspam.evaluation import folds as splitting
+from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, worst_mistakes
 from nbspam.settings import Settings
@@ -28,7 +29,6 @@ from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
 from nbspam.workflow.memory_model import bag_of, texts_of
 
 Step = Callable[[int], None]  # so many more steps are done
-Split = tuple[Ints, Ints]
 
 
 class Plan(NamedTuple):

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from nbspam.decision import UNDECIDED
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import Skipped
+from nbspam.engine.reading import Progress, Skipped, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, corpus_digest, worst_mistakes
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.sources import Item
 from nbspam.workflow.classifying import Classifier, open_classifier, top_clues
-from nbspam.workflow.corpus import Progress, identity, shards
+from nbspam.workflow.corpus import identity
 from nbspam.workflow.counting import counted_parsed
 from nbspam.workflow.judging import MOST_CLUED, Judge
 

@@ -17,7 +17,7 @@ from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views, used_columns
-from nbspam.engine.reading import WORDS, Asked, Skipped, read_blocks
+from nbspam.engine.reading import WORDS, Asked, Progress, Skipped, read_blocks
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -30,7 +30,7 @@ from nbspam.workflow.corpus import Corpus, in_time
 from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 from nbspam.workflow.replaying import centre_nats
-from nbspam.workflow.training import Choices, Progress, Trained, check_balance, train_blocks
+from nbspam.workflow.training import Choices, Trained, check_balance, train_blocks
 
 LEAST = 1e-300  # of a probability whose logarithm is taken
 

@@ -5,7 +5,6 @@ Hides where time comes from.  When the filter is told the truth is for evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
@@ -15,13 +14,13 @@ from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.replay import Feedback, replay
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
-from nbspam.workflow.evaluating import Plan
+from nbspam.workflow.evaluating import Plan, Step
 from nbspam.workflow.judging import MOST_CLUED
 from nbspam.workflow.replay_filter import replay_filter
 
 
 def evaluate_replay(
-    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Callable[[int], object] | None = None
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None
 ) -> Evaluation:
     """Every message judged in order of time by what was told of those before it."""
     check_classes(corpus)

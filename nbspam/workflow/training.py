@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
-from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Skipped, asked_by, read_blocks
+from nbspam.engine.block import Ints
+from nbspam.engine.reading import BlocksRead, Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
@@ -37,9 +37,6 @@ from nbspam.workflow.fixed_words import (
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges, FeatureCounts
     from nbspam.workflow.prior_model import PriorModel
-
-Progress = Callable[[int, int], None]  # messages, bytes
-Part = tuple[list[Block], Skipped]  # of what is read
 
 
 class Trained(NamedTuple):
@@ -92,7 +89,7 @@ def train(
 
 
 def train_blocks(
-    parts: Iterable[Part],
+    parts: Iterable[BlocksRead],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,
@@ -161,7 +158,7 @@ def _calibration(
     return calibration_begun(counts.recent(), table, settings, choices.vocabulary, jobs)
 
 
-def _count(parts: Iterable[Part], counts: Accumulator, progress: Progress | None) -> Skipped:
+def _count(parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None) -> Skipped:
     skipped: Skipped = []
     for blocks, unread in parts:
         skipped.extend(unread)

@@ -8,7 +8,6 @@ as many chances as there are candidates (Bonferroni), and messages of one campai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import erfc, inf, nan, sqrt
 from typing import NamedTuple
 
@@ -22,12 +21,13 @@ from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
 from nbspam.evaluation.comparison import Comparison, compare
+from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.models.views import Floats
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
 from nbspam.workflow.bulk_filter import Counts, count_rows
 from nbspam.workflow.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
-from nbspam.workflow.evaluating import Split, duplicate_groups, row_outcomes, trained_on
+from nbspam.workflow.evaluating import Step, duplicate_groups, row_outcomes, trained_on
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (
@@ -41,7 +41,6 @@ SUBSETS = (
 THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 SPLITS = 5
 LEVEL = 0.05
-Step = Callable[[int], None]
 
 
 class Candidate(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Skipped, asked_by, read_blocks
+from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
@@ -29,7 +29,7 @@ from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, ways_to_see
 from nbspam.workflow.fixed_words import views_read
-from nbspam.workflow.training import Progress, Trained, learned_rows, token_rows
+from nbspam.workflow.training import Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple
 
-from nbspam.engine.reading import Skipped
+from nbspam.engine.reading import Progress, Skipped
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.sources import Item
 from nbspam.vectorize.formats import write
 from nbspam.vectorize.matrix import Coded, read_codes
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.training import Progress
 
 
 class Vectorized(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Skipped, read_blocks
+from nbspam.engine.reading import Progress, Skipped, read_blocks
 from nbspam.engine.texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.sources import Item
@@ -24,7 +24,6 @@ from nbspam.tokens.words import words as split_words
 from nbspam.vocabulary.file import Vocabulary, Word
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.workflow.fixed_words import view_numbers
-from nbspam.workflow.training import Progress
 
 BODY = VIEWS.index("body")
 MAX_LIST_BYTES = 256 << 20  # the largest dictionaries have some ten million words
