@@ -20,7 +20,8 @@ from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError
 
 METHODS = ("folds", "replay", "holdout", "model")
-Clue = tuple[str, float]  # a token as `explain` shows it, and its nats for spam, or else the class decided
+# A token as `explain` shows it, and its nats for spam, or else for the class decided.
+ShortClue = tuple[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Evaluation:
     settings: Mapping[str, Any] = field(default_factory=dict)
     folds: tuple[int, ...] = ()
     trained: int | None = None
-    clues: Mapping[str, tuple[Clue, ...]] = field(default_factory=dict)
+    clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

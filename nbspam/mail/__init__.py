@@ -11,7 +11,7 @@ html_sheet, html_css, html_style, html_colours.
 from __future__ import annotations
 
 from nbspam.mail.headers import (
-    Block,
+    HeaderBlock,
     blank_line,
     header_lines,
     header_start,
@@ -37,7 +37,7 @@ def parse(data: bytes) -> Message:
     block = read_block(data, start, stop, body, allowance)
     if block.fields and not any(is_known(name) for name, _ in block.fields):
         allowance.note("no-header")  # text that begins with "word: ..."
-        block = Block(start)
+        block = HeaderBlock(start)
     message.headers = block.fields
     message.header_sizes = block.sizes
     text = data[block.body : block.body + MAX_SCORED_BYTES]

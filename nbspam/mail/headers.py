@@ -53,7 +53,7 @@ _LINE_ENDS = b"." * 10 + b"n" + b"." * 2 + b"r" + b"." * 242
 _names: dict[str, str] = {}
 
 
-class Block:
+class HeaderBlock:
     """A header block that was read.
 
     fields  : (lower-case name, unfolded and decoded value) in order
@@ -230,9 +230,9 @@ def field_name(name: str) -> str:
     return lower
 
 
-def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> Block:
+def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
     """Read the fields in data[start:stop]; `body` is where the text behind the empty line begins."""
-    block = Block(body)
+    block = HeaderBlock(body)
     if start >= stop:
         return block
     text = _unfolded(data, start, stop, allowance)
@@ -275,7 +275,7 @@ def _names_parted(text: str) -> str:
     return "\n".join(lines)
 
 
-def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
+def _read_fields(text: str, block: HeaderBlock, allowance: Allowance) -> bool:
     """Fill the block from one-line fields; False when a line is no field."""
     lines = text.split("\n")
     if not text.isascii() or len(lines) > MAX_HEADER_LINES or ("?" in text and "=?" in text):
@@ -299,7 +299,7 @@ def _read_fields(text: str, block: Block, allowance: Allowance) -> bool:
     return True
 
 
-def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
+def _read_fields_slowly(text: str, block: HeaderBlock, allowance: Allowance) -> bool:
     """The same with encoded words, 8-bit text, new names and lines that are no field."""
     fields = block.fields
     eight_bit: list[int] = []
@@ -340,7 +340,7 @@ def _read_fields_slowly(text: str, block: Block, allowance: Allowance) -> bool:
     return complete
 
 
-def _read_content_beyond(rest: str, block: Block) -> None:
+def _read_content_beyond(rest: str, block: HeaderBlock) -> None:
     """What the lines behind MAX_HEADER_LINES say of the body: without it, the body is not what is shown."""
     text = "\n" + rest
     lower = text.lower()
@@ -356,7 +356,7 @@ def _read_content_beyond(rest: str, block: Block) -> None:
             at = lower.find("\n" + name, at + 1)
 
 
-def _decode_eight_bit(block: Block, numbers: list[int], allowance: Allowance) -> None:
+def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowance) -> None:
     """Decode raw 8-bit values: UTF-8, then the declared charset of the body, then a guess.
 
     One guess over all of them together: a single value is often too short to tell.

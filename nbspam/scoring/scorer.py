@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from nbspam.store.reader import Model
     from nbspam.tokens.bag import Bag
 
-    Word = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
+    KnownWord = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
 
 
-class Part:
+class ScorePart:
     """What one thing adds to the scores.
 
     kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
@@ -72,7 +72,7 @@ class Scored:
 
     __slots__ = ("evidence", "parts", "posteriors", "scores", "unknown")
 
-    def __init__(self, scores: list[float], parts: list[Part]) -> None:
+    def __init__(self, scores: list[float], parts: list[ScorePart]) -> None:
         self.scores = scores
         self.parts = parts
         self.posteriors = log_posteriors(scores)
@@ -140,7 +140,7 @@ class ViewWords:
         self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], novelty: float
     ) -> None:
         self.view = view
-        self.known: list[tuple[tuple[int, ...], Word]] = []
+        self.known: list[tuple[tuple[int, ...], KnownWord]] = []
         asked = met = 0
         for key, (text, times) in tokens.items():
             counts = rows.get(key, ())
@@ -152,14 +152,14 @@ class ViewWords:
                 met += known
         self.unknown = 1.0 - met / asked if asked else 0.0
         self.familiarity = 1.0 - novelty * self.unknown**2
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, ScorePart] = {}
 
-    def add(self, word: Word, values: list[float], scale: float) -> None:
+    def add(self, word: KnownWord, values: list[float], scale: float) -> None:
         """Adds nats by class to the part of a word, which begins here if it has none yet."""
         text, times, counts = word
         part = self.parts.get(text)
         if part is None:
-            part = self.parts[text] = Part("token", text, self.view, values, counts, times)
+            part = self.parts[text] = ScorePart("token", text, self.view, values, counts, times)
         else:
             part.values = [a + b for a, b in zip(part.values, values, strict=True)]
         part.scale += scale
@@ -231,18 +231,18 @@ class Scorer:
             parts.append(self._prior_part())
         return _summed([*parts, *self._feature_parts(counted)], len(self._log_prior))
 
-    def _feature_parts(self, counted: Counted) -> list[Part]:
+    def _feature_parts(self, counted: Counted) -> list[ScorePart]:
         if self._features is None:
             return []
         found = self._features.contributions(counted.features)
-        return [Part("feature", text, -1, values) for text, values in found]
+        return [ScorePart("feature", text, -1, values) for text, values in found]
 
-    def _prior_part(self) -> Part:
-        return Part("prior", self._settings.prior, -1, list(self._log_prior))
+    def _prior_part(self) -> ScorePart:
+        return ScorePart("prior", self._settings.prior, -1, list(self._log_prior))
 
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self._model.classes)
-        parts: list[Part] = []
+        parts: list[ScorePart] = []
         n_kinds = len(self._laws) + bool(self._strongest)
         evidence: list[list[float]] = [[] for _ in range(n_kinds * len(VIEWS))]
         unknown: list[float] = []
@@ -269,7 +269,7 @@ class Scorer:
 
     def _mean(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
         """The mean evidence of a view by class; what each informative word adds goes to its part."""
-        candidates: list[tuple[float, tuple[Word, list[float]]]] = []
+        candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
         weigh, floor = law.weigh, law.floor
         for documents, word in words.known:
             spread, weights = weigh(documents)
@@ -299,7 +299,7 @@ class Scorer:
 
     def _measures(
         self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]
-    ) -> tuple[list[Part], list[list[float]]]:
+    ) -> tuple[list[ScorePart], list[list[float]]]:
         """What each measure that was met adds, and the evidence of all in order, by class.
 
         tokens : those of the measures, some of which may be gone;  weights : theirs first
@@ -308,20 +308,20 @@ class Scorer:
 
         messages = messages_measured(self._model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
-        parts: list[Part] = []
+        parts: list[ScorePart] = []
         evidence: list[list[float]] = []
         for name, weight in zip(MEASURES, weights, strict=False):
             text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
                 values = measure_evidence(counts[::2], messages, N_BINS[name])
-                part = Part("token", text, MEASURES_VIEW, [weight * value for value in values], counts)
+                part = ScorePart("token", text, MEASURES_VIEW, [weight * value for value in values], counts)
                 part.scale = weight
                 parts.append(part)
             evidence.append(values)
         return parts, evidence
 
-    def _fixed_parts(self, unknown: list[float], n_evidence: int) -> list[Part]:
+    def _fixed_parts(self, unknown: list[float], n_evidence: int) -> list[ScorePart]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self._model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
@@ -329,14 +329,14 @@ class Scorer:
         parts = []
         for view in range(n_views):
             shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]
-            parts.append(Part("unknown", VIEWS[view], view, shares))
-        parts.append(Part("base", "constant", -1, [0.0, *(weights[begin] for begin in own)]))
+            parts.append(ScorePart("unknown", VIEWS[view], view, shares))
+        parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in own)]))
         moved = [
             0.0 if prior == empirical else prior - empirical if empirical > -inf else 0.0
             for prior, empirical in zip(self._log_prior, trained, strict=True)
         ]
         if any(moved):
-            parts.append(Part("prior", self._settings.prior, -1, moved))
+            parts.append(ScorePart("prior", self._settings.prior, -1, moved))
         return parts
 
 
@@ -367,5 +367,5 @@ def _check_words(model: Model, settings: Settings) -> None:
         )
 
 
-def _summed(parts: list[Part], n_classes: int) -> Scored:
+def _summed(parts: list[ScorePart], n_classes: int) -> Scored:
     return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)

@@ -13,7 +13,7 @@ from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
 from nbspam.scoring.posterior import log_posteriors
-from nbspam.scoring.scorer import Part, Scored, Scorer
+from nbspam.scoring.scorer import Scored, ScorePart, Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
@@ -51,7 +51,7 @@ def log_odds_deviation(
     return total if isfinite(total) else None
 
 
-def _times(part: Part, event_model: str) -> int:
+def _times(part: ScorePart, event_model: str) -> int:
     return part.times if event_model in ("multinomial", "complement") else 1
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
-from nbspam.scoring.scorer import Counted, Part
+from nbspam.scoring.scorer import Counted, ScorePart
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -46,18 +46,19 @@ def vocabulary_size(model: Model) -> int:
     return sum(model.words[:MEASURES_VIEW]) + (0 if model.words[NOTAWORD_VIEW] else 1)
 
 
-def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[Part]:
+def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[ScorePart]:
     """What each word of a message adds, and the base, which does not depend on the words."""
-    parts: list[Part] = []
+    parts: list[ScorePart] = []
     missing = list(words.certain)
     for text, view, times, counts in _word_counts(counted, rows, len(words.base)):
-        parts.append(Part("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times))
+        values = words.token(counts[::2], counts[1::2], times)
+        parts.append(ScorePart("token", text, view, values, counts, times))
         if any(words.certain):
             missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
-    parts.append(Part("base", event_model, -1, list(words.base)))
+    parts.append(ScorePart("base", event_model, -1, list(words.base)))
     if any(missing):
         parts.append(
-            Part("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
+            ScorePart("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
         )
     return parts
 

@@ -15,7 +15,7 @@ from nbspam.labels import checked_name
 from nbspam.sources.folders import walk
 from nbspam.sources.item import MAGIC_START
 from nbspam.sources.mbox import begins_mbox
-from nbspam.sources.source import Part
+from nbspam.sources.source import SourcePart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME_CLASSES = "name each class: --ham PATH --spam PATH, or --class NAME=PATH"
 
 
-class IndexPart(Part):
+class IndexPart(SourcePart):
     """The messages an index file names, in its order."""
 
     __slots__ = ("path",)

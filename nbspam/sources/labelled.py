@@ -15,7 +15,7 @@ from nbspam.labels import HAM, SPAM, checked_name
 from nbspam.sources.folders import is_maildir, messages, scan, walk
 from nbspam.sources.index import NAME_CLASSES, IndexPart
 from nbspam.sources.notes import Notes
-from nbspam.sources.source import Part, PassedBy, PathPart, Source
+from nbspam.sources.source import PassedBy, PathPart, Source, SourcePart
 from nbspam.sources.tree import BESIDE, class_of, is_tree, read_rules, tree_folders
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def open_labelled(
     Raises a child of NbspamError if there is nothing to be learned from it.
     """
     paths = tuple(paths)
-    parts: list[Part] = []
+    parts: list[SourcePart] = []
     read = read_rules(rules) if rules else None
     used = False
     for path in paths:
@@ -88,7 +88,7 @@ def _mail(path: str) -> str:
     return path
 
 
-def _recognised(path: str, rules: Rules | None) -> list[Part]:
+def _recognised(path: str, rules: Rules | None) -> list[SourcePart]:
     if not os.path.isdir(_mail(path)):
         return [IndexPart(path)]
     notes = Notes()
@@ -107,7 +107,7 @@ def _recognised(path: str, rules: Rules | None) -> list[Part]:
         raise BadDataError(
             path, "files without a class", f"{NAME_CLASSES}; or make folders ham and spam", "unlabelled"
         )
-    parts: list[Part] = []
+    parts: list[SourcePart] = []
     for name in visible:
         inner = os.path.join(path, name)
         parts.append(PathPart(checked_name(name, inner), inner))
@@ -118,8 +118,8 @@ def _recognised(path: str, rules: Rules | None) -> list[Part]:
     return [*parts, PassedBy(BESIDE, len(loose))]
 
 
-def _tree(top: str, rules: Rules) -> list[Part]:
-    parts: list[Part] = []
+def _tree(top: str, rules: Rules) -> list[SourcePart]:
+    parts: list[SourcePart] = []
     notes = Notes()
     for name, path in tree_folders(top, notes):
         label = class_of(name, rules)
@@ -140,7 +140,7 @@ def _number_of_files(path: str) -> int:
     return sum(1 for _ in walk(path, Notes(), deep=False)) if os.path.isdir(path) else 1
 
 
-def _by_class(parts: list[Part]) -> list[Part]:
+def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
     """Class by class, as far as a part has one class; index files and notes first, as given."""
     order = Source(parts).classes
     return sorted(parts, key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)

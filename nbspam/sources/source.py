@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-class Part:
+class SourcePart:
     """Files that come one after another; `labels` are the classes they can have."""
 
     __slots__ = ("labels",)
@@ -39,7 +39,7 @@ class Part:
                 notes.skip(path, "Permission denied")
 
 
-class PathPart(Part):
+class PathPart(SourcePart):
     """What one path holds: a file, or a folder of mail; `deep` goes into the folders in it."""
 
     __slots__ = ("deep", "path")
@@ -58,7 +58,7 @@ class PathPart(Part):
             yield label, path, may_be_mbox
 
 
-class PassedBy(Part):
+class PassedBy(SourcePart):
     """No mail, but a note: so many messages left out, or a path that cannot be read."""
 
     __slots__ = ("count", "path", "reason")
@@ -87,7 +87,7 @@ class Source:
 
     __slots__ = ("classes", "notes", "ordered_by_index", "parts")
 
-    def __init__(self, parts: Sequence[Part], ordered_by_index: bool = False) -> None:
+    def __init__(self, parts: Sequence[SourcePart], ordered_by_index: bool = False) -> None:
         self.parts = tuple(parts)
         self.classes = ordered({label for part in parts for label in part.labels})
         self.ordered_by_index = ordered_by_index

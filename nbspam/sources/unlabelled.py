@@ -12,7 +12,7 @@ import stat
 from nbspam.errors import NbspamError
 from nbspam.sources.files import salvaged, stream_items
 from nbspam.sources.labelled import mode_of
-from nbspam.sources.source import Part, PassedBy, PathPart, Source
+from nbspam.sources.source import PassedBy, PathPart, Source, SourcePart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _CHUNK_BYTES = 1 << 16
 
 
-class PipePart(Part):
+class PipePart(SourcePart):
     """What another program writes, read once."""
 
     __slots__ = ("path",)
@@ -47,7 +47,7 @@ class PipePart(Part):
 
 def open_unlabelled(paths: Iterable[str]) -> Source:
     """The messages of these paths; NoInputError if no path of them exists."""
-    parts: list[Part] = []
+    parts: list[SourcePart] = []
     failure: NbspamError | None = None
     readable = False
     for path in paths:
@@ -62,7 +62,7 @@ def open_unlabelled(paths: Iterable[str]) -> Source:
     return Source(parts)
 
 
-def _part(path: str, mode: int) -> Part:
+def _part(path: str, mode: int) -> SourcePart:
     if is_pipe_of_shell(path, mode):
         return PipePart(path)
     return PathPart("", path)

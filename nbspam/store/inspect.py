@@ -139,7 +139,7 @@ def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Itera
         yield "calibration: a variance is not above 0"
 
 
-class Word(NamedTuple):
+class TokenRow(NamedTuple):
     """A token row."""
 
     text: str
@@ -148,12 +148,12 @@ class Word(NamedTuple):
     occurrences: tuple[int, ...]
 
 
-def find_word(model: Model, text: str) -> Word | None:
+def find_token(model: Model, text: str) -> TokenRow | None:
     """The row of a token, if the model has it."""
     return _word(model, "WHERE key = ?", (token_key(text),))
 
 
-def telling_word(model: Model) -> Word | None:
+def telling_token(model: Model) -> TokenRow | None:
     """The word of the text that tells the last class most from the first: an example."""
     last = len(model.classes) - 1
     own = f"(documents_{last} / {max(1, model.messages[last])}.0)"
@@ -163,10 +163,10 @@ def telling_word(model: Model) -> Word | None:
     return _word(model, some) or _word(model, others)
 
 
-def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> Word | None:
+def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
     columns = ", ".join(count_columns(len(model.classes)))
     row = model.connection.execute(f"SELECT text, view, {columns} FROM token {condition}", values).fetchone()
-    return Word(row[0], row[1], row[2::2], row[3::2]) if row else None
+    return TokenRow(row[0], row[1], row[2::2], row[3::2]) if row else None
 
 
 def learned_messages(model: Model) -> int:

@@ -18,7 +18,7 @@ from nbspam.store.derived import insert, recount
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
-Row = tuple[object, ...]
+TableRow = tuple[object, ...]
 _TRAIN = "train one model on all of the mail, or add mail with train --update"
 
 
@@ -121,7 +121,7 @@ def _check_same_words(models: Sequence[Model]) -> None:
             raise BadDataError(model.path, why, _TRAIN, "merge-vocabulary")
 
 
-def _tokens(models: Sequence[Model], numbers: list[list[int]], n_classes: int) -> Iterator[Row]:
+def _tokens(models: Sequence[Model], numbers: list[list[int]], n_classes: int) -> Iterator[TableRow]:
     """(key, view, text, counts ...) ascending by key, the counts of a key added."""
     streams = [_token_rows(model, places, n_classes) for model, places in zip(models, numbers, strict=True)]
     for _, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
@@ -158,7 +158,7 @@ def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, i
         yield digest, places[number], times
 
 
-def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[Row]:
+def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[TableRow]:
     """(kind, class, place, integers), the integers added.
 
     uncut : features of one bin, which holds all that the bins of a model held

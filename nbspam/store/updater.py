@@ -26,7 +26,7 @@ from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 
 # (key, view, text, how often it occurs in the message)
-Counted = tuple[int, int, str, int]
+MessageToken = tuple[int, int, str, int]
 
 
 class Updater:
@@ -47,7 +47,7 @@ class Updater:
         """class number -> how often a message of this digest was counted in it."""
         return dict(self.connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
 
-    def count(self, label: int, digest: int, tokens: list[Counted], sign: int) -> None:
+    def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
         """Adds (sign 1) or removes (sign -1) one message of class `label`.
 
         Raises UsageError if a message is to be removed that was never counted in the class.
@@ -191,7 +191,7 @@ class Updater:
         write_calibration(self.connection, features, weights, covariance)
 
 
-def _with_notaword(tokens: list[Counted], known: dict[int, tuple[int, ...]]) -> list[Counted]:
+def _with_notaword(tokens: list[MessageToken], known: dict[int, tuple[int, ...]]) -> list[MessageToken]:
     """The tokens of the vocabulary, and all others as one NOTAWORD."""
     outside = sum(times for key, _, _, times in tokens if key not in known)
     inside = [token for token in tokens if token[0] in known]

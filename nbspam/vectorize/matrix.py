@@ -38,7 +38,7 @@ class Coded(NamedTuple):
     size_bytes: int
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """One row of the matrix: ascending distinct codes (int32) and their values, >= 1 (int32)."""
 
     codes: Codes
@@ -81,8 +81,8 @@ def read_codes(
     return run_shards(CodeReader(vocabulary), shards(items), jobs)
 
 
-def row_of(codes: Codes, event_model: str) -> Row:
+def row_of(codes: Codes, event_model: str) -> MatrixRow:
     """The row of a message: counts under `multinomial`, ones under `bernoulli`."""
     distinct, counts = np.unique(codes, return_counts=True)
     values = np.ones(len(distinct), np.int32) if event_model == "bernoulli" else counts.astype(np.int32)
-    return Row(distinct.astype(np.int32), values)
+    return MatrixRow(distinct.astype(np.int32), values)

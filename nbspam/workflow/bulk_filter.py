@@ -24,7 +24,7 @@ from nbspam.workflow.calibrating import calibrate
 from nbspam.workflow.memory_model import MemoryModel, sums_of
 
 
-class Counts(NamedTuple):
+class BlockCounts(NamedTuple):
     """Sufficient statistics over the columns of a block.
 
     documents, occurrences : int64 (n_classes, n_columns);  messages : int64 (n_classes,)
@@ -34,14 +34,15 @@ class Counts(NamedTuple):
     occurrences: Ints
     messages: Ints
 
-    def without(self, other: Counts) -> Counts:
+    def without(self, other: BlockCounts) -> BlockCounts:
         """These less the counts of some of the messages."""
-        return Counts(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
+        return BlockCounts(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-def count_rows(block: Block, n_classes: int) -> Counts:
+def count_rows(block: Block, n_classes: int) -> BlockCounts:
     """The counts of all labelled rows."""
-    return Counts(*block.totals(n_classes), np.bincount(block.labels[block.labels >= 0], minlength=n_classes))
+    messages = np.bincount(block.labels[block.labels >= 0], minlength=n_classes)
+    return BlockCounts(*block.totals(n_classes), messages)
 
 
 class BulkFilter:
@@ -56,7 +57,7 @@ class BulkFilter:
         self,
         block: Block,
         train: Ints,
-        counts: Counts,
+        counts: BlockCounts,
         settings: Settings,
         classes: tuple[str, ...],
         automatic: bool = False,

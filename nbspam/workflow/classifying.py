@@ -18,7 +18,7 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.scoring.scorer import Counted, Part, Scored
+    from nbspam.scoring.scorer import Counted, Scored, ScorePart
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
@@ -195,7 +195,7 @@ def rest_weights(scored: Scored, shown: int) -> list[float]:
     return [*others[:shown], 0.0, *others[shown:]]
 
 
-def contribution(part: Part, shown: int, weights: list[float]) -> float | None:
+def contribution(part: ScorePart, shown: int, weights: list[float]) -> float | None:
     """What a part adds to the log-odds of the class shown, nats; None where it rules out both sides.
 
     weights : those of rest_weights

@@ -20,10 +20,10 @@ from nbspam.engine.held import Held
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import near_duplicate_groups
-from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, worst_mistakes
+from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.settings import Settings
 from nbspam.tokens.bag import MEASURES_VIEW
-from nbspam.workflow.bulk_filter import BulkFilter, Counts, count_rows
+from nbspam.workflow.bulk_filter import BlockCounts, BulkFilter, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
 from nbspam.workflow.memory_model import bag_of, texts_of
@@ -59,13 +59,13 @@ class Judged(NamedTuple):
     """Outcomes of some rows, and the clues of their worst mistakes by name."""
 
     outcomes: list[Outcome]
-    clues: dict[str, tuple[Clue, ...]]
+    clues: dict[str, tuple[ShortClue, ...]]
 
 
 class _SplitWork:
     """Trains and judges one split; the callable that goes to the worker processes."""
 
-    def __init__(self, corpus: Held[Corpus], whole: Held[Counts], plan: Plan) -> None:
+    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts], plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
@@ -80,7 +80,7 @@ class _SplitWork:
 
 
 def trained_on(
-    corpus: Corpus, whole: Counts, train: Ints, settings: Settings, automatic: bool = False
+    corpus: Corpus, whole: BlockCounts, train: Ints, settings: Settings, automatic: bool = False
 ) -> BulkFilter:
     """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
     left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
@@ -102,7 +102,7 @@ def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], 
 
 def _clues(
     corpus: Corpus, trained: BulkFilter, rows: Ints, outcomes: list[Outcome], loss: Loss
-) -> dict[str, tuple[Clue, ...]]:
+) -> dict[str, tuple[ShortClue, ...]]:
     worst = (
         worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
     )

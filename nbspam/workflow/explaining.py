@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
-from nbspam.scoring.scorer import Counted, Part, Scored
+from nbspam.scoring.scorer import Counted, Scored, ScorePart
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
@@ -119,7 +119,7 @@ def share_interval(classifier: Classifier, documents: tuple[float, ...], shown: 
 
 
 def _sums(
-    parts: list[Part], nats: list[float | None], scored: Scored, weights: list[float], n_classes: int
+    parts: list[ScorePart], nats: list[float | None], scored: Scored, weights: list[float], n_classes: int
 ) -> list[Sum]:
     groups: dict[tuple[str, str], list[float | None]] = {}
     for part, value in zip(parts, nats, strict=True):
@@ -148,7 +148,7 @@ def _minus_entropy(weights: list[float]) -> float:
     return fsum(weight * log(weight) for weight in weights if weight > 0)
 
 
-def _clue(classifier: Classifier, part: Part, nats: float | None, shown: int) -> Clue:
+def _clue(classifier: Classifier, part: ScorePart, nats: float | None, shown: int) -> Clue:
     documents, occurrences = part.counts[::2], part.counts[1::2]
     share = share_interval(classifier, documents, shown) if documents else None
     view = VIEW_NAMES[part.view] if part.view >= 0 else ""

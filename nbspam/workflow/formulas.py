@@ -17,7 +17,7 @@ from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.word_sum import vocabulary_size, word_totals
 from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
-from nbspam.store.inspect import Word
+from nbspam.store.inspect import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
@@ -70,7 +70,7 @@ _SYMBOLS = {
 }
 
 
-def sections(model: Model, settings: Settings, loss: Loss, word: Word | None) -> list[Section]:
+def sections(model: Model, settings: Settings, loss: Loss, word: TokenRow | None) -> list[Section]:
     """All formulas of a model, its prior model's counts among the numbers."""
     found = [Section("Symbols", _symbols(model, settings)), Section("Estimator", _estimator(settings))]
     found.append(Section("Prior", _prior(model, settings)))
@@ -226,7 +226,7 @@ def decision_lines(classes: Sequence[str], loss: Loss) -> list[Line]:
     return lines
 
 
-def worked_word(model: Model, settings: Settings, word: Word) -> list[Line]:
+def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     """From the counts of a word to what it adds to the scores."""
     classes = model.classes
     lines = [
@@ -243,7 +243,7 @@ def worked_word(model: Model, settings: Settings, word: Word) -> list[Line]:
     )
 
 
-def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[float, float, str]:
+def _fraction(model: Model, settings: Settings, word: TokenRow, k: int) -> tuple[float, float, str]:
     """Numerator, denominator and the fraction in figures of the word's estimate in class k."""
     a, size = settings.alpha, vocabulary_size(model)
     if settings.averaged and word.view == MEASURES_VIEW:
@@ -265,7 +265,7 @@ def _fraction(model: Model, settings: Settings, word: Word, k: int) -> tuple[flo
     return count + a, total + a * size, fraction
 
 
-def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
+def _worked_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     if word.view == NOTAWORD_VIEW:
         return [("in the average", "NOTAWORD is no evidence; its share is, as u_v")]
     if word.view == MEASURES_VIEW:
@@ -288,13 +288,13 @@ def _worked_weight(model: Model, settings: Settings, word: Word) -> list[Line]:
     ]
 
 
-def _worked_measure(model: Model, word: Word) -> list[Line]:
+def _worked_measure(model: Model, word: TokenRow) -> list[Line]:
     messages = messages_measured(model.documents[MEASURES_VIEW])
     values = measure_evidence(word.documents, messages, N_BINS[measure_of(word.text)])
     return [("B_fk", by_class(model.classes, values))]
 
 
-def _worked_sum(model: Model, settings: Settings, word: Word) -> list[Line]:
+def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     from nbspam.scoring.scorer import Scorer
 
     words = Scorer(model, settings.replaced(features="words"))._words

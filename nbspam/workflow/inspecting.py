@@ -20,7 +20,7 @@ from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import Word, check_model, find_word, learned_messages, telling_word
+from nbspam.store.inspect import TokenRow, check_model, find_token, learned_messages, telling_token
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
@@ -97,17 +97,17 @@ def info_of(path: str, word: str | None = None) -> Info:
         stored.close()
 
 
-def _word(model: Model, text: str | None) -> Word | None:
+def _word(model: Model, text: str | None) -> TokenRow | None:
     if text is None:
-        return telling_word(model)
-    found = find_word(model, text) or find_word(model, text.casefold())
+        return telling_token(model)
+    found = find_token(model, text) or find_token(model, text.casefold())
     if found is None:
         remedy = "try another; nbspam model dump lists all"
         raise UsageError(f"--word {text}", f"{model.path} does not count this word", remedy, "no-such-word")
     return found
 
 
-def _as_scored(model: Model, word: Word | None) -> Word | None:
+def _as_scored(model: Model, word: TokenRow | None) -> TokenRow | None:
     """The word with the prior's share of its counts, where the model has a prior."""
     if word is None or "prior_weight" not in model.settings:
         return word
@@ -175,7 +175,7 @@ def _features(model: Model, settings: Settings) -> list[Info]:
     ]
 
 
-def _word_facts(model: Model, settings: Settings, word: Word | None) -> Info | None:
+def _word_facts(model: Model, settings: Settings, word: TokenRow | None) -> Info | None:
     if word is None:
         return None
     pseudo = belief(settings.alpha, settings.averaged)

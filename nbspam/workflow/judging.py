@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import exp, isfinite
 
 from nbspam.decision import Loss, decide
-from nbspam.evaluation.outcomes import Clue, Outcome
+from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import positive
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.scorer import Counted, Scorer
@@ -47,6 +47,8 @@ class Judge:
         )
 
 
-def clues_of(scorer: Scorer, bag: Bag, name: str, classes: tuple[str, ...], loss: Loss) -> tuple[Clue, ...]:
+def clues_of(
+    scorer: Scorer, bag: Bag, name: str, classes: tuple[str, ...], loss: Loss
+) -> tuple[ShortClue, ...]:
     """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam."""
     return tuple(top_clues(Verdict(name, scorer.score(Counted(bag)), classes, loss)))

@@ -13,8 +13,7 @@ from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Counted as Row
-from nbspam.store.updater import Updater, updating
+from nbspam.store.updater import MessageToken, Updater, updating
 from nbspam.workflow.counting import counted_message
 
 LEARNED = "learned"
@@ -37,7 +36,7 @@ def check_class(path: str, label: str = "") -> None:
     model.close()
 
 
-def _rows(counted: Counted, model: Model) -> list[Row]:
+def _rows(counted: Counted, model: Model) -> list[MessageToken]:
     if model.settings.get("features") == "numeric":
         return []
     counted.keep(model.settings.get("views", ALL_VIEWS))

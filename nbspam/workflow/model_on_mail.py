@@ -13,7 +13,7 @@ from nbspam.decision import UNDECIDED
 from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import Progress, Skipped, shards
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluation.outcomes import Clue, Evaluation, Outcome, corpus_digest, worst_mistakes
+from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, corpus_digest, worst_mistakes
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.sources import Item
@@ -26,7 +26,7 @@ from nbspam.workflow.judging import MOST_CLUED, Judge
 class _Shard(NamedTuple):
     outcomes: list[Outcome]
     identities: list[bytes]
-    clues: dict[str, tuple[Clue, ...]]
+    clues: dict[str, tuple[ShortClue, ...]]
     skipped: Skipped
     size_bytes: int
 

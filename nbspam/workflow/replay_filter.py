@@ -15,7 +15,7 @@ import numpy as np
 from nbspam.decision import UNDECIDED, Loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.evaluation.outcomes import Clue, Outcome
+from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.models.views import Background, view_evidence
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
@@ -78,7 +78,7 @@ class ReplayFilter:
         self._texts = texts_of(block)
         self._counts = GrowingCounts(len(classes), len(block.keys))
         self._histograms: Histograms | None = None
-        self.clues: dict[str, tuple[Clue, ...]] = {}
+        self.clues: dict[str, tuple[ShortClue, ...]] = {}
 
     def joint(self, row: int) -> Sequence[float]:
         """Log joints of a row, nats, by what was learned so far."""

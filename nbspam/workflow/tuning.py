@@ -25,7 +25,7 @@ from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.models.views import Floats
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.workflow.bulk_filter import Counts, count_rows
+from nbspam.workflow.bulk_filter import BlockCounts, count_rows
 from nbspam.workflow.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Step, duplicate_groups, row_outcomes, trained_on
 
@@ -177,7 +177,7 @@ def kept_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
 class _Work:
     """Judges one split with one candidate; the callable that goes to the worker processes."""
 
-    def __init__(self, corpus: Held[Corpus], whole: Held[Counts]) -> None:
+    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts]) -> None:
         self._corpus = corpus
         self._whole = whole
 
