@@ -16,6 +16,7 @@ from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.workflow import prior_model
+from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.counting import counted_message
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.prior_model import PriorModel
@@ -64,7 +65,7 @@ def test_the_calibration_on_a_prior_learns_from_the_evidence_that_one_message_ha
         assert unlearn(without, data) == "forgotten"
         model = open_model(without)
         settings = from_text(model.settings)
-        scored = Scorer(model, settings).score(counted_message(data, settings))
+        scored = Scorer(as_scored(model), settings).score(counted_message(data, settings))
         np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
         np.testing.assert_allclose(scored.unknown, sample.evidence.unknown[row], atol=1e-9)
         model.close()

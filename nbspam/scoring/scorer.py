@@ -180,7 +180,8 @@ class Scorer:
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        self._model = model = on_prior(model)
+        """model: with the counts of its prior model, if it has one, added"""
+        self._model = model
         self._settings = settings
         self._log_prior = log_priors(
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
@@ -344,17 +345,6 @@ def _first_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
     from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
 
     return first_weights(n_classes, kinds)[0]
-
-
-def on_prior(model: Model) -> Model:
-    """The model with the counts of its prior model added, if it has one."""
-    if "prior_weight" not in model.settings:
-        return model
-    from nbspam.scoring.events import power_factor
-    from nbspam.store.with_prior import ModelOnPrior, prior_messages
-
-    factor = power_factor(float(model.settings["prior_weight"]), prior_messages(model))
-    return ModelOnPrior(model, factor)
 
 
 def _check_words(model: Model, settings: Settings) -> None:

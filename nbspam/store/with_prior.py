@@ -7,6 +7,7 @@ added when a message is scored.  Only a model with a prior pays for this module.
 from __future__ import annotations
 
 from nbspam.errors import UsageError
+from nbspam.scoring.events import power_factor
 from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.tokens.bag import MEASURES_VIEW
 
@@ -81,6 +82,11 @@ class ModelOnPrior(Model):
             more = prior.get(cell) or [0] * len(row)
             found[cell] = [one * a + other * b for a, b in zip(row, more, strict=True)]  # type: ignore[misc]
         return found
+
+
+def on_prior(model: Model) -> ModelOnPrior:
+    """A model that was trained on a prior, with its counts added."""
+    return ModelOnPrior(model, power_factor(float(model.settings["prior_weight"]), prior_messages(model)))
 
 
 def prior_messages(model: Model) -> list[int]:

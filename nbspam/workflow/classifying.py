@@ -67,7 +67,7 @@ class Classifier:
         self.model = model
         self.settings = settings
         self.loss = loss or zero_one_loss(len(model.classes))
-        self.scorer = Scorer(model, settings)
+        self.scorer = Scorer(as_scored(model), settings)
 
     def verdict(self, data: bytes, name: str) -> Verdict:
         """The verdict on one message; never raises on what a mail may hold."""
@@ -90,7 +90,16 @@ class Classifier:
     def refresh(self) -> None:
         """Takes up what another program did to the model since it was opened."""
         if self.model.refresh():
-            self.scorer = Scorer(self.model, self.settings)
+            self.scorer = Scorer(as_scored(self.model), self.settings)
+
+
+def as_scored(model: Model) -> Model:
+    """The model as a Scorer reads it: with the counts of its prior model, if it has one, added."""
+    if "prior_weight" not in model.settings:
+        return model
+    from nbspam.store.with_prior import on_prior  # most models have none
+
+    return on_prior(model)
 
 
 def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:

@@ -15,7 +15,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.scoring.word_sum import vocabulary_size, word_totals
+from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
 from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import TokenRow
 from nbspam.store.reader import Model
@@ -71,7 +71,10 @@ _SYMBOLS = {
 
 
 def sections(model: Model, settings: Settings, loss: Loss, word: TokenRow | None) -> list[Section]:
-    """All formulas of a model, its prior model's counts among the numbers."""
+    """All formulas of a model, its prior model's counts among the numbers.
+
+    model, word : as they are scored, the prior's share added
+    """
     found = [Section("Symbols", _symbols(model, settings)), Section("Estimator", _estimator(settings))]
     found.append(Section("Prior", _prior(model, settings)))
     found.append(Section("Score", _score(model, settings)))
@@ -295,9 +298,7 @@ def _worked_measure(model: Model, word: TokenRow) -> list[Line]:
 
 
 def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
-    from nbspam.scoring.scorer import Scorer
-
-    words = Scorer(model, settings.replaced(features="words"))._words
+    words = make_words(model, settings)
     adds = words.token(word.documents, word.occurrences, 1)
     lines = [("once in a message it adds", by_class(model.classes, adds))]
     if settings.event_model == "bernoulli":

@@ -16,7 +16,6 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.credibility import word_share_interval
-from nbspam.scoring.scorer import on_prior
 from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
@@ -25,7 +24,7 @@ from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY, token_key
-from nbspam.workflow.classifying import stored_loss
+from nbspam.workflow.classifying import as_scored, stored_loss
 from nbspam.workflow.formulas import sections
 
 Info = dict[str, Any]
@@ -69,7 +68,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     stored = open_model(path)
     try:
         settings = from_text(stored.settings, stored.path)
-        model = on_prior(stored)
+        model = as_scored(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)
         info: Info = {
@@ -90,7 +89,7 @@ def info_of(path: str, word: str | None = None) -> Info:
         }
         info["formulas"] = [
             {"title": section.title, "lines": [list(line) for line in section.lines]}
-            for section in sections(model, settings, loss, _as_scored(model, found))
+            for section in sections(model, settings, loss, _with_prior_share(model, found))
         ]
         return info
     finally:
@@ -107,7 +106,7 @@ def _word(model: Model, text: str | None) -> TokenRow | None:
     return found
 
 
-def _as_scored(model: Model, word: TokenRow | None) -> TokenRow | None:
+def _with_prior_share(model: Model, word: TokenRow | None) -> TokenRow | None:
     """The word with the prior's share of its counts, where the model has a prior."""
     if word is None or "prior_weight" not in model.settings:
         return word

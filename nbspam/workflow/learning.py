@@ -14,6 +14,7 @@ from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import MessageToken, Updater, updating
+from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.counting import counted_message
 
 LEARNED = "learned"
@@ -102,6 +103,6 @@ def _learn_calibration(updater: Updater, model: Model, counted: Counted, number:
     settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return
-    scored = Scorer(model, settings).score(counted)
+    scored = Scorer(as_scored(model), settings).score(counted)
     calibration.learn(weights, covariance, scored.evidence, scored.unknown, number)
     updater.write_calibration(features, weights, covariance)
