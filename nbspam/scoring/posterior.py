@@ -1,4 +1,7 @@
-"""Posteriors of classes from log joints, without overflow: log-sum-exp."""
+"""The scores of one message, what they are made of, and the posteriors that follow: log-sum-exp.
+
+Hides how sums of exponentials are kept from overflow.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,61 @@ from math import exp, fsum, inf, log
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class ScorePart:
+    """What one thing adds to the scores.
+
+    kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
+    text   : the token or the name of the thing
+    view   : number of the view, -1 where there is none
+    values : nats by class
+    counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
+    times  : of a token, how often the message has it
+    scale  : of a token in averaged views, what its log-likelihood ratios are multiplied by
+    """
+
+    __slots__ = ("counts", "kind", "scale", "text", "times", "values", "view")
+
+    def __init__(
+        self,
+        kind: str,
+        text: str,
+        view: int,
+        values: list[float],
+        counts: tuple[int, ...] = (),
+        times: int = 1,
+    ) -> None:
+        self.kind = kind
+        self.text = text
+        self.view = view
+        self.values = values
+        self.counts = counts
+        self.times = times
+        self.scale = 0.0
+
+
+class Scored:
+    """The scores of one message.
+
+    scores     : nats by class, up to a constant
+    posteriors : log P(class | message), or None where it is undefined (every class ruled out at alpha = 0)
+    parts      : they add up to the scores, class by class
+    evidence, unknown : by view, what the calibration learns from; empty in textbook scoring
+    """
+
+    __slots__ = ("evidence", "parts", "posteriors", "scores", "unknown")
+
+    def __init__(self, scores: list[float], parts: list[ScorePart]) -> None:
+        self.scores = scores
+        self.parts = parts
+        self.posteriors = log_posteriors(scores)
+        self.evidence: list[list[float]] = []
+        self.unknown: list[float] = []
+
+    def log_odds(self, positive: int) -> float | None:
+        """log P(positive | message) - log P(any other class | message), nats; None if undefined."""
+        return log_odds(self.scores, positive)
 
 
 def log_posteriors(log_joint: Sequence[float]) -> list[float] | None:

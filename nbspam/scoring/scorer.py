@@ -11,7 +11,7 @@ from math import fsum, inf
 
 from nbspam.errors import UsageError
 from nbspam.scoring.evidence import ViewEvidence, mean_evidence, measure_evidence, strongest_words
-from nbspam.scoring.posterior import log_odds, log_posteriors
+from nbspam.scoring.posterior import Scored, ScorePart
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import ALL_VIEWS
 from nbspam.tokens.bag import EDGE, MEASURES_VIEW, VIEW_NAMES, VIEWS
@@ -27,61 +27,6 @@ if TYPE_CHECKING:
     from nbspam.tokens.bag import Bag
 
     KnownWord = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
-
-
-class ScorePart:
-    """What one thing adds to the scores.
-
-    kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
-    text   : the token or the name of the thing
-    view   : number of the view, -1 where there is none
-    values : nats by class
-    counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
-    times  : of a token, how often the message has it
-    scale  : of a token in averaged views, what its log-likelihood ratios are multiplied by
-    """
-
-    __slots__ = ("counts", "kind", "scale", "text", "times", "values", "view")
-
-    def __init__(
-        self,
-        kind: str,
-        text: str,
-        view: int,
-        values: list[float],
-        counts: tuple[int, ...] = (),
-        times: int = 1,
-    ) -> None:
-        self.kind = kind
-        self.text = text
-        self.view = view
-        self.values = values
-        self.counts = counts
-        self.times = times
-        self.scale = 0.0
-
-
-class Scored:
-    """The scores of one message.
-
-    scores     : nats by class, up to a constant
-    posteriors : log P(class | message), or None where it is undefined (every class ruled out at alpha = 0)
-    parts      : they add up to the scores, class by class
-    evidence, unknown : by view, what the calibration learns from; empty in textbook scoring
-    """
-
-    __slots__ = ("evidence", "parts", "posteriors", "scores", "unknown")
-
-    def __init__(self, scores: list[float], parts: list[ScorePart]) -> None:
-        self.scores = scores
-        self.parts = parts
-        self.posteriors = log_posteriors(scores)
-        self.evidence: list[list[float]] = []
-        self.unknown: list[float] = []
-
-    def log_odds(self, positive: int) -> float | None:
-        """log P(positive | message) - log P(any other class | message), nats; None if undefined."""
-        return log_odds(self.scores, positive)
 
 
 class Counted:

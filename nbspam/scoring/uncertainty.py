@@ -12,8 +12,8 @@ from math import exp, inf, isfinite, sqrt
 from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
-from nbspam.scoring.posterior import log_posteriors
-from nbspam.scoring.scorer import Scored, ScorePart, Scorer
+from nbspam.scoring.posterior import Scored, ScorePart, log_posteriors
+from nbspam.scoring.scorer import Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
-from nbspam.scoring.scorer import Counted, ScorePart
+from nbspam.scoring.posterior import ScorePart
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nbspam.scoring.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 

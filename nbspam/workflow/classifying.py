@@ -18,7 +18,8 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.scoring.scorer import Counted, Scored, ScorePart
+    from nbspam.scoring.posterior import Scored, ScorePart
+    from nbspam.scoring.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 

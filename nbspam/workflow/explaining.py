@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
-from nbspam.scoring.scorer import Counted, Scored, ScorePart
+from nbspam.scoring.posterior import Scored, ScorePart
+from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
