@@ -111,23 +111,26 @@ class ViewWords:
 
 
 class Scorer:
-    """Scores messages by one model under one way of scoring."""
+    """Scores messages by one model under one way of scoring.
+
+    words : the event model of words where scores are one sum; averaged views have none
+    """
 
     __slots__ = (
         "_features",
         "_laws",
         "_log_prior",
-        "_model",
-        "_settings",
         "_strongest",
         "_weights",
-        "_words",
+        "model",
+        "settings",
+        "words",
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
         """model: with the counts of its prior model, if it has one, added"""
-        self._model = model
-        self._settings = settings
+        self.model = model
+        self.settings = settings
         self._log_prior = log_priors(
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
         )
@@ -146,17 +149,17 @@ class Scorer:
             else:
                 from nbspam.scoring.word_sum import make_words  # averaged views do without
 
-                self._words = make_words(model, settings)
+                self.words = make_words(model, settings)
 
     def _prepare_views(self) -> None:
-        model, settings = self._model, self._settings
+        model, settings = self.model, self.settings
         self._weights = model.calibration() or _first_weights(len(model.classes), settings.kinds)
         self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
         if settings.strongest_alpha:
             self._strongest = self._view_laws(settings.strongest_alpha)
 
     def _view_laws(self, alpha: float) -> list[ViewEvidence]:
-        model, threshold = self._model, self._settings.threshold
+        model, threshold = self.model, self.settings.threshold
         return [
             ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
             for view in range(len(VIEWS))
@@ -164,16 +167,16 @@ class Scorer:
 
     def score(self, counted: Counted) -> Scored:
         """Scores of one message; it forgets the tokens of views that the model does not read."""
-        if self._settings.features == "numeric":
+        if self.settings.features == "numeric":
             return _summed([*self._feature_parts(counted), self._prior_part()], len(self._log_prior))
-        counted.keep(self._model.settings.get("views", ALL_VIEWS))
-        rows = self._model.counts([*counted.keys(), NOTAWORD_KEY])
-        if self._settings.averaged:
+        counted.keep(self.model.settings.get("views", ALL_VIEWS))
+        rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
+        if self.settings.averaged:
             return self._score_views(counted, rows)
         from nbspam.scoring.word_sum import word_parts
 
-        parts = word_parts(self._words, self._settings.event_model, counted, rows)
-        if self._words.uses_prior or self._features is not None:
+        parts = word_parts(self.words, self.settings.event_model, counted, rows)
+        if self.words.uses_prior or self._features is not None:
             parts.append(self._prior_part())
         return _summed([*parts, *self._feature_parts(counted)], len(self._log_prior))
 
@@ -184,16 +187,16 @@ class Scorer:
         return [ScorePart("feature", text, -1, values) for text, values in found]
 
     def _prior_part(self) -> ScorePart:
-        return ScorePart("prior", self._settings.prior, -1, list(self._log_prior))
+        return ScorePart("prior", self.settings.prior, -1, list(self._log_prior))
 
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
-        n_classes = len(self._model.classes)
+        n_classes = len(self.model.classes)
         parts: list[ScorePart] = []
         n_kinds = len(self._laws) + bool(self._strongest)
         evidence: list[list[float]] = [[] for _ in range(n_kinds * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
-            words = ViewWords(view, tokens, rows, self._settings.novelty)
+            words = ViewWords(view, tokens, rows, self.settings.novelty)
             unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
@@ -202,7 +205,7 @@ class Scorer:
                 place = len(self._laws) * len(VIEWS) + view
                 evidence[place] = self._extremes(words, self._strongest[view], self._weights[place])
             parts.extend(words.parts.values())
-        if self._settings.measures:
+        if self.settings.measures:
             found, measured = self._measures(
                 counted.tokens[MEASURES_VIEW], rows, self._weights[len(evidence) :]
             )
@@ -225,7 +228,7 @@ class Scorer:
         scale = mean_evidence([weight], len(found), words.familiarity)[0]
         for word, weights in found:
             words.add(word, [scale * value for value in weights], scale)
-        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self._model.classes))]
+        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
         return mean_evidence(sums, len(found), words.familiarity)
 
     def _extremes(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
@@ -252,7 +255,7 @@ class Scorer:
         """
         from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
 
-        messages = messages_measured(self._model.documents[MEASURES_VIEW])
+        messages = messages_measured(self.model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
         evidence: list[list[float]] = []
@@ -269,7 +272,7 @@ class Scorer:
 
     def _fixed_parts(self, unknown: list[float], n_evidence: int) -> list[ScorePart]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
-        model, weights, n_views = self._model, self._weights, len(VIEWS)
+        model, weights, n_views = self.model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
         own = [n_evidence + k * (1 + n_views) for k in range(len(model.classes) - 1)]  # where a class begins
         parts = []
@@ -282,7 +285,7 @@ class Scorer:
             for prior, empirical in zip(self._log_prior, trained, strict=True)
         ]
         if any(moved):
-            parts.append(ScorePart("prior", self._settings.prior, -1, moved))
+            parts.append(ScorePart("prior", self.settings.prior, -1, moved))
         return parts
 
 

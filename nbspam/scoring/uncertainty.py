@@ -36,7 +36,7 @@ def log_odds_deviation(
     covariance : of the calibration weights; empty where none is kept
     None where no posterior tells it: numeric features, normalised complement, lambda = 0 without data.
     """
-    settings = scorer._settings
+    settings = scorer.settings
     if settings.features != "words" or (settings.event_model == "complement" and settings.normalise):
         return None
     if settings.averaged:
@@ -46,7 +46,7 @@ def log_odds_deviation(
     else:
         tokens = [(part.counts[::2], part.counts[1::2], float(_times(part, settings.event_model)))
                   for part in scored.parts if part.kind == "token"]  # fmt: skip
-        variances = score_variances(scorer._words, tokens)
+        variances = score_variances(scorer.words, tokens)
         total = log_odds_standard_deviation(variances, scored.scores, positive, _prior_counts(scorer))
     return total if isfinite(total) else None
 
@@ -57,15 +57,15 @@ def _times(part: ScorePart, event_model: str) -> int:
 
 def _prior_counts(scorer: Scorer) -> list[float]:
     """m_k + lambda where the class prior is estimated from the mail; nothing where it is given."""
-    settings, messages = scorer._settings, scorer._model.messages
-    if not scorer._words.uses_prior or settings.prior not in ("empirical", "smoothed"):
+    settings, messages = scorer.settings, scorer.model.messages
+    if not scorer.words.uses_prior or settings.prior not in ("empirical", "smoothed"):
         return []
     return [m + (settings.alpha if settings.prior == "smoothed" else 0.0) for m in messages]
 
 
 def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
     """Per class, of the averaged evidence: each view's words are a Dirichlet of their own."""
-    model, settings = scorer._model, scorer._settings
+    model, settings = scorer.model, scorer.settings
     variances = [0.0] * len(model.classes)
     a = belief(settings.alpha, True)
     for view in range(len(VIEWS)):
@@ -82,7 +82,7 @@ def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
 
 def _measure_variances(scorer: Scorer, scored: Scored) -> list[float]:
     """Per class, of the measures: the bins of each are a Dirichlet of their own."""
-    model = scorer._model
+    model = scorer.model
     variances = [0.0] * len(model.classes)
     measured = messages_measured(model.documents[MEASURES_VIEW])
     for part in scored.parts:

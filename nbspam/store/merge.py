@@ -47,7 +47,7 @@ def merge_models(
         for place, count in zip(places, model.messages, strict=True):
             messages[place] += count
     with new_model(path, classes, messages) as file:
-        connection = file._connection
+        connection = file.connection
         file.settings(settings)
         file.tokens(_tokens(models, numbers, len(classes)))
         recount(connection)

@@ -118,11 +118,11 @@ class _Loading:
             try:
                 for table in list(TABLES)[2:]:
                     self._fill(file, table, len(classes[0]))
-                recount(file._connection)
+                recount(file.connection)
             except sqlite3.IntegrityError as error:
                 raise self._error(f"a row is there twice ({error})") from None
             self._check_end()
-            self._check_sound(Model(self._where, file._connection))
+            self._check_sound(Model(self._where, file.connection))
 
     def _check_first(self) -> None:
         fields = self._next()
@@ -158,10 +158,10 @@ class _Loading:
         names = [column.name for column in columns]
         rows = self._read(table, columns)
         if table == "token":
-            add_prior_columns(file._connection, [name for name in names if name.startswith("prior_")])
-            insert(file._connection, table, ["key", *names], ((self._key(row), *row) for row in rows))
+            add_prior_columns(file.connection, [name for name in names if name.startswith("prior_")])
+            insert(file.connection, table, ["key", *names], ((self._key(row), *row) for row in rows))
         else:
-            insert(file._connection, table, names, rows)
+            insert(file.connection, table, names, rows)
 
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])

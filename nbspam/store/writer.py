@@ -25,7 +25,7 @@ class NewModel:
     """A model file under construction; `tables` are filled by the caller through the methods."""
 
     def __init__(self, connection: sqlite3.Connection, classes: tuple[str, ...], messages: list[int]) -> None:
-        self._connection = connection
+        self.connection = connection
         self._n_classes = len(classes)
         connection.executemany(
             "INSERT INTO class VALUES (?, ?, ?)",
@@ -37,16 +37,16 @@ class NewModel:
 
     def settings(self, settings: dict[str, str]) -> None:
         """How to score, see `setting` in schema.sql."""
-        self._connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
+        self.connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
 
     def views(self, names: Iterable[str], words: Iterable[int]) -> None:
         """Views in order with their number of tokens."""
         rows = [(number, name, count) for number, (name, count) in enumerate(zip(names, words, strict=True))]
-        self._connection.executemany("INSERT INTO view VALUES (?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO view VALUES (?, ?, ?)", rows)
 
     def view_totals(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
         """(view, class, documents, occurrences)."""
-        self._connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", rows)
 
     def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
         """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed."""
@@ -56,47 +56,47 @@ class NewModel:
 
     def token_columns(self, columns: Sequence[Sequence[object]]) -> None:
         """What `tokens` takes, a sequence a column."""
-        _insert_many(self._connection, "token", columns)
+        _insert_many(self.connection, "token", columns)
 
     def histogram(self, rows: Iterable[tuple[str, int, int, int]]) -> None:
         """(kind, class, count, words)."""
-        self._connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", rows)
 
     def calibration(
         self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
     ) -> None:
         """Names, weights and covariance of the calibration."""
-        write_calibration(self._connection, features, weights, covariance)
+        write_calibration(self.connection, features, weights, covariance)
 
     def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
         """(digest, class, times)."""
-        self._connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
 
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
-        self._connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", rows)
 
     def numeric_counts(self, counts: Iterable[tuple[str, int, int, Sequence[int]]]) -> None:
         """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
         rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
-        self._connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
 
     def prior(self, messages: Iterable[int], tokens: Iterable[tuple[object, ...]]) -> None:
         """The counts of a prior model, after `tokens`; all sums are worked out anew.
 
         messages : by class;  tokens : (key, view, text, documents_0, occurrences_0, ...)
         """
-        self._connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
+        self.connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
         columns = ["prior_" + column for column in count_columns(self._n_classes)]
-        add_prior_columns(self._connection, columns)
+        add_prior_columns(self.connection, columns)
         marks = ", ".join("?" * (3 + len(columns)))
-        self._connection.executemany(
+        self.connection.executemany(
             f"INSERT INTO token (key, view, text, {', '.join(columns)}) VALUES ({marks}) "
             f"ON CONFLICT DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)}",
             tokens,
         )
-        recount(self._connection)
+        recount(self.connection)
 
 
 def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[Sequence[object]]) -> None:
