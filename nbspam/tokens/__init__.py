@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag
-from nbspam.tokens.headers import field_order, header_tokens
+from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
 from nbspam.tokens.structure import edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
@@ -29,7 +29,8 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     """
     readings = [] if readings is None else readings
     body: list[str] = []
-    structure = message_tokens(message)
+    size_bytes = size_in_bytes(message)
+    structure = message_tokens(message, size_bytes)
     structure.extend(field_order(message.headers))
     for part in message.parts:
         structure.extend(part_tokens(part))
@@ -47,7 +48,7 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     if measured:
         from nbspam.tokens.measures import measures  # the textbook does not pay for it
 
-        bag.measures = measures(message, readings)
+        bag.measures = measures(message, readings, size_bytes)
     return bag
 
 

@@ -9,7 +9,6 @@ Which features and which bins: docs/experiments/measures.md.
 
 from __future__ import annotations
 
-from nbspam.tokens.headers import size_in_bytes
 from nbspam.tokens.urls import MAX_URLS, host_of
 
 TYPE_CHECKING = False
@@ -69,15 +68,16 @@ def messages_measured(documents: Sequence[float]) -> list[float]:
     return [total / len(MEASURES) for total in documents]
 
 
-def measures(message: Message, readings: list[Reading]) -> list[str]:
+def measures(message: Message, readings: list[Reading], size_bytes: int) -> list[str]:
     """The tokens of a message, in the order of BINS.
 
-    readings : what `tokenize` noted of the texts of this message
+    readings   : what `tokenize` noted of the texts of this message
+    size_bytes : headers.size_in_bytes of the message
     """
     if not _TOKENS:
         _TOKENS.extend((edges, bins_of(name)) for name, edges in BINS.items())
     found: list[str] = []
-    for value, (edges, tokens) in zip(_values(message, readings), _TOKENS, strict=True):
+    for value, (edges, tokens) in zip(_values(message, readings, size_bytes), _TOKENS, strict=True):
         place = len(edges) + 1
         if value is not None:
             place = 0
@@ -89,13 +89,13 @@ def measures(message: Message, readings: list[Reading]) -> list[str]:
     return found
 
 
-def _values(message: Message, readings: list[Reading]) -> tuple[float | None, ...]:
+def _values(message: Message, readings: list[Reading], size_bytes: int) -> tuple[float | None, ...]:
     text = visible_text(readings)
     made_of = Characters(text)
     first = first_values(message, ("subject", "from", "message-id"))
     subject = first.get("subject")
     return (
-        float(size_in_bytes(message)),
+        float(size_bytes),
         float(len(message.defects)),
         made_of.share(made_of.digits),
         made_of.share(made_of.punctuation),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nbspam.tokens.bag import EDGE
-from nbspam.tokens.headers import size_in_bytes
 from nbspam.tokens.urls import host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
@@ -66,11 +65,14 @@ _tags = Memory(_tag, MAX_NAMES, MAX_NAME)  # a page has hundreds of the same few
 _colours = Memory(_colour, MAX_NAMES, MAX_NAME)
 
 
-def message_tokens(message: Message) -> list[str]:
-    """Content types in order, defects, and the size of the message as a power of two."""
+def message_tokens(message: Message, size_bytes: int) -> list[str]:
+    """Content types in order, defects, and the size of the message as a power of two.
+
+    size_bytes : headers.size_in_bytes of the message
+    """
     found = ["type=" + atom(kind, 60) for kind in message.structure]
     found.extend(["defect=" + defect for defect in message.defects])
-    found.append(f"size={size_in_bytes(message).bit_length()}")
+    found.append(f"size={size_bytes.bit_length()}")
     found.append(f"parts={min(len(message.parts), 9)}")
     return found
 
