@@ -35,21 +35,38 @@ def classify(options: Options, paths: list[str]) -> int:
     classifier = _open(options)
     if "exit_code" in options:
         return _exit_code(classifier, options, paths)
-    status = 0
     judge = classifier.judge
-    for name, data in named_messages(options, paths):
-        if isinstance(data, NbspamError):
-            sys.stderr.write(error_text(data))
-            status = data.status
-            continue
+    messages = ReadableMessages(options, paths)
+    for name, data in messages:
         _write(_form(classifier, judge(classifier.counted(data), name), options))
         judge = classifier.judge_now
-    return status
+    return messages.status
 
 
 def _open(options: Options) -> Classifier:
     change = {name: options[name] for name in SETTINGS if name in options}
     return open_classifier(options.get("model") or default_model(os.environ), change, options.get("loss", ""))
+
+
+class ReadableMessages:
+    """(name, bytes) of each message in the order given; an unreadable one is told on stderr and passed by.
+
+    status : the exit status so far: 0, or that of the latest message that could not be read
+    """
+
+    __slots__ = ("_named", "status")
+
+    def __init__(self, options: Options, paths: list[str]) -> None:
+        self._named = named_messages(options, paths)
+        self.status = 0
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        for name, data in self._named:
+            if isinstance(data, NbspamError):
+                sys.stderr.write(error_text(data))
+                self.status = data.status
+            else:
+                yield name, data
 
 
 def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:

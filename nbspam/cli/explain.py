@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from math import isfinite
 from typing import Any
 
 import click
 
-from nbspam.cli.classify import named_messages
+from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option
-from nbspam.cli.texts import error_text
-from nbspam.errors import NbspamError
 from nbspam.settings import EVENT_MODELS
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.explaining import Explanation, explain
@@ -61,12 +58,8 @@ def explain_command(
         name: "1" if value is True else value for name, value in given.items() if name in SETTINGS and value
     }
     classifier = open_classifier(model, change, loss)
-    status = 0
-    for name, data in named_messages({}, list(files)):
-        if isinstance(data, NbspamError):
-            sys.stderr.write(error_text(data))
-            status = data.status
-            continue
+    messages = ReadableMessages({}, list(files))
+    for name, data in messages:
         classifier.refresh()
         found = explain(classifier, data, name)
         if as_json:
@@ -75,7 +68,7 @@ def explain_command(
             from nbspam.cli.render_explain import explanation_text  # rich is for people
 
             write_text(explanation_text(found, classifier, top))
-    return status
+    return messages.status
 
 
 def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> str:

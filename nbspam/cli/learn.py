@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from nbspam.cli.classify import named_messages
+from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import model_option, quiet_option
-from nbspam.cli.texts import error_text, plain
-from nbspam.errors import NbspamError
+from nbspam.cli.texts import plain
 from nbspam.labels import checked_name
 from nbspam.workflow.learning import check_class, learn, unlearn
 
@@ -74,17 +73,13 @@ def unlearn_command(files: tuple[str, ...], model: str, quiet: bool, **given: An
 
 def _each(files: tuple[str, ...], files_from: str | None, quiet: bool, work: Callable[[bytes], str]) -> int:
     """One transaction a message; an unreadable message does not stop the others."""
-    status = 0
     done: dict[str, int] = {}
-    for name, data in named_messages({"files_from": files_from} if files_from else {}, list(files)):
-        if isinstance(data, NbspamError):
-            sys.stderr.write(error_text(data))
-            status = data.status
-            continue
+    messages = ReadableMessages({"files_from": files_from} if files_from else {}, list(files))
+    for name, data in messages:
         result = work(data)
         write_text(f"{result}\t{plain(name)}\n")
         done[result] = done.get(result, 0) + 1
     if not quiet:
         counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
         sys.stderr.write(f"{sum(done.values()):,} messages{': ' + counts if counts else ''}.\n")
-    return status
+    return messages.status
