@@ -7,12 +7,14 @@ import gzip
 import lzma
 import mailbox
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.cli.classify import single_message, unboxed
 from nbspam.sources import open_unlabelled
 from nbspam.sources.item import MAX_HELD_BYTES, unquoted
 from nbspam.sources.mbox import begins_mbox, fragments, is_dated
@@ -269,3 +271,19 @@ def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> N
     )
     assert [len(data) for data in read_all(tmp_path / "bomb")] == [MAX_HELD_BYTES]
     assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_HELD_BYTES, 0]
+
+
+def test_classify_reads_an_mbox_of_many_no_further_than_its_first_message_to_tell_what_it_is(
+    tmp_path: Path,
+) -> None:
+    one = b"From a@b.example Mon Jun  3 10:00:00 2024\nSubject: s\n\n>From here\n\n"
+
+    def chunks() -> Iterator[bytes]:
+        yield one * 40
+        pytest.fail("the second message was read, too")
+
+    assert unboxed(one, chunks()) is None
+    assert unboxed(one[:50], iter([one[50:]])) == b"Subject: s\n\nFrom here\n"
+    big = tmp_path / "mbox"
+    big.write_bytes(one + b"x" * 3_000_000 + b"\n\n")
+    assert single_message(str(big)) == b"Subject: s\n\nFrom here\n\n" + b"x" * 3_000_000 + b"\n"

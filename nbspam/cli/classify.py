@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import chain
 
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, error_text, verdict_line
@@ -17,7 +18,7 @@ from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     Options = dict[str, str]
 
@@ -26,6 +27,7 @@ EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 _PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
 _MBOX = b"From "
 _MBOX_HEAD_BYTES = 1024
+_CHUNK_BYTES = 1 << 20
 
 
 def classify(options: Options, paths: list[str]) -> int:
@@ -77,7 +79,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
             yield STDIN_NAME, _message(sys.stdin.buffer.read())
             continue
         try:
-            data = read_message(path)
+            data = single_message(path)
         except OSError as error:
             yield path, _unread(path, error.strerror)
             continue
@@ -87,7 +89,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
             yield path, data
 
 
-def read_message(path: str) -> bytes | None:
+def single_message(path: str) -> bytes | None:
     """The bytes of a file that is one message; None for a folder, a mailbox or a pipe of the shell."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -102,27 +104,33 @@ def read_message(path: str) -> bytes | None:
             head = file.read(6)
             if head.startswith(_PACKED):
                 return None
-            data = head + file.read()
-            return unboxed(data) if head.startswith(_MBOX) else data
+            if head.startswith(_MBOX):
+                return unboxed(head + file.read(_MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
+            return head + file.read()
     finally:
         os.close(handle)
 
 
-def unboxed(data: bytes) -> bytes | None:
+def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
     """The message of an mbox that holds but one, as training reads it; None for an mbox of many.
 
-    That is without the `From ` line, the quoting of such lines and the empty line at the end.
+    head, rest : what begins with `From `, in chunks; of an mbox of many only its first message is read
+    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
     """
     from nbspam.sources.mbox import begins_mbox, fragments  # only for what begins with `From `
 
-    if not begins_mbox(data[:_MBOX_HEAD_BYTES]):
-        return data
-    pieces = list(fragments([data]))
-    if sum(ended for _, _, ended in pieces) != 1:
-        return None
+    if not begins_mbox(head[:_MBOX_HEAD_BYTES]):
+        return b"".join([head, *rest])
+    pieces: list[bytes] = []
+    whole = False
+    for _, piece, ended in fragments(chain((head,), rest)):
+        if whole:
+            return None  # a second message begins
+        pieces.append(piece)
+        whole = ended
     from nbspam.sources.item import unquoted
 
-    return unquoted(b"".join([piece for _, piece, _ in pieces]))
+    return unquoted(b"".join(pieces))
 
 
 def _message(data: bytes) -> bytes:

@@ -8,6 +8,7 @@ with an mbox `From ` line (the SpamAssassin corpus is made of such); else by pat
 from __future__ import annotations
 
 import os
+from itertools import chain
 
 from nbspam.sources.item import MAGIC_START, MAX_HELD_BYTES, Item, open_regular, read_span, unquoted
 from nbspam.sources.mbox import begins_mbox, fragments, only_message
@@ -63,7 +64,7 @@ def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Ite
         if len(head) >= _HEAD_BYTES:
             break
     if begins_mbox(head):
-        yield from numbered(_held(_chain(head, source), path, label))
+        yield from numbered(_held(chain((head,), source), path, label))
         return
     kept = bytearray(head)
     for piece in source:
@@ -129,8 +130,3 @@ def _held(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
         if ended:
             yield Item(path, label, path, data=unquoted(bytes(kept)))
             kept.clear()
-
-
-def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from rest
