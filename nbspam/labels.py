@@ -10,7 +10,7 @@ HAM = "ham"
 SPAM = "spam"
 UNSURE = "unsure"
 HAM_AND_SPAM = (HAM, SPAM)  # the classes of a plain filter, in order
-MAX_CLASSES = 200  # two integer columns a class in the model file; SQLite allows 2,000 columns
+MAX_CLASSES = 400  # four columns a class in the file of a model on a prior; SQLite allows 2,000
 MAX_NAME_LENGTH = 100
 
 
@@ -38,7 +38,14 @@ def checked_name(name: str, where: str = "class name") -> str:
 
 
 def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
-    """Class names in class order: ham first, spam last, the others by name."""
+    """Class names in class order: ham first, spam last, the others by name; BadDataError for too many."""
+    if len(names) > MAX_CLASSES and len(set(names)) > MAX_CLASSES:
+        raise BadDataError(
+            "classes",
+            f"there are {len(set(names)):,}, and a model holds at most {MAX_CLASSES}",
+            "name mail of fewer folders or labels",
+            "classes-many",
+        )
     return tuple(sorted(set(names), key=lambda name: ((name != HAM) + (name == SPAM), name)))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
+from nbspam.labels import MAX_CLASSES
 from nbspam.sources import open_labelled, open_unlabelled
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -131,3 +132,14 @@ def test_a_class_of_which_nothing_can_be_read_says_why(tmp_path: Path) -> None:
 def test_one_class_is_enough_where_the_caller_says_so(tmp_path: Path) -> None:
     source = open_labelled(ham=labelled(tmp_path / "x", "1"), allow_one_class=True)
     assert source.classes == ("ham",)
+
+
+def test_more_classes_than_a_model_holds_are_told_before_any_mail_is_read(tmp_path: Path) -> None:
+    assert 3 + 4 * MAX_CLASSES <= 2_000  # columns of `token` on a prior model, as many as SQLite allows
+    lines = [f"c{number} mail" for number in range(MAX_CLASSES + 1)]
+    (tmp_path / "mail").write_bytes(b"Subject: hello\n\nhello\n")
+    (tmp_path / "index").write_text("\n".join(lines[:-1]))
+    assert len(open_labelled([str(tmp_path / "index")]).classes) == MAX_CLASSES
+    (tmp_path / "index").write_text("\n".join(lines))
+    with pytest.raises(BadDataError, match=f"there are {MAX_CLASSES + 1}, and a model holds at most"):
+        open_labelled([str(tmp_path / "index")])
