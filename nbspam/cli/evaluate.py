@@ -72,7 +72,11 @@ KEPT_BY_MODEL = ("threshold", "views", "normalise", "numeric_model", "bins", "bi
 @click.option("--save", metavar="FILE.json", help="Keep the evaluation, for nbspam compare.")
 @click.option("--report", metavar="FILE.html", help="Write a page with curves and the worst mistakes.")
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything that is drawn."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of what is drawn: folds, holdout, partial feedback.",
 )
 @jobs_option
 @json_option

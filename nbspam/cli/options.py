@@ -5,7 +5,7 @@ Hides nothing; it is data.  Imports nothing, because it stands on the lane.
 
 # (name, flags, takes a value, help)
 CLASSIFY = (
-    ("model", ("-m", "--model"), True, "The model file."),
+    ("model", ("-m", "--model"), True, "The model file.  [default: as nbspam train]"),
     ("files_from", ("--files-from",), True, "Read paths of messages from a file, one a line (- is stdin)."),
     ("passthrough", ("-p", "--passthrough"), False, "Write the message with an X-Nbspam header inserted."),
     ("spam_flag", ("--spam-flag",), False, "With -p, insert X-Spam-Flag and X-Spam-Status too."),
@@ -15,7 +15,7 @@ CLASSIFY = (
     ("event_model", ("--event-model",), True, "Score by another event model than the one trained for."),
     ("alpha", ("--alpha",), True, "Score with another smoothing constant."),
     ("prior", ("--prior",), True, "Another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6."),
-    ("features", ("--features",), True, "words, numeric or both."),
+    ("features", ("--features",), True, "Score by: words, numeric or both."),
     ("textbook", ("--textbook",), False, "One bag, lambda = 1, no averaging, no calibration."),
     ("quiet", ("-q", "--quiet"), False, "Say nothing on stderr but errors."),
 )

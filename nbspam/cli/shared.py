@@ -58,9 +58,11 @@ def source_options(command: Decorated) -> Decorated:
             "--spam",
             metavar="PATH",
             multiple=True,
-            help="Spam: Maildir, MH, mbox, folder or file; repeatable.",
+            help="Spam, likewise; repeatable.",
         ),
-        click.option("--ham", metavar="PATH", multiple=True, help="Ham, likewise."),
+        click.option(
+            "--ham", metavar="PATH", multiple=True, help="Ham: Maildir, MH, mbox, folder or file; repeatable."
+        ),
         click.argument("source", metavar="[SOURCE]...", nargs=-1),
     ):
         command = option(command)
@@ -92,7 +94,9 @@ _SCORING = (
         help="With --features both: what scores the numeric features.  [default: gaussian]",
     ),
     click.option(
-        "--features", type=click.Choice(FEATURES), help="What is counted. Default: by the event model."
+        "--features",
+        type=click.Choice(FEATURES),
+        help="What is counted and scored. Default: what the event model scores.",
     ),
     click.option(
         "--prior",
@@ -144,7 +148,7 @@ def jobs_option(command: Decorated) -> Decorated:
         type=click.IntRange(1, MAX_JOBS),
         default=default_jobs,
         show_default="all cores",
-        help="Processes.",
+        help="Processes that share the work.",
     )(command)
 
 

@@ -78,8 +78,8 @@ KEPT_BY_UPDATE = (
     metavar="REGIME",
     default=ALL,
     show_default=True,
-    help="What is counted: all; on-error: what the mail counted before it judges wrongly; thick:MARGIN: also "
-    "what lies within so many nats of the cut-off.",
+    help="What is counted: all; on-error: in order of time, what those counted before it judge wrongly; "
+    "thick:MARGIN: also what lies within so many nats of the cut-off.",
 )
 @click.option("--update", "adds", is_flag=True, help="Add the mail to the model that is there.")
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")

@@ -20,11 +20,19 @@ from nbspam.workflow.vectorizing import Vectorized, vectorize
 @source_options
 @click.option("--vocab", metavar="FILE", required=True, help="The vocabulary whose codes are the columns.")
 @click.option(
-    "--event-model", type=click.Choice(EVENT_MODELS), required=True, help="0 and 1, or counts and sequences."
+    "--event-model",
+    type=click.Choice(EVENT_MODELS),
+    required=True,
+    help="bernoulli: 1 where the word is there; multinomial: how often, or the sequence.",
 )
 @click.option("-o", "--output", metavar="FILE", required=True, help="The file to write; - is stdout.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="npz", show_default=True, help="Its form."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="npz",
+    show_default=True,
+    help="The form of the file.",
 )
 @jobs_option
 @quiet_option
