@@ -17,8 +17,8 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from nbspam.errors import UsageError
-from nbspam.models.words import WordCounts, as_counts, log_absent, scaled
-from nbspam.scoring.events import checked_alpha
+from nbspam.models.words import WordCounts, as_counts, log_absent
+from nbspam.scoring.events import checked_alpha, scaled
 from nbspam.scoring.priors import log_priors
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from nbspam.errors import UsageError
+from nbspam.scoring.events import scaled
 from nbspam.scoring.numeric import (
     MAX_MAGNITUDE,
     QUANTA,
@@ -241,7 +242,7 @@ def conditionals(scorer: AodeScorer, k: int, less: int = 0) -> Floats:
         first, second = np.divmod(keys, totals.cells)
         pairs[first, second] = pairs[second, first] = list(totals.pairs[k].values())
     table = np.zeros_like(pairs)
-    scale, pseudo = (1.0 / scorer.alpha, 1.0) if scorer.alpha > 1 else (1.0, scorer.alpha)
+    scale, pseudo = scaled(scorer.alpha)
     for f, row in enumerate(totals.counts[k]):
         own = slice(totals.offsets[f], totals.offsets[f] + len(row))
         known = np.maximum(pairs[:, own].sum(axis=1, keepdims=True) - less, 0) * scale + pseudo * len(row)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from nbspam.scoring.events import WORD_EVENT_MODELS, WordTotals, checked_alpha, make_word_scorer
+from nbspam.scoring.events import WORD_EVENT_MODELS, WordTotals, checked_alpha, make_word_scorer, scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,11 +150,6 @@ def log_joint(
 def _histogram(row: Integers) -> dict[int, int]:
     values, words = np.unique(row, return_counts=True)
     return dict(zip(values.tolist(), words.tolist(), strict=True))
-
-
-def scaled(alpha: float) -> tuple[float, float]:
-    """(scale of the counts, pseudo-count): above 1 all is divided by lambda, so that nothing overflows."""
-    return (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
 
 
 def _smooth_multinomial(cells: Integers, alpha: float, uses_presence: bool) -> Weights:

@@ -75,6 +75,11 @@ def checked_alpha(alpha: float) -> float:
     )
 
 
+def scaled(alpha: float) -> tuple[float, float]:
+    """(scale of the counts, pseudo-count): above 1 all is divided by lambda, so that nothing overflows."""
+    return (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
+
+
 def make_word_scorer(
     event_model: str, totals: WordTotals, alpha: float, normalise: bool = False
 ) -> WordScorer:
@@ -141,8 +146,7 @@ class PresenceScorer(WordScorer):
         self._prepare(totals.documents, totals.vocabulary_size)
 
     def _prepare(self, sums: Counts, vocabulary_size: int) -> None:
-        # Above 1, lambda divides numerator and denominator: no overflow up to the largest float.
-        self._scale, self._pseudo = (1.0 / self.alpha, 1.0) if self.alpha > 1 else (1.0, self.alpha)
+        self._scale, self._pseudo = scaled(self.alpha)
         self._log_total = [log_or_minus_inf(n * self._scale + self._pseudo * vocabulary_size) for n in sums]
         self.concentration = [n + self.alpha * vocabulary_size for n in sums]
 
@@ -236,7 +240,7 @@ class ComplementScorer(WordScorer):
     def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
         super().__init__("complement", len(totals.messages), alpha)
         self.uses_prior = self.class_count == 1
-        self._scale, self._pseudo = (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
+        self._scale, self._pseudo = scaled(alpha)
         size, everything = totals.vocabulary_size, sum(totals.occurrences)
         others = [everything - n for n in totals.occurrences]
         self._log_total = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in others]
@@ -325,7 +329,7 @@ def log_absent(count: float, messages: float, alpha: float) -> float:
     Small phi by log1p: a vocabulary has a million words that are hardly ever there, and the
     rounding errors of a difference of logs would add up.
     """
-    scale, pseudo = (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
+    scale, pseudo = scaled(alpha)
     present, absent = count * scale + pseudo, (messages - count) * scale + pseudo
     if absent <= 0:
         return -inf
