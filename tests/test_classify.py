@@ -106,6 +106,9 @@ def test_a_status_for_a_model_of_other_classes_is_refused(folder: Path) -> None:
     done, output, said = classify(folder / "three", "--exit-code", stdin=HAM)
     assert (done, output) == (64, b"")
     assert "[exit-code-classes]" in said
+    done, output, said = classify(folder / "three", "-p", "--exit-code", stdin=HAM)
+    assert (done, output) == (75, HAM)
+    assert "[exit-code-classes]" in said
 
 
 def test_a_status_speaks_of_one_message(folder: Path) -> None:

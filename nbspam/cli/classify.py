@@ -211,12 +211,17 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
             "name one message",
             "exit-code-many",
         )
-    if classifier.model.classes != HAM_AND_SPAM:
-        remedy = "read the verdict on stdout instead"
-        raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
+    _check_has_status(classifier)
     verdict = classifier.verdict(found[0][1], found[0][0])
     _write(_form(classifier, verdict, options))
     return EXIT_CODES[verdict.label]
+
+
+def _check_has_status(classifier: Classifier) -> None:
+    """A verdict of another class has no status of its own: 0 would call it spam."""
+    if classifier.model.classes != HAM_AND_SPAM:
+        remedy = "read the verdict on stdout instead"
+        raise UsageError("--exit-code", "is for models of ham and spam", remedy, "exit-code-classes")
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
@@ -235,10 +240,12 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         from nbspam.cli.passthrough import marked
 
         classifier = _open(options)
+        if "exit_code" in options:
+            _check_has_status(classifier)
         verdict = classifier.verdict(_message(data), STDIN_NAME)
         output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
         if "exit_code" in options:
-            status = EXIT_CODES.get(verdict.label, 0)
+            status = EXIT_CODES[verdict.label]
     except NbspamError as error:
         sys.stderr.write(error_text(error))
         output, status = data, TryAgainError.status
