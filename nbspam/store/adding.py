@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nbspam.store.derived import recount
-from nbspam.store.reader import count_columns, rows_of_keys
+from nbspam.store.reader import count_columns
 from nbspam.store.updater import Updater
 
 
@@ -43,12 +43,6 @@ def add_counts(
         learned,
     )
     recount(connection)
-
-
-def document_counts(updater: Updater, keys: Sequence[int]) -> list[tuple[int, ...]]:
-    """(key, documents_0, documents_1, ...) of those keys that the model has."""
-    columns = ", ".join(f"documents_{k}" for k in range(updater.n_classes))
-    return rows_of_keys(updater.connection, columns, keys)
 
 
 def vocabulary_keys(updater: Updater) -> list[int]:

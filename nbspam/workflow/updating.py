@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
@@ -20,11 +21,13 @@ from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
+from nbspam.scoring.scorer import on_prior
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
-from nbspam.store.adding import add_counts, document_counts, vocabulary_keys
+from nbspam.store.adding import add_counts, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
+from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, ways_to_see
@@ -33,6 +36,7 @@ from nbspam.workflow.training import Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
+    from nbspam.models.views import Background
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 1_400_000
@@ -133,7 +137,10 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
         return 0
     fixed = model.settings.get("vocabulary") == "fixed"
     views = model.settings.get("views", ALL_VIEWS) if fixed else ""
-    seen = ways_to_see(block)[-1](block, _documents(updater, block), views)
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
+    documents = _documents(now, block)
+    seen = ways_to_see(block)[-1](block, documents, views)
+    _add_outside(seen.background, now, block, documents)
     sample = fresh_sample(seen, settings, block, views)
     steps = STEP_BUDGET // len(weights) ** 2
     rows = range(max(0, len(sample.labels) - max(1, steps)), len(sample.labels))
@@ -144,12 +151,18 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     return len(rows)
 
 
-def _documents(updater: Updater, block: Block) -> Ints:
-    """int64 (n_classes, n_columns): the model's counts, the new ones among them, by column."""
-    order = np.argsort(block.keys)
-    ascending = block.keys[order]
-    found = np.zeros((updater.n_classes, len(block.keys)), np.int64)
-    wanted = [key for key in ascending.tolist() if key != NOTAWORD_KEY]
-    known = np.array(document_counts(updater, wanted), np.int64).reshape(-1, 1 + updater.n_classes)
-    found[:, order[np.searchsorted(ascending, known[:, 0])]] = known[:, 1:].T
-    return found
+def _documents(now: Model, block: Block) -> NDArray[Any]:
+    """Numbers (n_classes, n_columns): the counts of the model by column; of NOTAWORD, no evidence, none."""
+    found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
+    nothing = (0,) * (2 * len(now.classes))
+    rows = [found.get(key, nothing)[::2] for key in block.keys.tolist()]
+    return np.array(rows).reshape(-1, len(now.classes)).T.copy()
+
+
+def _add_outside(background: Background, now: Model, block: Block, documents: NDArray[Any]) -> None:
+    """Adds N_k and |V| of the tokens that the model has and no message of the block."""
+    for k, counts in enumerate(documents):
+        inside = np.bincount(block.views, counts, N_VIEWS)
+        background.totals[k] += (np.array(now.documents)[:, k] - inside)[:, None]
+    met = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
+    background.words[...] += (np.array(now.words) - met)[:, None]

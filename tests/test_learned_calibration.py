@@ -1,0 +1,189 @@
+"""The calibration goes on learning: one step by the book, and the same steps whatever way mail comes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.scoring import calibration
+from nbspam.scoring.calibration import first_weights
+from nbspam.scoring.scorer import Scorer
+from nbspam.settings import Settings, from_text
+from nbspam.sources import Item, open_labelled
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.store.updater import updating
+from nbspam.workflow import calibrating, merging
+from nbspam.workflow import updating as bulk
+from nbspam.workflow.counting import counted_message
+from nbspam.workflow.learning import learn, unlearn
+from nbspam.workflow.merging import merge
+from nbspam.workflow.prior_model import PriorModel
+from nbspam.workflow.training import Choices, train
+from nbspam.workflow.updating import update
+from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from tests.mail_samples import make_corpus
+
+CLASSES = ("ham", "spam")
+Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
+
+
+class Learner:
+    """The calibration of a model, taught in memory by messages that the model has not counted yet."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.weights, self.covariance = stored(path)
+
+    def learn(self, item: Item) -> None:
+        model = open_model(self.path)
+        settings = from_text(model.settings)
+        scored = Scorer(model, settings).score(counted_message(item.read(), settings))
+        label = CLASSES.index(item.label)
+        calibration.learn(self.weights, self.covariance, scored.evidence, scored.unknown, label)
+        model.close()
+
+
+def stored(path: str) -> Calibration:
+    model = open_model(path)
+    found = model.calibration(), model.covariance()
+    model.close()
+    return found
+
+
+def check_equal(
+    one: tuple[list[float], list[list[float]]], other: tuple[list[float], list[list[float]]]
+) -> None:
+    np.testing.assert_allclose(one[0], other[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(one[1], other[1], rtol=0, atol=1e-9)
+
+
+def items_of(folder: Path, sizes: dict[str, int], seed: int, dated: bool = True) -> list[Item]:
+    """Made-up mail; dated mail in the order of its dates."""
+    items = list(open_labelled([str(make_corpus(folder, sizes, seed, dated))]).items())
+    return sorted(items, key=lambda item: Path(item.path).name)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose calibration has learned from 50 messages."""
+    folder = tmp_path_factory.mktemp("trained")
+    train(items_of(folder / "mail", {"ham": 26, "spam": 24}, 1), CLASSES, str(folder / "m"), Settings())
+    return folder / "m"
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> str:
+    return shutil.copy(trained, str(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
+    """Precision and mean by the book: P + p(1-p) x x', w + (1-p) S x, p the odds of class against rival."""
+    random = np.random.default_rng(n_classes)
+    kinds = ("evidence", "cautious")
+    for label in range(n_classes):
+        weights, covariance = first_weights(n_classes, kinds)
+        evidence = random.normal(size=(6, n_classes))
+        evidence[:, 0] = 0.0
+        unknown = random.random(3).tolist()
+        rows = [calibration.design(evidence.tolist(), unknown, k, n_classes) for k in range(n_classes)]
+        design = np.array(rows)
+        design[0] = 0.0
+        z = design @ weights
+        rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
+        x = design[label] - design[rival]
+        right = 1 / (1 + np.exp(z[rival] - z[label]))
+        precision = np.linalg.inv(covariance) + right * (1 - right) * np.outer(x, x)
+        mean = weights + np.linalg.inv(precision) @ x * (1 - right)
+        calibration.learn(weights, covariance, evidence.tolist(), unknown, label)
+        check_equal((weights, covariance), (mean.tolist(), np.linalg.inv(precision).tolist()))
+
+
+def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
+    for item in items_of(tmp_path / "new", {"ham": 2, "spam": 2}, 2):
+        by_hand = Learner(model)
+        by_hand.learn(item)
+        assert by_hand.weights != stored(model)[0]
+        assert learn(model, item.label, item.read()) == "learned"
+        check_equal(stored(model), (by_hand.weights, by_hand.covariance))
+
+
+def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:
+    item = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)[0]
+    wrong = CLASSES[1 - CLASSES.index(item.label)]
+    learn(model, item.label, item.read())
+    before = stored(model)
+    assert learn(model, item.label, item.read()) == "already learned"
+    assert learn(model, wrong, item.read()) == "moved"
+    assert unlearn(model, item.read()) == "forgotten"
+    assert stored(model) == before
+
+
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize("standing", ["alone", "on a prior", "on a word list"])
+def test_one_message_added_in_bulk_teaches_as_learning_it_does(
+    model: str, tmp_path: Path, dated: bool, standing: str
+) -> None:
+    own = items_of(tmp_path / "own", {"ham": 3, "spam": 2}, 6)
+    if standing == "on a prior":
+        with PriorModel(model, 9.0, CLASSES) as prior:
+            train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
+    elif standing == "on a word list":
+        words = build_vocabulary(own, CLASSES, Choice(size=40)).vocabulary
+        train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
+    for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
+        single = shutil.copy(model, str(tmp_path / "single"))
+        learn(single, item.label, item.read())
+        assert update([item], CLASSES, model).calibrated_on == 1
+        check_equal(stored(model), stored(single))
+
+
+@pytest.mark.parametrize("steps", [1000, 5])
+def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    items = items_of(tmp_path / "new", {"ham": 10, "spam": 10}, 4)
+    single = shutil.copy(model, str(tmp_path / "single"))
+    monkeypatch.setattr(bulk, "STEP_BUDGET", steps * len(stored(model)[0]) ** 2)
+    first = max(int(len(items) * calibrating.WARM_UP_SHARE), len(items) - steps)
+    by_hand = Learner(single)
+    for number, item in enumerate(items):
+        if number >= first:
+            by_hand.learn(item)
+        learn(single, item.label, item.read())
+    assert update(items, CLASSES, model).calibrated_on == len(items) - first
+    check_equal(stored(model), (by_hand.weights, by_hand.covariance))
+
+
+def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, tmp_path: Path) -> None:
+    fresh = shutil.copy(model, str(tmp_path / "fresh"))
+    with updating(fresh) as updater:
+        names, weights, _ = updater.calibration()
+        updater.write_calibration(names, *first_weights(2, Settings().kinds))
+    assert len(stored(fresh)[0]) == len(weights)
+    for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
+        assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)
+        check_equal(stored(str(tmp_path / "merged")), stored(model))
+
+
+def test_where_rounding_leaves_no_posterior_the_calibration_of_most_messages_stands(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "_is_sound", lambda covariance: False)
+    small = str(tmp_path / "small")
+    train(items_of(tmp_path / "mail", {"ham": 21, "spam": 21}, 5), CLASSES, small, Settings())
+    for parts in ([model, small], [small, model]):
+        assert merge(parts, str(tmp_path / "merged")).calibrated == 1
+        assert stored(str(tmp_path / "merged")) == stored(model)
+
+
+def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp_path: Path) -> None:
+    items = items_of(tmp_path / "mail", {"ham": 3, "news": 3, "spam": 3}, 7)
+    with PriorModel(model, 9.0, ("ham", "news", "spam")) as prior:
+        train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
+    assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
+    assert check_model(str(tmp_path / "m")) == []
