@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.__main__ import _run
-from nbspam.cli import classify as command
 from nbspam.cli import classify_command as by_click
 from nbspam.cli.lane import parse_arguments
 from nbspam.cli.options import CLASSIFY
-from nbspam.workflow.classifying import Classifier
+from nbspam.cli.passthrough import own_fields
+from nbspam.decision import zero_one_loss
+from nbspam.scoring.scorer import Scored
+from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
 from tests.tiny_mail import mail, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -169,10 +171,40 @@ def test_the_flags_that_users_of_other_filters_know(
 
 
 def test_the_header_gives_the_figures_of_the_verdict(folder: Path) -> None:
-    verdict = command.open_classifier(str(folder / "two")).verdict(SPAM, "-")
+    verdict = open_classifier(str(folder / "two")).verdict(SPAM, "-")
     _, output, _ = classify(folder / "two", "-p", stdin=SPAM)
     figures = f"probability={verdict.probability:.4f}; log-odds={verdict.log_odds:.1f};"
     assert output.startswith(f"X-Nbspam: spam; {figures}\n\tclues=".encode())
+
+
+def test_the_clues_are_the_tokens_that_say_most(folder: Path) -> None:
+    verdict = open_classifier(str(folder / "two")).verdict(SPAM, "-")
+    said = {
+        part.text: part.values[1] - part.values[0]
+        for part in verdict.scored.parts
+        if part.kind in ("token", "feature")
+    }
+    clues = top_clues(verdict)
+    assert len(clues) == 10
+    assert dict(clues).items() <= said.items()
+    least = abs(clues[-1][1])
+    assert all(abs(nats) <= least for text, nats in said.items() if text not in dict(clues))
+    assert [abs(nats) for _, nats in clues] == sorted((abs(nats) for _, nats in clues), reverse=True)
+
+
+@given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9))))
+def test_whatever_a_clue_holds_it_stays_within_its_quotes(clues: list[tuple[str, float]]) -> None:
+    scored = Scored([0.0, 1.0], [])
+    field = own_fields(Verdict("-", scored, ("ham", "spam"), zero_one_loss(2)), clues, False)
+    head, quoted, end = field.split('"')
+    assert (head.count("\n"), end) == (1, "\n")
+    assert "\\" not in quoted
+    written = quoted.split(",\n\t") if clues else []
+    assert len(written) == len(clues)
+    for text in written:
+        assert text.isascii()
+        assert text.isprintable()
+        assert "," not in text
 
 
 def test_a_list_of_paths_is_classified_in_its_order_behind_the_paths_given(folder: Path) -> None:

@@ -207,6 +207,32 @@ def test_a_message_in_both_models_counts_twice_as_in_one_training(tmp_path: Path
     assert counts(tmp_path / "c") == counts(tmp_path / "b")
 
 
+@pytest.mark.parametrize(
+    ("label", "ham", "spam"),
+    [
+        ("spam", ["two"], ["one", "three"]),
+        ("ham", ["one", "one", "two"], ["three"]),
+        ("", ["two"], ["three"]),
+    ],
+)
+def test_a_message_of_several_countings_moves_whole_and_is_forgotten_one_by_one(
+    tmp_path: Path, label: str, ham: list[str], spam: list[str]
+) -> None:
+    def model(name: str, texts: dict[str, list[str]]) -> Path:
+        folder = write_folders(tmp_path / f"{name}.mail", {k: map(mail, some) for k, some in texts.items()})
+        return trained(list(open_labelled([str(folder)]).items()), tmp_path / name)
+
+    path = model("before", {"ham": ["one", "one", "two"], "spam": ["one", "three"]})
+    if label:
+        assert learn(str(path), label, mail("one")) == "moved"
+        assert learn(str(path), label, mail("one")) == "already learned"
+    else:
+        done = [unlearn(str(path), mail("one")) for _ in range(4)]
+        assert done == ["forgotten", "forgotten", "forgotten", "was never learned"]
+    assert counts(path) == counts(model("after", {"ham": ham, "spam": spam}))
+    assert check_model(str(path)) == []
+
+
 def test_update_through_the_command_adds_one_class_too(items: Items, data: Path, tmp_path: Path) -> None:
     whole = trained(items, tmp_path / "whole")
     ham = [item for item in items if item.label == "ham"]
