@@ -28,7 +28,7 @@ VERDICTS = [("ham", HAM, [], 1), ("spam", SPAM, [], 0), ("unsure", SPAM, ["--los
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of ham and spam, one of three classes, and a message."""
+    """Models of ham and spam, of words and of numeric features; one of three classes; a message."""
     place = tmp_path_factory.mktemp("classify")
     two = {"ham": [HAM, mail("lunch tomorrow")] * 6, "spam": [SPAM, mail("you won a prize")] * 6}
     three = {"ham": [HAM], "news": [mail("headlines of the day")], "spam": [SPAM]}
@@ -36,6 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_folders(place / f"{name}.mail", classes)
         model = ["-m", str(place / name)]
         assert called(["train", "-q", "-j1", str(place / f"{name}.mail"), *model])[0] == 0
+    numeric = ["--event-model", "gaussian", "-m", str(place / "numeric")]
+    assert called(["train", "-q", "-j1", str(place / "two.mail"), *numeric])[0] == 0
     (place / "spam.eml").write_bytes(SPAM)
     return place
 
@@ -79,6 +81,10 @@ def test_what_the_lane_understands_click_reads_alike(arguments: list[str]) -> No
         patch.setattr(by_click, "classify", lambda options, paths: read.append((options, paths)))
         by_click.classify_command.main(arguments, standalone_mode=False)
     assert read == [understood]
+
+
+def test_the_lane_reads_paths_that_look_like_options() -> None:
+    assert parse_arguments(["-", "a", "--", "-p", "--"]) == ({}, ["-", "a", "-p", "--"])
 
 
 @pytest.mark.parametrize(("name", "flags", "takes_value"), [option[:3] for option in CLASSIFY])
@@ -177,8 +183,9 @@ def test_the_header_gives_the_figures_of_the_verdict(folder: Path) -> None:
     assert output.startswith(f"X-Nbspam: spam; {figures}\n\tclues=".encode())
 
 
-def test_the_clues_are_the_tokens_that_say_most(folder: Path) -> None:
-    verdict = open_classifier(str(folder / "two")).verdict(SPAM, "-")
+@pytest.mark.parametrize("model", ["two", "numeric"])
+def test_the_clues_are_the_tokens_or_features_that_say_most(folder: Path, model: str) -> None:
+    verdict = open_classifier(str(folder / model)).verdict(SPAM, "-")
     said = {
         part.text: part.values[1] - part.values[0]
         for part in verdict.scored.parts
