@@ -22,13 +22,14 @@ import pytest
 from nbspam.engine import accumulator
 from nbspam.engine.accumulator import representative_rows, select_rows
 from nbspam.engine.block import BlockBuilder
-from nbspam.errors import CannotCreateError, TryAgainError
+from nbspam.errors import CannotCreateError, TryAgainError, UsageError
 from nbspam.scoring.calibration import first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.store.updater import updating
 from nbspam.tokens.bag import MEASURES_VIEW, Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
@@ -230,6 +231,18 @@ def test_a_message_of_several_countings_moves_whole_and_is_forgotten_one_by_one(
         done = [unlearn(str(path), mail("one")) for _ in range(4)]
         assert done == ["forgotten", "forgotten", "forgotten", "was never learned"]
     assert counts(path) == counts(model("after", {"ham": ham, "spam": spam}))
+    assert check_model(str(path)) == []
+
+
+def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -> None:
+    """A message is known by its digest; a model that counted other tokens of it stays as it is."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    path = trained(list(open_labelled([str(folder)]).items()), tmp_path / "m")
+    before = counts(path)
+    for row in ((token_key("never"), 1, "never", 1), (token_key("two"), 1, "two", 1)):
+        with pytest.raises(UsageError, match="cannot be removed"), updating(str(path)) as updater:
+            updater.count(0, 1, [row], -1)
+    assert counts(path) == before
     assert check_model(str(path)) == []
 
 

@@ -14,7 +14,7 @@ from nbspam.scoring.evidence import measure_evidence
 from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
-from nbspam.store.reader import open_model
+from nbspam.store.reader import open_model, store_error
 from nbspam.tokens.bag import MEASURES_VIEW
 from nbspam.tokens.measures import N_BINS
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
@@ -357,6 +357,24 @@ def test_a_damaged_row_of_a_numeric_feature_is_a_damaged_model(
     connection.close()
     for command in (["classify"], ["learn", "spam"], ["explain"], ["model", "info"]):
         assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "slug"),
+    [
+        ("database is locked", 75, "model-busy"),
+        ("database table is locked", 75, "model-busy"),
+        ("database or disk is full", 74, "no-space"),
+        ("attempt to write a readonly database", 74, "model-readonly"),
+        ("unable to open database file", 74, "model-readonly"),
+        ("disk I/O error", 74, "model-io"),
+        ("database disk image is malformed", 65, "model-damaged"),
+        ("no such table: token", 65, "model-damaged"),
+    ],
+)
+def test_what_sqlite_says_is_told_with_the_status_that_fits(said: str, status: int, slug: str) -> None:
+    told = store_error("the model", sqlite3.OperationalError(said))
+    assert (told.status, told.slug, told.where) == (status, slug, "the model")
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

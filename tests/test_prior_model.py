@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from nbspam.errors import BadDataError, UsageError
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
@@ -21,6 +24,7 @@ from nbspam.workflow.counting import counted_message
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
+from nbspam.workflow.updating import update
 from tests.mail_samples import make_corpus
 
 WEIGHT = 7.3  # messages: a count of the prior is worth 7.3 / 40
@@ -89,3 +93,26 @@ def test_a_prior_model_gives_its_file_back(prior: str) -> None:
     with PriorModel(prior, WEIGHT, ("ham", "spam")):
         assert len(opened()) == before + 1
     assert len(opened()) == before
+
+
+@pytest.mark.parametrize("what", ["update", "prior"])
+def test_features_of_another_version_are_not_added_up(tmp_path: Path, what: str) -> None:
+    """Counts are kept by the number of a feature: under another name it would be another one's."""
+    source = open_labelled([str(make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, seed=4))])
+    items, path = list(source.items()), str(tmp_path / "model")
+    train(items, source.classes, path, Settings(features="both"))
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE numeric_feature SET name = 'older' WHERE number = 0")
+    before = Path(path).read_bytes()
+    if what == "update":
+        with pytest.raises(BadDataError, match="other numeric features"):
+            update(items, source.classes, path)
+    else:
+        with (
+            PriorModel(path, WEIGHT, source.classes) as prior,
+            pytest.raises(UsageError, match="other numeric"),
+        ):
+            choices = Choices(prior=prior)
+            train(items, source.classes, str(tmp_path / "new"), Settings(features="both"), choices=choices)
+    assert Path(path).read_bytes() == before
+    assert not (tmp_path / "new").exists()
