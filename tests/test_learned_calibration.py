@@ -18,6 +18,7 @@ from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.workflow import calibrating, merging
 from nbspam.workflow import updating as bulk
+from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.counting import counted_message
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
@@ -41,7 +42,7 @@ class Learner:
     def learn(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        scored = Scorer(model, settings).score(counted_message(item.read(), settings))
+        scored = Scorer(as_scored(model), settings).score(counted_message(item.read(), settings))
         label = CLASSES.index(item.label)
         calibration.learn(self.weights, self.covariance, scored.evidence, scored.unknown, label)
         model.close()

@@ -20,22 +20,29 @@ from nbspam.models.leave_one_out import ALPHA_GRID
 from nbspam.models.scoring_rules import Rule, word_counts_of
 from nbspam.models.words import WordCounts
 from nbspam.settings import Settings
+from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import aligned_documents, fresh_sample, joined, ways_to_see
+from nbspam.workflow.fixed_words import Fixed, fixed_of
 
 
 def best_averaged_alpha(
-    sample: Block, documents: Ints, settings: Settings, grid: Sequence[float] = ALPHA_GRID
+    sample: Block,
+    documents: Ints,
+    settings: Settings,
+    grid: Sequence[float] = ALPHA_GRID,
+    fixed: Fixed | None = None,
 ) -> float:
     """The lambda of the grid with least log loss; the larger one of two that are equal.
 
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
+    fixed     : a fixed vocabulary; None where every token has counts
     """
-    seen = [way(sample, documents, "") for way in ways_to_see(sample)]
+    seen = [way(sample, documents, fixed) for way in ways_to_see(sample)]
     losses = []
     for alpha in sorted(grid, reverse=True):
-        found = joined([fresh_sample(one, settings.replaced(alpha=alpha), sample) for one in seen])
+        found = joined([fresh_sample(one, settings.replaced(alpha=alpha), sample, fixed) for one in seen])
         weights, _ = fit(found.evidence, found.labels)
         losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))
     return -min(losses)[1]
@@ -47,15 +54,28 @@ def best_alpha(
     counts: Accumulator,
     table: Table,
     features: FeatureCounts | None,
+    vocabulary: Vocabulary | None = None,
 ) -> float:
     """What `--alpha auto` chooses for a model trained on these counts, by its latest messages."""
+    sample = counts.recent()
     if settings.averaged:
-        sample = counts.recent()
-        return best_averaged_alpha(sample, aligned_documents(sample, table), settings)
-    words = None if settings.features == "numeric" else _word_counts(counts.messages, table)
+        documents = aligned_documents(sample, table)
+        return best_averaged_alpha(sample, documents, settings, fixed=fixed_of(vocabulary))
+    rule = counted_rule(settings, classes, counts.messages, table, features)
+    return rule.best_alpha(_feature_block(counts) if settings.features == "numeric" else sample)
+
+
+def counted_rule(
+    settings: Settings,
+    classes: tuple[str, ...],
+    messages: Ints,
+    table: Table,
+    features: FeatureCounts | None,
+) -> Rule:
+    """The textbook model of counts as a model file has them."""
+    words = None if settings.features == "numeric" else _word_counts(messages, table)
     keys = table.keys[table.keys != NOTAWORD_KEY]
-    rule = Rule(settings, classes, counts.messages, keys, words, features)
-    return rule.best_alpha(_feature_block(counts) if words is None else counts.recent())
+    return Rule(settings, classes, messages, keys, words, features)
 
 
 def _word_counts(messages: Ints, table: Table) -> WordCounts:

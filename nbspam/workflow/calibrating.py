@@ -32,7 +32,7 @@ from nbspam.models.views import (
 )
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.fixed_words import outside_tokens
+from nbspam.workflow.fixed_words import Fixed, fixed_of, outside_tokens
 
 # How much of each sample: docs/experiments/calibration.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     rows: Ints
 
 
-Way = Callable[[Block, Ints, str], Seen]
+Way = Callable[[Block, Ints, Fixed | None], Seen]
 
 
 class Fitted(NamedTuple):
@@ -86,11 +86,11 @@ def calibration_begun(
     if not settings.averaged:
         yield lambda: NOT_FITTED
         return
-    fixed_views = vocabulary.views if vocabulary else ""
+    fixed = fixed_of(vocabulary)
     documents = aligned_documents(block, table)
     ways = ways_to_see(block)
     with (
-        Held((block, documents, settings, fixed_views)) as held,
+        Held((block, documents, settings, fixed)) as held,
         begun(_SampleWork(held), ways, min(jobs, len(ways))) as samples,
     ):
         yield lambda: calibrate_on(joined(list(samples)), len(block))
@@ -99,12 +99,12 @@ def calibration_begun(
 class _SampleWork:
     """One way of seeing the held block -> the sample; the callable that goes to the worker processes."""
 
-    def __init__(self, held: Held[tuple[Block, Ints, Settings, str]]) -> None:
+    def __init__(self, held: Held[tuple[Block, Ints, Settings, Fixed | None]]) -> None:
         self._held = held
 
     def __call__(self, way: Way) -> Sample:
-        block, documents, settings, fixed_views = self._held.value
-        return fresh_sample(way(block, documents, fixed_views), settings, block, fixed_views)
+        block, documents, settings, fixed = self._held.value
+        return fresh_sample(way(block, documents, fixed), settings, block, fixed)
 
 
 def calibrate_on(sample: Sample, messages: int | None = None) -> Fitted:
@@ -131,38 +131,45 @@ def ways_to_see(block: Block) -> list[Way]:
     return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
 
-def see_left_out(block: Block, documents: Ints, fixed_views: str = "") -> Seen:
+def see_left_out(block: Block, documents: Ints, fixed: Fixed | None = None) -> Seen:
     """Rows, each scored without itself and its exact copies: all, or some evenly taken if others come beside.
 
-    documents   : int64 (n_classes, n_columns), n_jk, the block's own messages among the counted
-    fixed_views : the views that a fixed vocabulary reads; empty where every token has counts
+    documents : int64 (n_classes, n_columns), n_jk, the block's own messages among the counted
+    fixed     : a fixed vocabulary; None where every token has counts
     """
-    inner = _inner(block, documents, fixed_views)
+    inner = _inner(block, documents, fixed)
     most = MAX_LEFT_OUT if is_dated(inner.dates) else len(inner)
     rows = np.arange(0, len(inner), max(1, -(-len(inner) // max(1, most))))
     some = select_rows(inner, rows)
     copies = exact_copies(inner, len(documents))[:, rows]
-    return Seen(some, leave_one_out(some, documents, copies), rows)
+    return Seen(some, _all_words(leave_one_out(some, documents, copies), fixed), rows)
 
 
-def see_as_they_came(block: Block, documents: Ints, fixed_views: str = "") -> Seen:
+def see_as_they_came(block: Block, documents: Ints, fixed: Fixed | None = None) -> Seen:
     """The later rows, each scored with what was counted before it came; parameters as for see_left_out."""
-    inner = _inner(block, documents, fixed_views)
+    inner = _inner(block, documents, fixed)
     order = time_order(inner)
     rows = order[int(len(order) * WARM_UP_SHARE) :]
-    background = prequential(inner, documents, order)
+    background = _all_words(prequential(inner, documents, order), fixed)
     return Seen(select_rows(inner, rows), background.of_rows(inner, rows), rows)
 
 
-def _inner(block: Block, documents: Ints, fixed_views: str) -> Block:
-    return without_columns(block, np.asarray(documents.any(axis=0))) if fixed_views else block
+def _inner(block: Block, documents: Ints, fixed: Fixed | None) -> Block:
+    return without_columns(block, np.asarray(documents.any(axis=0))) if fixed else block
 
 
-def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed_views: str = "") -> Sample:
+def _all_words(background: Background, fixed: Fixed | None) -> Background:
+    """The words of a fixed vocabulary are as many before the first message as after the last."""
+    if fixed is None:
+        return background
+    return background._replace(words=np.broadcast_to(fixed.words[:, None] + 1.0, background.words.shape))
+
+
+def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed: Fixed | None = None) -> Sample:
     """The evidence of the seen rows of a block under one way of scoring."""
     outside = None
-    if fixed_views:
-        outside = outside_tokens(seen.block, select_rows(block, seen.rows), fixed_views)
+    if fixed:
+        outside = outside_tokens(seen.block, select_rows(block, seen.rows), fixed.views)
     found = view_evidence(seen.block, seen.background, settings, outside)
     return Sample(found, seen.block.labels.astype(np.int64))
 

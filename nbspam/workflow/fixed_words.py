@@ -6,14 +6,45 @@ them (|V| is the vocabulary's from the start), and tokens of a message that have
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nbspam.engine.accumulator import Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import Floats, view_lengths
 from nbspam.settings import ALL_VIEWS, Settings
-from nbspam.tokens.bag import MEASURES_VIEW, READ_NUMBERS, VIEW_NAMES, VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, READ_NUMBERS, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.file import Vocabulary
+
+
+class Fixed(NamedTuple):
+    """What evidence is made of beside counts, where the vocabulary is fixed.
+
+    views : those that are read, as Settings.views has them
+    words : int64 (N_VIEWS,), words by view, met or not; |V| less NOTAWORD
+    """
+
+    views: str
+    words: Ints
+
+
+def fixed_of(vocabulary: Vocabulary | None) -> Fixed | None:
+    """The same of a vocabulary; None where every word counts."""
+    if vocabulary is None:
+        return None
+    numbers = [word.view for word in vocabulary.words[1:]]
+    return Fixed(vocabulary.views, np.bincount(np.array(numbers, np.int64), minlength=N_VIEWS))
+
+
+def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+    """A way of scoring by a vocabulary: it has no measures, and says which views are read.
+
+    A word outside it may be one that every message has, so it is no news.
+    """
+    if vocabulary is None:
+        return settings
+    return settings.replaced(novelty=0.0, measures=False, views=vocabulary.views)
 
 
 def view_numbers(views: str) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import NOT_FITTED, Fitted, aligned_documents, fresh_sample, ways_to_see
+from nbspam.workflow.fixed_words import fixed_of
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
@@ -113,7 +114,9 @@ class PriorModel:
         if with_features:
             file.numeric_counts(self._tables.numeric_rows())
 
-    def calibrate(self, block: Block, table: Table, settings: Settings) -> Fitted:
+    def calibrate(
+        self, block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
+    ) -> Fitted:
         """The prior model's calibration after the messages of a block, all among the counted."""
         if not settings.averaged:
             return NOT_FITTED
@@ -122,12 +125,14 @@ class PriorModel:
             return Fitted(np.array(weights), np.array(covariance), 0)
         before = self._table()
         own, prior = aligned_documents(block, table), aligned_documents(block, before)
-        seen = ways_to_see(block)[-1](block, own + self.factor * prior, "")
+        fixed = fixed_of(vocabulary)
+        seen = ways_to_see(block)[-1](block, own + self.factor * prior, fixed)
         background = seen.background
         totals, words = self._outside(block, table, before)
         background.totals[...] += totals[:, :, None]
-        background.words[...] += words[:, None]
-        sample = fresh_sample(seen, settings, block)
+        if fixed is None:
+            background.words[...] += words[:, None]
+        sample = fresh_sample(seen, settings, block, fixed)
         for row, label in enumerate(sample.labels.tolist()):
             evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
             calibration.learn(weights, covariance, evidence, unknown, label)

@@ -27,8 +27,8 @@ from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
+    settings_under,
     sorted_keys,
-    view_numbers,
     views_read,
     vocabulary_settings,
     with_all_words,
@@ -81,8 +81,7 @@ def train(
 ) -> Trained:
     """Counts the items and writes the model at `path`, whole or not at all."""
     choices = choices or Choices()
-    if choices.vocabulary:  # it has no measures; and a word outside it may be one that every message has
-        settings = settings.replaced(novelty=0.0, measures=False)
+    settings = settings_under(settings, choices.vocabulary)
     classes = choices.prior.classes if choices.prior else classes
     parts = read_blocks(items, classes, jobs, asked_by(settings))
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
@@ -104,16 +103,18 @@ def train_blocks(
     vocabulary, prior = choices.vocabulary, choices.prior
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     edges = prior.edges() if prior and with_features else None
-    views = view_numbers(vocabulary.views) if vocabulary else views_read(settings)
-    counts = Accumulator(len(classes), sorted_keys(vocabulary), views, with_words, with_features)
+    counts = Accumulator(
+        len(classes), sorted_keys(vocabulary), views_read(settings), with_words, with_features
+    )
     skipped = _count(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
-    features = _count_features(counts, len(classes), settings, edges)
+    features = counted_features(counts, len(classes), settings, edges)
     if choices.automatic:
         from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
 
-        settings = settings.replaced(alpha=best_alpha(settings, classes, counts, table, features))
+        chosen = best_alpha(settings, classes, counts, table, features, vocabulary)
+        settings = settings.replaced(alpha=chosen)
     used = _write(path, classes, settings, choices, counts, table, features, jobs)
     messages = tuple(counts.messages.tolist())
     alpha = settings.alpha if choices.automatic else None
@@ -154,7 +155,8 @@ def _calibration(
     if choices.sample and settings.averaged:
         return nullcontext(partial(calibrate_on, choices.sample))
     if choices.prior:
-        return nullcontext(partial(choices.prior.calibrate, counts.recent(), table, settings))
+        prior = partial(choices.prior.calibrate, counts.recent(), table, settings, choices.vocabulary)
+        return nullcontext(prior)
     return calibration_begun(counts.recent(), table, settings, choices.vocabulary, jobs)
 
 
@@ -177,9 +179,10 @@ def _write_counts(file: NewModel, table: Table, counts: Accumulator, features: F
         file.numeric_counts(features.rows())
 
 
-def _count_features(
+def counted_features(
     counts: Accumulator, n_classes: int, settings: Settings, edges: Edges | None
 ) -> FeatureCounts | None:
+    """The numeric features that were read, counted, in the bins of `edges`, else in bins of their own."""
     rows = counts.features
     if rows is None:
         return None

@@ -21,7 +21,6 @@ from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
-from nbspam.scoring.scorer import on_prior
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts, vocabulary_keys
@@ -31,7 +30,8 @@ from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import fresh_sample, ways_to_see
-from nbspam.workflow.fixed_words import views_read
+from nbspam.workflow.classifying import as_scored
+from nbspam.workflow.fixed_words import Fixed, views_read
 from nbspam.workflow.training import Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
@@ -135,13 +135,14 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return 0
-    fixed = model.settings.get("vocabulary") == "fixed"
-    views = model.settings.get("views", ALL_VIEWS) if fixed else ""
-    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    fixed = None
+    if model.settings.get("vocabulary") == "fixed":
+        fixed = Fixed(model.settings.get("views", ALL_VIEWS), np.array(now.words, np.int64))
     documents = _documents(now, block)
-    seen = ways_to_see(block)[-1](block, documents, views)
-    _add_outside(seen.background, now, block, documents)
-    sample = fresh_sample(seen, settings, block, views)
+    seen = ways_to_see(block)[-1](block, documents, fixed)
+    _add_outside(seen.background, now, block, documents, with_words=fixed is None)
+    sample = fresh_sample(seen, settings, block, fixed)
     steps = STEP_BUDGET // len(weights) ** 2
     rows = range(max(0, len(sample.labels) - max(1, steps)), len(sample.labels))
     for row in rows:
@@ -159,10 +160,17 @@ def _documents(now: Model, block: Block) -> NDArray[Any]:
     return np.array(rows).reshape(-1, len(now.classes)).T.copy()
 
 
-def _add_outside(background: Background, now: Model, block: Block, documents: NDArray[Any]) -> None:
-    """Adds N_k and |V| of the tokens that the model has and no message of the block."""
+def _add_outside(
+    background: Background, now: Model, block: Block, documents: NDArray[Any], with_words: bool
+) -> None:
+    """Adds N_k and |V| of the tokens that the model has and no message of the block.
+
+    with_words : |V| too; that of a fixed vocabulary is known without counting
+    """
     for k, counts in enumerate(documents):
         inside = np.bincount(block.views, counts, N_VIEWS)
         background.totals[k] += (np.array(now.documents)[:, k] - inside)[:, None]
+    if not with_words:
+        return
     met = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
     background.words[...] += (np.array(now.words) - met)[:, None]
