@@ -12,6 +12,7 @@ from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, Steps, say, skipped_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
+    check_views,
     jobs_option,
     json_option,
     labelled_source,
@@ -29,14 +30,16 @@ from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.evaluation.trec import result_lines
 from nbspam.sources import Source
+from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
+from nbspam.workflow.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 # Ways of counting and scoring that a model has from its training.
-KEPT_BY_MODEL = ("threshold", "views", "normalise", "numeric_model", "bins", "binning")
+KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
 
 @click.command("eval")
@@ -60,6 +63,12 @@ KEPT_BY_MODEL = ("threshold", "views", "normalise", "numeric_model", "bins", "bi
 @click.option("--by-time", is_flag=True, help="With --holdout: judge the newest messages, not a draw.")
 @click.option("-m", "--model", metavar="MODEL", help="Judge all messages by this model, as classify does.")
 @scoring_options
+@click.option(
+    "--vocab",
+    metavar="FILE",
+    help="Count the words of this vocabulary only, as train --vocab does; all others are NOTAWORD. One built "
+    "on the mail that is judged knows its words.",
+)
 @click.option(
     "--loss",
     metavar="COSTS",
@@ -93,6 +102,7 @@ def eval_command(**given: Any) -> None:
         nbspam eval ~/Maildir
         nbspam eval --replay --feedback delayed:100 trec/full/index
         nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
+        nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail or no model;
     73 cannot create a file; 74 I/O.
@@ -135,7 +145,11 @@ def chosen_method(given: dict[str, Any]) -> str:
 def _evaluate(
     method: str, source: Source, given: dict[str, Any], loss: Loss | None
 ) -> tuple[Evaluation, list[str]]:
-    plan = Plan(scoring_settings(given), given["alpha"] == "auto", loss, given["seed"], given["jobs"])
+    settings = scoring_settings(given)
+    check_views(settings, given)
+    vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
+    settings = settings_under(settings, vocabulary)
+    plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
     corpus, notes = read_source(source, given, asked_by(plan.settings))
     corpus = corpus.seen_by(plan.settings)
     shown = shows_progress(given["quiet"])

@@ -102,7 +102,8 @@ def _scoring(settings: Any) -> str:
     words = settings["event_model"]
     if settings.get("features") == "both":
         words = f"{words} and {settings.get('numeric_model')}"
-    return f"{words}, {how}, λ = {shown}"
+    codes = f", {settings['vocabulary_size']:,} codes" if "vocabulary_size" in settings else ""
+    return f"{words}, {how}, λ = {shown}{codes}"
 
 
 def _figures(found: Summary) -> Table:

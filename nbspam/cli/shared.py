@@ -227,6 +227,18 @@ def checked_views(text: str, features: str = "") -> str:
     return ",".join(name for name in READ_VIEWS if name in names)
 
 
+def check_views(settings: Settings, given: dict[str, Any]) -> None:
+    """Raises where something else than --views says what is read."""
+    for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
+        if settings.views != ALL_VIEWS and given.get(option):
+            flag = "--" + option.replace("_", "-")
+            why = f"{owner} says which tokens are read"
+            raise UsageError(f"--views {settings.views} {flag}", why, "leave out one of them", "views")
+    if settings.features == "numeric" and given.get("vocab"):
+        why = "numeric features are no words of a vocabulary"
+        raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")
+
+
 def checked_threshold(value: float) -> float:
     """The informative threshold, nats."""
     if not 0 <= value < float("inf"):

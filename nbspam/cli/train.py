@@ -11,6 +11,7 @@ import click
 from nbspam.cli.output import check_model_place
 from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
+    check_views,
     jobs_option,
     labelled_source,
     model_option,
@@ -22,7 +23,7 @@ from nbspam.cli.shared import (
 )
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.scoring.priors import log_priors, parse_prior
-from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
@@ -138,15 +139,6 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
                 trained = train(items, classes, model, settings, jobs, progress.advance, choices)
     if not quiet:
         say(train_summary(trained, source))
-
-
-def check_views(settings: Settings, given: dict[str, Any]) -> None:
-    """Raises where something else says which views are read."""
-    for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
-        if settings.views != ALL_VIEWS and given[option]:
-            flag = "--" + option.replace("_", "-")
-            why = f"{owner} says which tokens are read"
-            raise UsageError(f"--views {settings.views} {flag}", why, "leave out one of them", "views")
 
 
 def _train_by_regime(

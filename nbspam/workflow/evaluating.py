@@ -23,22 +23,26 @@ from nbspam.evaluation.near_duplicates import near_duplicate_groups
 from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.settings import Settings
 from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.bulk_filter import BlockCounts, BulkFilter, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
+from nbspam.workflow.fixed_filter import FixedFilter
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
 from nbspam.workflow.memory_model import bag_of, texts_of
 
 Step = Callable[[int], None]  # so many more steps are done
+Trained = BulkFilter | FixedFilter
 
 
 class Plan(NamedTuple):
     """How to judge.
 
-    settings  : the way of scoring
-    automatic : choose lambda on the messages trained on
-    loss      : what decisions cost; None for 0-1
-    seed      : of everything drawn
-    jobs      : processes
+    settings   : the way of scoring
+    automatic  : choose lambda on the messages trained on
+    loss       : what decisions cost; None for 0-1
+    seed       : of everything drawn
+    jobs       : processes
+    vocabulary : all other words are NOTAWORD; None: every word has its own count
     """
 
     settings: Settings
@@ -46,12 +50,15 @@ class Plan(NamedTuple):
     loss: Loss | None = None
     seed: int = 0
     jobs: int = 1
+    vocabulary: Vocabulary | None = None
 
     def described(self) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
         settings = self.settings
         found: dict[str, Any] = {name: getattr(settings, name) for name in Settings.__slots__}
         found["alpha"] = "auto" if self.automatic else settings.alpha
+        if self.vocabulary:
+            found["vocabulary_size"] = len(self.vocabulary.words)
         return found | {"seed": self.seed}
 
 
@@ -65,15 +72,21 @@ class Judged(NamedTuple):
 class _SplitWork:
     """Trains and judges one split; the callable that goes to the worker processes."""
 
-    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts], plan: Plan) -> None:
+    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts], plan: Held[Plan]) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
 
     def __call__(self, split: Split) -> Judged:
-        corpus, plan = self._corpus.value, self._plan
+        corpus, plan = self._corpus.value, self._plan.value
         train, rows = split
-        trained = trained_on(corpus, self._whole.value, train, plan.settings, plan.automatic)
+        if plan.vocabulary:
+            block, classes = corpus.block, corpus.classes
+            trained: Trained = FixedFilter(
+                block, train, plan.settings, classes, plan.vocabulary, plan.automatic
+            )
+        else:
+            trained = trained_on(corpus, self._whole.value, train, plan.settings, plan.automatic)
         loss = plan.loss or zero_one_loss(len(corpus.classes))
         outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
         return Judged(outcomes, _clues(corpus, trained, rows, outcomes, loss))
@@ -101,7 +114,7 @@ def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], 
 
 
 def _clues(
-    corpus: Corpus, trained: BulkFilter, rows: Ints, outcomes: list[Outcome], loss: Loss
+    corpus: Corpus, trained: Trained, rows: Ints, outcomes: list[Outcome], loss: Loss
 ) -> dict[str, tuple[ShortClue, ...]]:
     worst = (
         worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
@@ -149,9 +162,10 @@ def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Judged]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    with Held(corpus) as held, Held(count_rows(corpus.block, len(corpus.classes))) as whole:
+    counts = count_rows(corpus.block, len(corpus.classes))
+    with Held(corpus) as held, Held(counts) as whole, Held(plan) as held_plan:
         judged = []
-        for one in run_shards(_SplitWork(held, whole, plan), splits, plan.jobs):
+        for one in run_shards(_SplitWork(held, whole, held_plan), splits, plan.jobs):
             judged.append(one)
             if progress:
                 progress(1)

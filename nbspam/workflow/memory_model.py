@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import split_texts
 from nbspam.store.reader import Model
@@ -36,14 +37,20 @@ class Sums(NamedTuple):
 
 def sums_of(block: Block, documents: Ints, occurrences: Ints, messages: Ints) -> Sums:
     """The sums of counts over the columns of a block."""
-    by_view = [
-        np.array(
-            [np.bincount(block.views, weights=row, minlength=N_VIEWS) for row in table], dtype=np.int64
-        ).T
-        for table in (documents, occurrences)
-    ]
+    by_view = [_by_view(block.views, rows) for rows in (documents, occurrences)]
     words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
     return Sums(messages, words, by_view[0], by_view[1])
+
+
+def sums_of_table(table: Table, messages: Ints) -> Sums:
+    """The sums of the counts of a fixed vocabulary, all of whose words are words, met or not."""
+    by_view = [_by_view(table.views, rows) for rows in (table.documents, table.occurrences)]
+    return Sums(messages, np.bincount(table.views, minlength=N_VIEWS), by_view[0], by_view[1])
+
+
+def _by_view(views: NDArray[np.uint8], rows: Ints) -> Ints:
+    """int64 (N_VIEWS, n_classes): rows of counts by class, added up over each view."""
+    return np.array([np.bincount(views, weights=row, minlength=N_VIEWS) for row in rows], dtype=np.int64).T
 
 
 class Histograms:
@@ -89,9 +96,10 @@ class MemoryModel(Model):
     keys                   : int64 (n_columns,), ascending
     documents, occurrences : integers (n_classes, n_columns)
     histograms             : where they are kept; else they are made from the counts when asked for
+    fixed                  : every column is a word, also where nothing was counted
     """
 
-    __slots__ = ("_histograms", "_keys", "_tables", "_weights")
+    __slots__ = ("_fixed", "_histograms", "_keys", "_tables", "_weights")
 
     def __init__(
         self,
@@ -102,6 +110,7 @@ class MemoryModel(Model):
         sums: Sums,
         weights: Sequence[float],
         histograms: Histograms | None = None,
+        fixed: bool = False,
     ) -> None:
         # Not Model.__init__: there is no file to read from.
         self.path = "the model of this evaluation"
@@ -115,15 +124,16 @@ class MemoryModel(Model):
         self._tables = (documents, occurrences)
         self._weights = list(weights)
         self._histograms = histograms
+        self._fixed = fixed
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
-        """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that were counted."""
+        """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that are words."""
         if not len(self._keys):  # no message has a token of the views that are read
             return {}
         asked = np.array(keys, dtype=np.int64)
         places = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
         documents, occurrences = (table[:, places] for table in self._tables)
-        known = (self._keys[places] == asked) & documents.any(axis=0)
+        known = (self._keys[places] == asked) & (documents.any(axis=0) | self._fixed)
         rows = np.stack([documents, occurrences], axis=2).transpose(1, 0, 2).reshape(len(asked), -1)
         return {key: tuple(row) for key, row in zip(asked[known].tolist(), rows[known].tolist(), strict=True)}
 
@@ -132,7 +142,7 @@ class MemoryModel(Model):
         if self._histograms and self._histograms.kind == kind:
             return self._histograms.by_class
         documents, occurrences = self._tables
-        seen = documents.any(axis=0)
+        seen = documents.any(axis=0) | self._fixed
         rows = documents if kind == "documents" else occurrences.sum(axis=0) - occurrences
         by_class = [np.unique(row[seen], return_counts=True) for row in rows]
         return [dict(zip(values.tolist(), words.tolist(), strict=True)) for values, words in by_class]

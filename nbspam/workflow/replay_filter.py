@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import fsum, inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.decision import UNDECIDED, Loss
 from nbspam.engine.accumulator import select_rows
@@ -24,9 +25,11 @@ from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
+from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.bulk_filter import prior_shift
 from nbspam.workflow.judging import Judge, clues_of
 from nbspam.workflow.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
+from nbspam.workflow.vocabulary_block import tokens_outside, vocabulary_block
 
 
 class GrowingCounts:
@@ -34,22 +37,25 @@ class GrowingCounts:
 
     documents, occurrences : int32 (n_classes, n_columns)
     sums                   : the same over whole views, see Sums
+    is_fixed               : every column is a word from the start; else those are that were counted
     """
 
-    def __init__(self, n_classes: int, n_columns: int) -> None:
+    def __init__(self, n_classes: int, n_columns: int, words: Ints | None = None) -> None:
+        """words: of a fixed vocabulary, int64 (N_VIEWS,), columns by view."""
+        self.is_fixed = words is not None
         self.documents = np.zeros((n_classes, n_columns), np.int32)
         self.occurrences = np.zeros((n_classes, n_columns), np.int32)
         by_view = (N_VIEWS, n_classes)
         self.sums = Sums(
             np.zeros(n_classes, np.int64),
-            np.zeros(N_VIEWS, np.int64),
+            np.zeros(N_VIEWS, np.int64) if words is None else words.copy(),
             np.zeros(by_view, np.int64),
             np.zeros(by_view, np.int64),
         )
 
     def add(self, columns: Whole, counts: Whole, views: Whole, label: int) -> None:
         """Count one message: its distinct columns, how often each, and their views."""
-        fresh = ~self.documents[:, columns].any(axis=0)
+        fresh = ~self.known(columns)
         self.sums.words[:] += np.bincount(views[fresh], minlength=N_VIEWS)
         self.documents[label, columns] += 1
         self.occurrences[label, columns] += counts
@@ -59,15 +65,26 @@ class GrowingCounts:
             np.int64
         )
 
+    def known(self, columns: Whole) -> NDArray[np.bool_]:
+        """Which columns are words of the model."""
+        return np.asarray(self.documents[:, columns].any(axis=0) | self.is_fixed)
+
 
 class ReplayFilter:
     """What evaluation.replay drives: message number -> row -> score, and learning.
 
+    vocabulary : its words alone are counted, all other tokens are one NOTAWORD; None: every token
     clues : why, by name, of every message that was decided wrongly
     """
 
     def __init__(
-        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+        self,
+        block: Block,
+        order: Ints,
+        classes: tuple[str, ...],
+        settings: Settings,
+        loss: Loss,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._block = block
         self._order = order.tolist()
@@ -76,7 +93,11 @@ class ReplayFilter:
         self._loss = loss
         self._judge = Judge(classes, loss)
         self._texts = texts_of(block)
-        self._counts = GrowingCounts(len(classes), len(block.keys))
+        self._counted, words = block, None
+        if vocabulary is not None:
+            self._counted = vocabulary_block(block, vocabulary)
+            words = np.bincount(self._counted.views, minlength=N_VIEWS)
+        self._counts = GrowingCounts(len(classes), len(self._counted.keys), words)
         self._histograms: Histograms | None = None
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
 
@@ -112,7 +133,7 @@ class ReplayFilter:
 
     def _pairs(self, row: int) -> tuple[Whole, Whole, Whole]:
         """Columns, counts and views of a message's distinct tokens."""
-        block = self._block
+        block = self._counted
         pairs = slice(block.starts[row], block.starts[row + 1])
         columns = block.columns[pairs]
         return columns, block.counts[pairs], block.views[columns]
@@ -121,12 +142,13 @@ class ReplayFilter:
         """The filter as it stands for one message at a time, which tells the clues."""
         model = MemoryModel(
             self._classes,
-            self._block.keys,
+            self._counted.keys,
             self._counts.documents,
             self._counts.occurrences,
             self._counts.sums,
             self.weights(),
             self._histograms,
+            self._counts.is_fixed,
         )
         return Scorer(model, self._settings)
 
@@ -135,11 +157,18 @@ class AveragedReplay(ReplayFilter):
     """Averaged views and a calibration that learns from each message told, before it counts."""
 
     def __init__(
-        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+        self,
+        block: Block,
+        order: Ints,
+        classes: tuple[str, ...],
+        settings: Settings,
+        loss: Loss,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
-        super().__init__(block, order, classes, settings, loss)
+        super().__init__(block, order, classes, settings, loss, vocabulary)
         self._weights, self._covariance = first_weights(len(classes), settings.kinds)
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
+        self._outside = None if vocabulary is None else tokens_outside(block, vocabulary)
 
     def weights(self) -> Sequence[float]:
         return self._weights
@@ -155,14 +184,15 @@ class AveragedReplay(ReplayFilter):
 
     def evidence(self, row: int) -> tuple[list[list[float]], list[float]]:
         """Evidence by view and class, and the unknown share by view, of a row."""
-        one = select_rows(self._block, np.array([row]))
+        one = select_rows(self._counted, np.array([row]))
         sums = self._counts.sums
         background = Background(
             self._counts.documents[:, one.columns].astype(np.float64),
             sums.documents.T[:, :, None].astype(np.float64),
             sums.words[:, None].astype(np.float64) + 1.0,
         )
-        found = view_evidence(one, background, self._settings)
+        outside = None if self._outside is None else self._outside[[row]]
+        found = view_evidence(one, background, self._settings, outside)
         return found.evidence[0].tolist(), found.unknown[0].tolist()
 
     def seen(self, message: int) -> tuple[list[list[float]], list[float]]:
@@ -184,9 +214,15 @@ class WordReplay(ReplayFilter):
     """A word model: one sum over the tokens, all unknown ones together as NOTAWORD."""
 
     def __init__(
-        self, block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+        self,
+        block: Block,
+        order: Ints,
+        classes: tuple[str, ...],
+        settings: Settings,
+        loss: Loss,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
-        super().__init__(block, order, classes, settings, loss)
+        super().__init__(block, order, classes, settings, loss, vocabulary)
         if settings.event_model == "bernoulli":
             self._histograms = Histograms("documents", len(classes))
         elif settings.event_model == "complement" and settings.normalise:
@@ -212,7 +248,7 @@ class WordReplay(ReplayFilter):
             sums.messages.tolist(),
             sums.documents.sum(axis=0).tolist(),
             sums.occurrences.sum(axis=0).tolist(),
-            int(sums.words.sum()) + 1,
+            int(sums.words.sum()) + (0 if self._counts.is_fixed else 1),  # NOTAWORD is a column, or none
             kept if self._settings.event_model == "bernoulli" else (),
             kept if self._settings.event_model == "complement" else (),
         )
@@ -220,7 +256,7 @@ class WordReplay(ReplayFilter):
     def _sums(self, words: WordScorer, row: int) -> list[float]:
         columns, times, _ = self._pairs(row)
         documents = self._counts.documents[:, columns]
-        known = documents.any(axis=0)
+        known = self._counts.known(columns)
         rows = documents.T[known].tolist()
         others = self._counts.occurrences[:, columns[known]].T.tolist()
         values = [
@@ -243,8 +279,16 @@ class WordReplay(ReplayFilter):
 
 
 def replay_filter(
-    block: Block, order: Ints, classes: tuple[str, ...], settings: Settings, loss: Loss
+    block: Block,
+    order: Ints,
+    classes: tuple[str, ...],
+    settings: Settings,
+    loss: Loss,
+    vocabulary: Vocabulary | None = None,
 ) -> ReplayFilter:
-    """The filter of a way of scoring, knowing nothing yet."""
+    """The filter of a way of scoring, knowing nothing yet.
+
+    settings : where there is a vocabulary, those of `settings_under`
+    """
     kind = AveragedReplay if settings.averaged else WordReplay
-    return kind(block, order, classes, settings, loss)
+    return kind(block, order, classes, settings, loss, vocabulary)

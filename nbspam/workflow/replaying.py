@@ -34,7 +34,8 @@ def evaluate_replay(
         raise UsageError("--alpha auto", why, "give a number, or use --folds", "alpha-auto-replay")
     order, right = in_time(corpus)
     loss = plan.loss or zero_one_loss(len(corpus.classes))
-    subject = replay_filter(corpus.block, order, corpus.classes, plan.settings, loss)
+    block, classes = corpus.block, corpus.classes
+    subject = replay_filter(block, order, classes, plan.settings, loss, plan.vocabulary)
     truth = corpus.truth()[order].tolist()
     run = replay(truth, subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}

@@ -1,0 +1,96 @@
+"""A filter of a fixed vocabulary trained on some rows of a block, that scores other rows of it at once.
+
+Hides that the counts are made as `train --vocab` makes them, so that nothing is said twice: every word of the
+vocabulary is there, met or not, and all other tokens are one NOTAWORD.  It does what BulkFilter does
+where every word counts; but the tables of a vocabulary are small, so nothing is had by subtraction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nbspam.engine.accumulator import Accumulator, select_rows
+from nbspam.engine.block import Block, Ints
+from nbspam.engine.corpus import without_columns
+from nbspam.models.calibrate import bulk_scores
+from nbspam.models.scoring_rules import Rule
+from nbspam.models.views import Floats, fixed_background, view_evidence
+from nbspam.scoring.scorer import Scorer
+from nbspam.settings import Settings
+from nbspam.vocabulary.file import Vocabulary
+from nbspam.workflow.alpha import best_alpha, counted_rule
+from nbspam.workflow.bulk_filter import prior_shift
+from nbspam.workflow.calibrating import aligned_documents, calibrate
+from nbspam.workflow.fixed_words import (
+    fixed_of,
+    outside_tokens,
+    settings_under,
+    sorted_keys,
+    views_read,
+    with_all_words,
+)
+from nbspam.workflow.memory_model import MemoryModel, sums_of_table
+from nbspam.workflow.training import counted_features
+
+
+class FixedFilter:
+    """Trained on rows of a block.
+
+    train     : int64 (n,), those rows, rising
+    automatic : choose lambda on the rows trained on, as `--alpha auto` does
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        train: Ints,
+        settings: Settings,
+        classes: tuple[str, ...],
+        vocabulary: Vocabulary,
+        automatic: bool = False,
+    ) -> None:
+        self._block = block
+        self._classes = classes
+        self._fixed = fixed_of(vocabulary)
+        settings = settings_under(settings, vocabulary)
+        with_words, with_features = settings.features != "numeric", settings.features != "words"
+        keys, views = sorted_keys(vocabulary), views_read(settings)
+        counts = Accumulator(len(classes), keys, views, with_words, with_features)
+        counts.add(select_rows(block, train))
+        self._messages = counts.messages
+        self._table = with_all_words(counts.table(), vocabulary)
+        features = counted_features(counts, len(classes), settings, None)
+        if automatic:
+            alpha = best_alpha(settings, classes, counts, self._table, features, vocabulary)
+            settings = settings.replaced(alpha=alpha)
+        self.settings = settings
+        self._rule: Rule | None = None
+        self._weights = calibrate(counts.recent(), self._table, settings, vocabulary).weights
+        if not settings.averaged:
+            self._rule = counted_rule(settings, classes, counts.messages, self._table, features)
+
+    def scores(self, rows: Ints) -> Floats:
+        """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
+        judged = select_rows(self._block, rows)
+        if self._rule is not None:
+            return self._rule.log_joint(judged)
+        assert self._fixed is not None
+        documents = aligned_documents(judged, self._table)
+        inner = without_columns(judged, np.asarray(documents.any(axis=0)))
+        background = fixed_background(inner, documents)
+        background.words[:] = self._fixed.words[:, None] + 1.0
+        outside = outside_tokens(inner, judged, self._fixed.views)
+        evidence = view_evidence(inner, background, self.settings, outside)
+        return bulk_scores(self._weights, evidence) + prior_shift(
+            self.settings, self._messages, self._classes
+        )
+
+    def scorer(self) -> Scorer | None:
+        """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
+        if self.settings.features != "words":
+            return None
+        table, weights = self._table, self._weights.tolist()
+        sums = sums_of_table(table, self._messages)
+        tables = (table.documents, table.occurrences)
+        model = MemoryModel(self._classes, table.keys, *tables, sums, weights, fixed=True)
+        return Scorer(model, self.settings)

@@ -1,0 +1,58 @@
+"""Messages over the words of a fixed vocabulary: what a filter of one counts message by message.
+
+Hides that the tokens of a message that are no words of it are one more column, NOTAWORD.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from nbspam.engine.accumulator import Table
+from nbspam.engine.block import Block
+from nbspam.engine.corpus import without_columns
+from nbspam.models.views import Floats
+from nbspam.tokens.bag import NOTAWORD_VIEW
+from nbspam.vocabulary.file import Vocabulary
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
+from nbspam.workflow.fixed_words import outside_tokens, with_all_words
+
+
+def vocabulary_block(block: Block, vocabulary: Vocabulary) -> Block:
+    """The messages over the words of a vocabulary, met or not, in the order of their keys, and NOTAWORD.
+
+    NOTAWORD stands where `with_all_words` has it; a message holds it as often as tokens that are no words.
+    """
+    words = _with_notaword(vocabulary)
+    place = np.minimum(np.searchsorted(words.keys, block.keys), len(words.keys) - 1)
+    inside = words.keys[place] == block.keys
+    notaword = int(np.searchsorted(words.keys, NOTAWORD_KEY))
+    columns = np.where(inside, place, notaword)[block.columns]
+    cells = (block.counts.astype(np.int64), columns, block.starts)
+    matrix = sparse.csr_matrix(cells, shape=(len(block), len(words.keys)))
+    matrix.sum_duplicates()
+    return Block(
+        words.keys,
+        words.views,
+        words.texts,
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.int32),
+        block.labels,
+        block.dates,
+        block.names,
+        block.sizes,
+        block.features,
+    )
+
+
+def tokens_outside(block: Block, vocabulary: Vocabulary) -> Floats:
+    """float64 (n_rows, n_views): distinct tokens of each message that are no words, see outside_tokens."""
+    inside = np.isin(block.keys, np.array(vocabulary.keys(), np.int64))
+    return outside_tokens(without_columns(block, inside), block, vocabulary.views)
+
+
+def _with_notaword(vocabulary: Vocabulary) -> Table:
+    nothing = np.zeros((1, 1), np.int64)
+    keys, views = np.array([NOTAWORD_KEY], np.int64), np.array([NOTAWORD_VIEW], np.uint8)
+    return with_all_words(Table(keys, views, NOTAWORD.encode(), nothing, nothing), vocabulary)
