@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.report import report_html
 from nbspam.evaluation.report.clean import cleaned
+from nbspam.evaluation.report.plots import plots
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
 
@@ -65,6 +67,25 @@ def test_the_page_says_in_words_what_was_found():
         assert said in text
     assert "told the class of 390 of 400" in text
     assert "d" * 64 in text
+
+
+def test_so_few_ham_say_nothing_of_one_in_a_thousand():
+    few, many = (Elements(report_html(sample(n))).text for n in (400, 2_000))
+    assert "A threshold that loses none of these 200 wanted messages would catch" in few
+    assert "at most 0.1 % of ham: none of 200" in few
+    assert "A threshold that loses at most one wanted message in a thousand would catch" in many
+    assert "none of 1,000" not in many
+
+
+def test_the_dot_of_a_filter_that_may_be_unsure_is_named_so():
+    """It can lie where no threshold reaches, which would look like a mistake of the drawing."""
+    unsure = sample()
+    sure = [replace(one, decided=int(np.argmax(one.probabilities))) for one in unsure.outcomes]
+    for evaluation, aside in ((unsure, True), (replace(unsure, outcomes=tuple(sure)), False)):
+        drawn = plots(evaluation)
+        for name in ("roc", "det"):
+            assert "as decided" in drawn[name]
+            assert ("unsure aside" in drawn[name]) is aside
 
 
 def test_all_drawings_are_there_and_described():
@@ -218,6 +239,40 @@ def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_p
     assert 'data-asked="nothing"' in dom
     assert 'data-wide="fits"' in dom
     assert dom.count("<script") == 1  # the probe's own
+
+
+LOOK = """<script>
+const table = document.querySelector(".figures"), pixel = getComputedStyle(document.body).backgroundColor;
+document.body.dataset.hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth;
+document.body.dataset.rows = Math.round(table.clientHeight / table.rows.length);
+document.body.dataset.ground = Math.max(...pixel.match(/\\d+/g).slice(0, 3).map(Number));
+</script>"""
+
+
+def looked_at(chromium, tmp_path, *arguments):
+    """What LOOK found: pixels of the figures cut off, height of a row, brightness of the ground."""
+    page = re.sub(r"<meta http-equiv=.Content-Security-Policy.*?>", "", report_html(sample()))
+    (tmp_path / "look.html").write_text(page.replace("</body>", LOOK + "</body>"))
+    dom, _ = browse(chromium, tmp_path, *arguments, "--dump-dom", (tmp_path / "look.html").as_uri())
+    return [int(re.search(rf'data-{name}="(\d+)"', dom)[1]) for name in ("hidden", "rows", "ground")]
+
+
+@pytest.mark.debian
+def test_the_figures_stand_whole_on_a_narrow_screen(chromium, tmp_path):
+    """Five columns side by side were cut off, and rows as high as a hand."""
+    hidden, height, _ = looked_at(chromium, tmp_path, "--window-size=500,2000")
+    assert hidden == 0
+    assert height < 120
+
+
+@pytest.mark.debian
+def test_who_asked_for_dark_pages_gets_one(chromium, tmp_path):
+    light, dark = (
+        looked_at(chromium, tmp_path, f"--blink-settings=preferredColorScheme={scheme}")[2]
+        for scheme in (1, 0)
+    )
+    assert light > 200
+    assert dark < 60
 
 
 @pytest.mark.debian

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from nbspam import labels
+from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics, ranking
 from nbspam.evaluation.learning_curve import learning_curve
 from nbspam.evaluation.outcomes import Columns, Evaluation
@@ -118,6 +119,11 @@ def _operating_point(columns: Columns) -> tuple[float, float] | None:
     return metrics.percent(two.ham_lost, two.ham), metrics.percent(two.spam_missed, two.spam)
 
 
+def _decided(columns: Columns) -> str:
+    """What its dot is called: where the filter may be unsure, the dot can lie below the curve."""
+    return "as decided, unsure aside" if (columns.decided == UNDECIDED).any() else "as decided"
+
+
 def _axis_names(evaluation: Evaluation) -> tuple[str, str]:
     if evaluation.columns.positive is not None:
         return "ham lost, %", "spam missed, %"
@@ -136,7 +142,7 @@ def roc_plot(evaluation: Evaluation) -> str:
             _, _, tally = _curves(evaluation)[0]
             ham, spam = tally.sum(axis=0)
             place = max(point[0], 50 / ham), max(point[1], 50 / spam)
-            axes.plot(*place, "o", color=INK, markersize=7, clip_on=False, label="as decided")
+            axes.plot(*place, "o", color=INK, markersize=7, clip_on=False, label=_decided(evaluation.columns))
         axes.set(xscale="log", yscale="log")
         _plain_ticks(axes.xaxis, axes.yaxis)
         _name_axes(axes, evaluation)
@@ -171,7 +177,9 @@ def det_plot(evaluation: Evaluation) -> str:
         point = _operating_point(evaluation.columns)
         if point is not None:
             place = np.clip(np.array(point) / 100, [floor_x, floor_y], 1 - np.array([floor_x, floor_y]))
-            axes.plot(*ndtri(place), "o", color=INK, markersize=7, clip_on=False, label="as decided")
+            axes.plot(
+                *ndtri(place), "o", color=INK, markersize=7, clip_on=False, label=_decided(evaluation.columns)
+            )
         _probit_ticks(axes.xaxis, axes.set_xlim, floor_x)
         _probit_ticks(axes.yaxis, axes.set_ylim, floor_y)
         _name_axes(axes, evaluation)

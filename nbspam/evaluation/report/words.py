@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from nbspam.evaluation.metrics import HAM_LOST_PERMILLE
 from nbspam.labels import HAM_AND_SPAM
 
 Summary = dict[str, Any]
@@ -78,8 +79,13 @@ def _at_hm(found: Summary, level: str) -> Figure:
         _number(found[key][level], 2, " %"),
         _interval(found[f"{key}_interval"][level], 2),
         _INTERVAL_METHODS[found["interval_methods"][key][level]],
-        f"spam missed when the threshold loses at most {level} % of ham",
+        f"spam missed when the threshold loses at most {level} % of ham{_none_of(found['ham'], level)}",
     )
+
+
+def _none_of(ham: int, level: str) -> str:
+    """Of so few messages that share is less than one, and the threshold is a stricter one."""
+    return "" if ham * HAM_LOST_PERMILLE[level] >= 1000 else f": none of {ham:,}"
 
 
 def _number(value: float, digits: int, unit: str = "") -> str:
@@ -146,12 +152,11 @@ def _ranking_sentences(found: Summary) -> list[str]:
             "Pick a wanted and a spam message at random: the spam scores higher in all but "
             f"one of {_rounded(100 / wrong)} such pairs."
         ]
-    at = found["sm_percent_at_hm"]["0.1"]
-    return [
-        *said,
-        "A threshold that loses at most one wanted message in a thousand "
-        f"would catch {100 - at:.2f} % of the spam.",
-    ]
+    at, ham = found["sm_percent_at_hm"]["0.1"], found["ham"]
+    lost = "at most one wanted message in a thousand"
+    if ham < 1000:  # these cannot say what one in a thousand is
+        lost = f"none of these {counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+    return [*said, f"A threshold that loses {lost} would catch {100 - at:.2f} % of the spam."]
 
 
 def _rounded(number: float) -> str:
