@@ -273,6 +273,19 @@ def test_figures_are_shown_also_where_a_file_cannot_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_files_are_written_also_where_nobody_reads_the_figures(mail: Path, tmp_path: Path) -> None:
+    """`| head` ended the program before it had kept what took it an hour."""
+    options = ["--folds", "2", "--save", str(tmp_path / "a.json"), "--results", str(tmp_path / "lines")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        command = [sys.executable, "-m", "nbspam", "eval", str(mail), *options]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert len((tmp_path / "lines").read_text().splitlines()) == 60
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == "nbspam-evaluation"
+
+
 @pytest.mark.parametrize(
     "command", [["eval", "--folds", "2"], ["eval", "--replay"], ["train", "--regime", "on-error"]]
 )

@@ -118,14 +118,21 @@ def eval_command(**given: Any) -> None:
         evaluation, notes = _evaluate(method, source, given, loss)
     with waiting("Figures and their intervals", shows_progress(given["quiet"])):
         found = summary(evaluation, loss)
+    try:
+        _show(evaluation, found, notes, given)
+    finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
+        with waiting("Writing files", shows_progress(given["quiet"])):
+            _write_files(evaluation, given, loss)
+
+
+def _show(evaluation: Evaluation, found: dict[str, Any], notes: list[str], given: dict[str, Any]) -> None:
+    notes = [] if given["quiet"] else notes
     if given["as_json"]:
-        for note in [] if given["quiet"] else notes:
+        for note in notes:
             say(note)
         click.echo(evaluation_json(evaluation, found))
     else:
-        show_evaluation(evaluation, found, [] if given["quiet"] else notes, given["verbose"])
-    with waiting("Writing files", shows_progress(given["quiet"])):  # last: a full disk takes no figure away
-        _write_files(evaluation, given, loss)
+        show_evaluation(evaluation, found, notes, given["verbose"])
 
 
 def chosen_method(given: dict[str, Any]) -> str:
