@@ -152,6 +152,35 @@ def test_perfect_scores_do_not_claim_certainty():
     assert low < found["lam_percent"] < high
 
 
+def judged(odds, truth):
+    """An evaluation of these log-odds."""
+    shares = [1 / (1 + math.exp(-one)) for one in odds]
+    outcomes = [
+        Outcome(f"m{place}", label, int(one > 0), one, (1 - p, p), None, place)
+        for place, (one, p, label) in enumerate(zip(odds, shares, truth, strict=True))
+    ]
+    return Evaluation(("ham", "spam"), tuple(outcomes), "model")
+
+
+def test_scores_the_wrong_way_around_do_not_claim_certainty():
+    found = summary(judged([3.0] * 20 + [-3.0] * 30, [0] * 20 + [1] * 30))
+    assert found["one_minus_roca_percent"] == 100
+    at_least = 100 * binomtest(20, 20).proportion_ci(method="exact").low
+    assert found["one_minus_roca_percent_interval"] == pytest.approx([at_least, 100])
+    assert found["sm_percent_at_hm_interval"]["1"] == pytest.approx([at_least, 100])
+    assert found["interval_methods"]["one_minus_roca_percent"] == "clopper-pearson"
+
+
+def test_one_message_of_each_class_says_nothing_of_how_others_vary():
+    """Drawn within its class it is drawn every time: an interval without width would claim certainty."""
+    found = summary(judged([2.0, 1.0], [0, 1]), LOSS)
+    for name in ("one_minus_roca_percent", "ece_percent", "brier", "log_loss", "expected_loss", "macro_f1"):
+        assert found[name] is not None
+        assert found[f"{name}_interval"] is None
+    assert found["hm_percent_interval"] == pytest.approx([2.5, 100])
+    assert summary(judged([2.0, 1.0, 0.5], [0, 1, 1]))["log_loss_interval"] is not None
+
+
 def test_no_loss_seen_is_not_no_loss():
     outcomes = tuple(Outcome(str(n), n % 2, n % 2, float(n % 2), ()) for n in range(50))
     found = summary(Evaluation(("ham", "spam"), outcomes, "model"), LOSS)

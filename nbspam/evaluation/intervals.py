@@ -24,6 +24,7 @@ CLOPPER_PEARSON = "clopper-pearson"
 BOOTSTRAP = "bootstrap"
 BOOTSTRAP_ERROR = "bootstrap-standard-error"
 LOGIT_NORMAL = "logit-normal"
+NOTHING_RESAMPLED = (nan, nan)  # where every resample would be the sample
 MOST_REPLICATES = 2000
 FEWEST_REPLICATES = 200
 # Messages drawn in all: it keeps 75,000 messages under two seconds with 600 replicates.
@@ -66,6 +67,14 @@ def resamples(truth: Whole, count: int, seed: int = SEED) -> Iterator[Floats]:
             drawn = random.integers(0, size, size)  # 64-bit: narrower ones cost a conversion in bincount
             weights[rows] = np.bincount(drawn, minlength=size)
         yield weights
+
+
+def is_one_each(sizes: Whole) -> bool:
+    """Whether no class has a second message: drawn within its class, each is drawn every time.
+
+    sizes : int64 (n_classes,), messages of each class
+    """
+    return int(sizes.max()) == 1
 
 
 def resampled_confusions(counts: Whole, count: int = MOST_REPLICATES, seed: int = SEED) -> Whole:

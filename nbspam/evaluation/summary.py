@@ -21,8 +21,10 @@ from nbspam.evaluation.intervals import (
     BOOTSTRAP_ERROR,
     CLOPPER_PEARSON,
     LOGIT_NORMAL,
+    NOTHING_RESAMPLED,
     Interval,
     clopper_pearson,
+    is_one_each,
     not_seen_interval,
     percentile_interval,
     replicates,
@@ -67,7 +69,10 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
     `bootstrap` (middle 95 % of `replicates` stratified resamples with a fixed seed),
     `bootstrap-standard-error` (the figure -/+ 1.96 standard errors of the same resamples),
     `logit-normal` (lam%).  Where not one wrong pair, missed message or wrong decision was seen, a figure
-    of ranking, class rates or loss has Clopper-Pearson's interval for none in the smallest class.
+    of ranking, class rates or loss has Clopper-Pearson's interval for none in the smallest class; where no
+    pair was right, or all spam is missed in all resamples, that for all.  Of one message a class nothing can
+    be drawn anew: None.  Where few errors stand behind a figure the bootstrap's upper end is too low: with
+    ten messages on the wrong side the intervals of (1-ROCA)% held the truth in 83 to 86 of 100 simulations.
     """
     columns = evaluation.columns
     counts = metrics.confusion(columns)
@@ -181,11 +186,16 @@ def _probability_figures(columns: Columns) -> list[_Group]:
 
 
 def _interval(columns: Columns, name: str, value: float, spread: Floats) -> tuple[Interval, str]:
+    if is_one_each(np.bincount(columns.truth)):
+        return NOTHING_RESAMPLED, BOOTSTRAP
     if name == "ece_percent":
         return standard_error_interval(value, spread), BOOTSTRAP_ERROR
-    if value == 0 and name not in ("brier", "log_loss"):
+    if name not in ("brier", "log_loss"):
         low, high = not_seen_interval(columns.truth)
-        return (100 * low, 100 * high), CLOPPER_PEARSON
+        if value == 0:
+            return (100 * low, 100 * high), CLOPPER_PEARSON
+        if (spread == 100).all():
+            return (100 - 100 * high, 100 - 100 * low), CLOPPER_PEARSON
     return percentile_interval(spread), BOOTSTRAP
 
 
@@ -214,7 +224,8 @@ def _expected_loss(sheet: _Sheet, loss: Loss | None, counts: metrics.Whole, redr
         sheet.put("expected_loss", value, (0.0, most * float(costs.max())), CLOPPER_PEARSON)
     else:
         interval = percentile_interval(metrics.expected_loss(redrawn, costs))
-        sheet.put("expected_loss", value, interval, BOOTSTRAP)
+        one_each = is_one_each(counts.sum(axis=1))
+        sheet.put("expected_loss", value, NOTHING_RESAMPLED if one_each else interval, BOOTSTRAP)
 
 
 def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
@@ -227,7 +238,9 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
         if right == total:  # as for ranking figures: resampling would claim certainty
             sheet.put(name, value, (1 - not_seen, 1.0), CLOPPER_PEARSON)
         else:
-            sheet.put(name, value, percentile_interval(getattr(again, name)), BOOTSTRAP)
+            interval = percentile_interval(getattr(again, name))
+            one_each = is_one_each(counts.sum(axis=1))
+            sheet.put(name, value, NOTHING_RESAMPLED if one_each else interval, BOOTSTRAP)
     decided = total - int(counts[:, -1].sum())
     sheet.put(
         "micro_precision", float(rates.micro_precision), clopper_pearson(right, decided), CLOPPER_PEARSON
