@@ -21,6 +21,7 @@ def main() -> None:
     status = OUTPUT_FAILED
     try:
         _stand_in_for_closed_streams()
+        _make_streams_wait()
         status = _guarded(sys.argv[1:])
     finally:
         _finish(status)
@@ -37,6 +38,22 @@ def _stand_in_for_closed_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _make_streams_wait() -> None:
+    """Lets reads and writes last until all is read or written; else a mail is cut short and nobody notices.
+
+    O_NONBLOCK is what a parent with an event loop may leave on its pipes: a read ends where the writer
+    pauses.  A stdout without a buffer (PYTHONUNBUFFERED) writes what there is room for, and is content.
+    """
+    for descriptor in (0, 1, 2):
+        if not os.get_blocking(descriptor):
+            os.set_blocking(descriptor, True)
+    if not hasattr(sys.stdout.buffer, "raw"):
+        from io import BufferedWriter, TextIOWrapper  # loaded by Python itself
+
+        buffered = BufferedWriter(sys.stdout.buffer)
+        sys.stdout = TextIOWrapper(buffered, sys.stdout.encoding, sys.stdout.errors)
 
 
 def _guarded(arguments: list[str]) -> int:
