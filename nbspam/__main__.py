@@ -12,6 +12,7 @@ import sys
 
 RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which are few: saves a mail 1 ms
 INTERRUPTED = 130
+USAGE = 64  # the first error of sysexits.h
 OUTPUT_FAILED = 74
 BUG = 70
 
@@ -114,7 +115,7 @@ def _finish(status: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):  # ValueError: closed by now
-        status = OUTPUT_FAILED
+        status = status if status >= USAGE else OUTPUT_FAILED
     os._exit(status)
 
 

@@ -88,3 +88,15 @@ def test_an_output_that_holds_but_a_part_is_a_failure(
     assert (tmp_path / "output").stat().st_size == 8192
     assert done.returncode == 74
     assert done.stderr == b"nbspam: output: File too large  [io]\n"
+
+
+@WAYS
+def test_a_log_on_a_full_disk_holds_no_mail_up(tmp_path: Path, environment: dict[str, str]) -> None:
+    """75: the message is passed through whole and unchanged, whoever can be told of it."""
+    with open("/dev/full", "wb") as log:
+        done = subprocess.run(
+            [*PROGRAM, "classify", "-p", "-m", str(tmp_path / "missing")], input=LONG, env=environment,
+            stdout=subprocess.PIPE, stderr=log,
+        )  # fmt: skip
+    assert done.stdout == LONG
+    assert done.returncode == 75

@@ -235,7 +235,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     else:
         with _reading(paths[0]) as file:
             data = file.read()
-    status = 0
+    status, complaint = 0, ""
     try:
         from nbspam.cli.passthrough import marked
 
@@ -247,15 +247,18 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         if "exit_code" in options:
             status = EXIT_CODES[verdict.label]
     except NbspamError as error:
-        sys.stderr.write(error_text(error))
-        output, status = data, TryAgainError.status
+        output, status, complaint = data, TryAgainError.status, error_text(error)
     except Exception as error:  # the promise of passthrough: whatever failed, the mail goes on whole
-        sys.stderr.write(
+        complaint = (
             f"nbspam: {type(error).__name__} while classifying; the message is passed through unchanged\n"
         )
         output, status = data, TryAgainError.status
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
+    try:  # noqa: SIM105 - contextlib is not on the lane
+        sys.stderr.write(complaint)  # after the mail, which a full disk under the log must not hold up
+    except OSError:
+        pass  # the status says it, too
     return status
 
 
