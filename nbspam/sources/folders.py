@@ -66,9 +66,7 @@ def listing(path: str, notes: Notes, deep: bool = True) -> list[tuple[int, str]]
     if is_maildir(folders):
         if deep:
             _note_subfolders(path, folders, notes)
-        return [
-            found for part in ("cur", "new") if part in folders for found in _maildir_part(path, part, notes)
-        ]
+        return _maildir(path, folders, notes)
     kind, files = messages(files, notes)
     found = [(_order(name), FOLDER, name) for name in folders if not name.startswith(".")]
     found += [(_order(name), kind, name) for name in files]
@@ -112,11 +110,29 @@ def _note_subfolders(path: str, folders: list[str], notes: Notes) -> None:
             notes.leave_out(SUBFOLDER)
 
 
-def _maildir_part(top: str, part: str, notes: Notes) -> list[tuple[int, str]]:
-    path = os.path.join(top, part)
-    _, names = scan(path, notes)
+def _maildir(top: str, folders: list[str], notes: Notes) -> list[tuple[int, str]]:
+    """The messages of `cur`, then those of `new`.
+
+    `new` is looked into first: a message may go from there to `cur` at any time, and would be in neither.
+    """
+    new = _maildir_part(top, "new", notes) if "new" in folders else []
+    cur = _maildir_part(top, "cur", notes) if "cur" in folders else []
+    taken = set(map(unflagged, cur))
+    gone = {name for name in new if unflagged(name) in taken and not os.path.lexists(f"{top}/new/{name}")}
+    return [(MESSAGE, f"{top}/cur/{name}") for name in cur] + [
+        (MESSAGE, f"{top}/new/{name}") for name in new if name not in gone
+    ]
+
+
+def unflagged(name: str) -> str:
+    """What of the name of a file in a Maildir does not change when it is read, answered, flagged."""
+    return name.partition(":")[0]
+
+
+def _maildir_part(top: str, part: str, notes: Notes) -> list[str]:
+    _, names = scan(os.path.join(top, part), notes)
     names.sort()
-    found: list[tuple[int, str]] = []
+    found: list[str] = []
     for name in names:
         if name.startswith((".", *_INDEX_STARTS)):
             continue
@@ -126,7 +142,7 @@ def _maildir_part(top: str, part: str, notes: Notes) -> list[tuple[int, str]]:
         elif "D" in flags:
             notes.leave_out(DRAFT)
         else:
-            found.append((MESSAGE, f"{path}/{name}"))
+            found.append(name)
     return found
 
 

@@ -60,7 +60,7 @@ class Item:
         """The message, its first `limit` bytes if limit >= 0; OSError if it cannot be had."""
         if self.data is not None:
             return self.data if limit < 0 else self.data[:limit]
-        descriptor, size = open_regular(self.path)
+        descriptor, size = self._open()
         try:
             if self.stop >= 0:
                 size, at = self.stop - self.start, self.start
@@ -74,6 +74,14 @@ class Item:
             return data
         finally:
             os.close(descriptor)
+
+    def _open(self) -> tuple[int, int]:
+        try:
+            return open_regular(self.path)
+        except FileNotFoundError:
+            from nbspam.sources.moved import where_now  # a live Maildir, between the walk and the reading
+
+            return open_regular(where_now(self.path))
 
 
 def open_regular(path: str) -> tuple[int, int]:

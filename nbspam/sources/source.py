@@ -11,7 +11,7 @@ import os
 from nbspam.labels import ordered
 from nbspam.sources.files import file_items
 from nbspam.sources.folders import walk
-from nbspam.sources.item import Item
+from nbspam.sources.item import Item, open_regular
 from nbspam.sources.notes import Notes
 
 TYPE_CHECKING = False
@@ -36,7 +36,20 @@ class SourcePart:
             elif os.access(path, os.R_OK):
                 yield Item(path, label, path)
             else:
-                notes.skip(path, "Permission denied")
+                yield from _elsewhere(label, path, notes)
+
+
+def _elsewhere(label: str, path: str, notes: Notes) -> Iterator[Item]:
+    """The message that cannot be read under its name: under the one it has by now, or a note of why not."""
+    from nbspam.sources.moved import where_now
+
+    now = where_now(path)
+    try:
+        os.close(open_regular(now)[0])
+    except OSError as error:
+        notes.skip(path, error)
+    else:
+        yield Item(now, label, now)
 
 
 class PathPart(SourcePart):
