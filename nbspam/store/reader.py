@@ -229,7 +229,7 @@ def _roll_back(path: str) -> None:
 
 def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{_quoted(path)}?mode=ro",
+        f"file:{quoted(path)}?mode=ro",
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -239,7 +239,8 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _quoted(path: str) -> str:
+def quoted(path: str) -> str:
+    """A path as it is written in a URI of SQLite."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 

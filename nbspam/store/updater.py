@@ -7,11 +7,11 @@ adding a message and removing it restores every table exactly.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator
 
-from nbspam.errors import TryAgainError, UsageError
+from nbspam.errors import UsageError
+from nbspam.store.locking import locked
 from nbspam.store.reader import (
     BUSY_SECONDS,
     check_file,
@@ -203,14 +203,8 @@ def updating(path: str) -> Iterator[Updater]:
     """One transaction: all of it is written, or nothing.  Another writer is waited for."""
     check_file(path)
     try:
-        opened = _identity(path)
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        with contextlib.closing(connection):
-            connection.execute("BEGIN IMMEDIATE")
+        with contextlib.closing(locked(path, BUSY_SECONDS)) as connection:
             try:
-                if _identity(path) != opened:  # what is written now would be of a file that nobody sees
-                    why, remedy = "was replaced by another program", "try again in a moment"
-                    raise TryAgainError(path, why, remedy, "model-changed")
                 yield Updater(connection)
             except BaseException:
                 if connection.in_transaction:  # a full disk has rolled it back already
@@ -219,12 +213,3 @@ def updating(path: str) -> Iterator[Updater]:
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Which file the path leads to."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

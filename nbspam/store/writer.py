@@ -13,6 +13,7 @@ from itertools import islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.store.derived import add_prior_columns, recount
+from nbspam.store.locking import locked
 from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, store_error
 from nbspam.whole_file import NewFile
 
@@ -166,20 +167,24 @@ def _without_journal(path: str) -> Iterator[None]:
     """The old model, kept from writers while a new one takes its place.
 
     What a killed writer left half done is taken back in the old file first, for SQLite would play any journal
-    of this name back into the new one.
+    of this name back into the new one.  Once the new one is there, a journal is of who writes to it.
     """
     with contextlib.ExitStack() as stack:
         try:
-            if os.path.exists(path):  # to connect would make an empty one
-                old = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-                stack.enter_context(contextlib.closing(old)).execute("BEGIN IMMEDIATE")
+            if os.path.exists(path):
+                stack.enter_context(contextlib.closing(locked(path, BUSY_SECONDS)))
+            else:
+                _remove_journal(path)
         except sqlite3.Error as error:
             if isinstance(store_error(path, error), TryAgainError):
                 raise
-            # Damaged, foreign, or not to be written to: it is replaced all the same.
+            _remove_journal(path)  # damaged, foreign, or not to be written to: it is replaced all the same
         yield
-        with contextlib.suppress(OSError):
-            os.unlink(path + "-journal")
+
+
+def _remove_journal(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path + "-journal")
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
