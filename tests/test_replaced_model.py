@@ -7,15 +7,18 @@ import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tiny_mail import counts, mail, run, write_folders
 
 from nbspam import whole_file
+from nbspam.cli import classify as command
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
+from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.learning import learn
 
 LETTER = mail("cheap pills and a garden fence")
@@ -89,3 +92,24 @@ def test_training_anew_leaves_the_journal_of_who_writes_to_the_new_model(
     assert journal(model).exists()
     writer.execute("ROLLBACK")
     assert check_model(str(model)) == []
+
+
+def test_classify_follows_a_model_that_is_replaced(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old file is nobody's; and a journal beside the new one would be taken for its own."""
+    new = tmp_path / "new"
+    run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
+    expected = [f"{open_classifier(str(path)).verdict(LETTER, '-').log_odds}" for path in (model, new)]
+    written: list[str] = []
+
+    def messages(*given: object) -> Iterator[tuple[str, bytes]]:
+        yield "-", LETTER
+        os.replace(new, model)
+        yield "-", LETTER
+
+    monkeypatch.setattr(command, "named_messages", messages)
+    monkeypatch.setattr(command, "_form", lambda classifier, verdict, options: f"{verdict.log_odds}")
+    monkeypatch.setattr(command, "_write", written.append)
+    assert command.classify({"model": str(model)}, []) == 0
+    assert written == expected

@@ -37,11 +37,12 @@ def classify(options: Options, paths: list[str]) -> int:
     classifier = _open(options)
     if "exit_code" in options:
         return _exit_code(classifier, options, paths)
-    judge = classifier.judge
     messages = ReadableMessages(options, paths)
-    for name, data in messages:
+    for number, (name, data) in enumerate(messages):
+        if number:  # before the first the model has just been opened
+            classifier = classifier.current()
+        judge = classifier.judge_now if number else classifier.judge
         _write(_form(classifier, judge(classifier.counted(data), name), options))
-        judge = classifier.judge_now
     return messages.status
 
 

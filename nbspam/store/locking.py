@@ -8,11 +8,10 @@ third is killed then, its half of a change stays.  So a file that is busy is clo
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 
-from nbspam.store.reader import quoted
+from nbspam.store.reader import identity, quoted
 
 FIRST_PAUSE = 0.001  # seconds, doubled each time up to the longest, as SQLite's own
 LONGEST_PAUSE = 0.05
@@ -37,11 +36,11 @@ def locked(path: str, seconds: float) -> sqlite3.Connection:
 
 def _begun(path: str, last: bool) -> sqlite3.Connection | None:
     """None if another program writes to the file or has just replaced it; the last try ends with an error."""
-    found = _identity(path)
+    found = identity(path)
     connection = sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=0, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        if _identity(path) == found:
+        if identity(path) == found:
             return connection
         if last:
             raise sqlite3.OperationalError("database is locked: replaced again and again")
@@ -51,12 +50,3 @@ def _begun(path: str, last: bool) -> sqlite3.Connection | None:
             raise
     connection.close()
     return None
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Which file the path leads to."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -43,6 +43,7 @@ class Model:
     """
 
     __slots__ = (
+        "_file",
         "_version",
         "classes",
         "connection",
@@ -57,6 +58,7 @@ class Model:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        self._file = identity(path)
         self._version = -1  # unknown: a single message does without
         self._read()
 
@@ -89,6 +91,10 @@ class Model:
             self._read()
             self._version = version
         return True
+
+    def replaced(self) -> bool:
+        """Whether the path leads to another file by now; if to none, the one that is open serves."""
+        return identity(self.path) not in (self._file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -136,6 +142,15 @@ class Model:
     def close(self) -> None:
         """Gives the file back."""
         self.connection.close()
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """Which file the path leads to."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class OneState:

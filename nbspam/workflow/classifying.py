@@ -18,6 +18,8 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nbspam.scoring.posterior import Scored, ScorePart
     from nbspam.scoring.scorer import Counted
     from nbspam.settings import Settings
@@ -62,9 +64,17 @@ class Verdict:
 class Classifier:
     """A model, a way of scoring and a loss, ready for any number of messages."""
 
-    __slots__ = ("loss", "model", "scorer", "settings")
+    __slots__ = ("_again", "loss", "model", "scorer", "settings")
 
-    def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: Settings,
+        loss: Loss | None = None,
+        again: Callable[[], Classifier] | None = None,
+    ) -> None:
+        """again : makes the same classifier from the model file as it is then"""
+        self._again = again
         self.model = model
         self.settings = settings
         self.loss = loss or zero_one_loss(len(model.classes))
@@ -87,6 +97,17 @@ class Classifier:
         with OneState(self.model.connection):
             self.refresh()
             return self.judge(counted, name)
+
+    def current(self) -> Classifier:
+        """Itself, or a new one where another file took the model's place: `train --replace`.
+
+        To be asked before a message is counted, for the other model may look at other things.
+        """
+        if self._again is None or not self.model.replaced():
+            return self
+        new = self._again()
+        self.model.close()
+        return new
 
     def refresh(self) -> None:
         """Takes up what another program did to the model since it was opened."""
@@ -113,7 +134,8 @@ def open_classifier(path: str, change: dict[str, str] | None = None, loss: str =
     settings = from_text(model.settings, model.path)
     if change:
         settings = changed(settings, change)
-    return Classifier(model, settings, read_loss(loss, model.classes) or stored_loss(model))
+    losses = read_loss(loss, model.classes) or stored_loss(model)
+    return Classifier(model, settings, losses, lambda: open_classifier(path, change, loss))
 
 
 def changed(settings: Settings, change: dict[str, str]) -> Settings:
