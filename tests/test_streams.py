@@ -100,3 +100,16 @@ def test_a_log_on_a_full_disk_holds_no_mail_up(tmp_path: Path, environment: dict
         )  # fmt: skip
     assert done.stdout == LONG
     assert done.returncode == 75
+
+
+def test_a_large_message_is_in_memory_once(model: str, tmp_path: Path) -> None:
+    """200 MB, of which the head is read; twice that is more than the process may have."""
+    with open(tmp_path / "large.eml", "wb") as file:
+        file.write(LONG)
+        file.truncate(200_000_000)
+    bound = (360_000_000, 360_000_000)
+    done = subprocess.run(
+        [*PROGRAM, "classify", "-m", model, str(tmp_path / "large.eml")], capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, bound),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -101,13 +101,13 @@ def single_message(path: str) -> bytes | None:
             if _is_pipe_of_shell(path, mode):
                 return None
             raise OSError(0, "is not a file or folder")
+        head = os.pread(handle, 6, 0)
+        if head.startswith(_PACKED):
+            return None
         with os.fdopen(handle, "rb", closefd=False) as file:
-            head = file.read(6)
-            if head.startswith(_PACKED):
-                return None
-            if head.startswith(_MBOX):
-                return unboxed(head + file.read(_MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
-            return head + file.read()
+            if not head.startswith(_MBOX):
+                return file.read()  # in one piece: two put together would take twice the memory
+            return unboxed(file.read(_MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
     finally:
         os.close(handle)
 
