@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.engine.accumulator import Accumulator
+from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Asked, read_blocks
@@ -125,6 +125,40 @@ def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block)
         left_out = leave_one_out(event_model, rule._words, matrix, labels, alpha)
         losses[alpha] = scaled_log_loss(left_out, labels)
     assert losses[rule.best_alpha(block)] == min(losses.values()) < math.log(2)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings("presence", averaged=False, prior="smoothed"),
+        Settings("multinomial", prior="smoothed"),
+        Settings("bernoulli", prior="smoothed"),
+        Settings("complement", prior="smoothed"),
+        Settings("complement", prior="smoothed", normalise=True),
+    ],
+    ids=["presence", "multinomial", "bernoulli", "complement", "normalised"],
+)
+def test_left_out_is_trained_on_the_others(settings: Settings, alpha: float, block: Block) -> None:
+    """What no other message has leaves the vocabulary with it, and is one NOTAWORD to it."""
+    rows = np.arange(0, len(block), 6)
+    some = select_rows(block, rows)
+    settings = settings.replaced(alpha=alpha)
+    rule = count_rule(settings, some, ("ham", "spam"))
+    left_out = leave_one_out(
+        settings.event_model,
+        rule._words,
+        word_matrix(some, rule.keys),
+        some.labels.astype(np.int64),
+        alpha,
+        normalise=settings.normalise,
+    )
+    for row in range(0, len(rows), 5):
+        others = count_rule(
+            settings, select_rows(some, np.delete(np.arange(len(rows)), row)), ("ham", "spam")
+        )
+        expected = others.log_joint(select_rows(some, np.array([row])))
+        np.testing.assert_allclose(left_out[row : row + 1], expected, rtol=0, atol=1e-8)
 
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:

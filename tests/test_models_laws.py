@@ -436,7 +436,7 @@ def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, cl
     matrix = sparse.csr_matrix(mail.words)
     counts = model.count(mail, class_count)
     left = loo.leave_one_out(
-        model.event_model, counts, matrix, mail.labels, alpha, "smoothed", model.normalise
+        model.event_model, counts, matrix, mail.labels, alpha, normalise=model.normalise, fixed=True
     )
     for i in range(20):
         model.remove(counts, mail[i : i + 1])

@@ -1,7 +1,8 @@
 """Scores of training messages as if each had not been trained on, and the lambda they choose.
 
 Hides that no second training is needed: counts are additive, so a message is taken out by subtraction while
-it is scored.  The result equals removing it, scoring, and adding it again, which a test does.
+it is scored.  The result equals training on the others, which a test does: words that no other message has
+leave the vocabulary with it, and are NOTAWORD to it, unless the vocabulary is fixed.
 
 Why leave-one-out and not the evidence of the Dirichlet-multinomial: the evidence asks which lambda explains
 the words, and is dominated by those that tell nothing; leave-one-out asks which lambda tells the classes
@@ -33,19 +34,49 @@ _LOG_SCALE_BOUNDS = (-12.0, 6.0)
 
 
 class Entries:
-    """One stored count of the matrix a place: row, word, how often; and which class each row is."""
+    """One stored count of the matrix a place: row, word, how often; and which class each row is.
 
-    __slots__ = ("columns", "labels", "lengths", "row_count", "rows", "values", "words")
+    words, lengths    : int64 (n_messages,), distinct words and occurrences of each message
+    counted           : the same two, of what the counts lose with the message
+    taken             : int64, by entry, what the count of its word loses with the message
+    lone, lone_values : by entry that is no more: its row, and how often the word was there
+    """
 
-    def __init__(self, matrix: sparse.csr_matrix, labels: Integers) -> None:
+    __slots__ = (
+        *("columns", "counted", "labels", "lengths", "lone", "lone_values", "row_count", "rows"),
+        *("taken", "values", "words"),
+    )
+
+    def __init__(
+        self, matrix: sparse.csr_matrix, labels: Integers, lone: NDArray[np.bool_] | None = None
+    ) -> None:
+        """lone : bool (n_words,), which become NOTAWORD, the last word, when their message is left out"""
         matrix = as_counts(matrix)
         self.row_count: int = matrix.shape[0]
-        self.words = np.diff(matrix.indptr).astype(np.int64)  # distinct words a message
+        self.counted = self._sizes(matrix)
+        self.lone = self.lone_values = np.zeros(0, np.int64)
+        last = matrix.shape[1] - 1
+        if lone is not None:
+            rows, gone = np.repeat(np.arange(self.row_count), self.counted[0]), lone[matrix.indices]
+            self.lone, self.lone_values = rows[gone], matrix.data[gone].astype(np.int64)
+            matrix = matrix.copy()  # sum_duplicates works in place
+            matrix.indices[gone] = last
+            matrix.has_sorted_indices = False
+            matrix.sum_duplicates()
+        self.words, self.lengths = self._sizes(matrix)
         self.rows: Integers = np.repeat(np.arange(self.row_count), self.words)
         self.columns: Integers = matrix.indices
         self.values: Integers = matrix.data.astype(np.int64)
-        self.lengths = np.bincount(self.rows, self.values, self.row_count).astype(np.int64)
+        self.taken = self.values if lone is None else np.where(self.columns == last, 0, self.values)
         self.labels = np.asarray(labels, dtype=np.int64)
+
+    def _sizes(self, matrix: sparse.csr_matrix) -> tuple[Integers, Integers]:
+        lengths = np.asarray(matrix.sum(axis=1)).ravel()
+        return np.diff(matrix.indptr).astype(np.int64), lengths.astype(np.int64)
+
+    def lone_words(self) -> Integers:
+        """int64 (n_messages,), how many words leave the vocabulary with each message."""
+        return np.bincount(self.lone, minlength=self.row_count)
 
     def sum_by_row(self, values: Floats) -> Floats:
         """Sums of one number an entry, over each message."""
@@ -60,11 +91,13 @@ def leave_one_out(
     alpha: float,
     prior: str = "smoothed",
     normalise: bool = False,
+    fixed: bool = False,
 ) -> Floats:
     """Log joints, float64 (n_messages, n_classes), each message scored by the counts without itself.
 
     matrix, labels : messages that are all contained in `counts`, with the classes they were counted as
     alpha          : > 0; UsageError for 0
+    fixed          : all words stay in the vocabulary; else the last is NOTAWORD, which no message had
     """
     if not checked_alpha(alpha) > 0:
         raise UsageError(
@@ -73,7 +106,8 @@ def leave_one_out(
             "use a smoothing constant above 0",
             "alpha",
         )
-    entries = Entries(matrix, labels)
+    lone = None if fixed else counts.documents.sum(axis=0) == 1
+    entries = Entries(matrix, labels, lone)
     joint = np.zeros((entries.row_count, len(counts.messages)))
     for k in range(len(counts.messages)):
         if event_model == "bernoulli":
@@ -95,14 +129,17 @@ def _priors_without(messages: Integers, prior: str, alpha: float) -> Floats:
 
 def _multinomial(counts: WordCounts, entries: Entries, k: int, alpha: float, once: bool) -> Floats:
     cells = counts.documents if once else counts.occurrences
-    times = np.ones_like(entries.values) if once else entries.values
-    sizes = entries.words if once else entries.lengths
+    times, taken = entries.values, entries.taken
+    if once:
+        times, taken = np.ones_like(times), taken > 0
+    sizes, counted = (entries.words, entries.counted[0]) if once else (entries.lengths, entries.counted[1])
     own = entries.labels == k
     scale, pseudo = scaled(alpha)
-    count = cells[k, entries.columns] - np.where(own[entries.rows], times, 0)
-    total = cells[k].sum() - np.where(own, sizes, 0)
+    count = cells[k, entries.columns] - np.where(own[entries.rows], taken, 0)
+    total = cells[k].sum() - np.where(own, counted, 0)
+    size = cells.shape[1] - entries.lone_words()
     tops = entries.sum_by_row(times * np.log(count * scale + pseudo))
-    return np.asarray(tops - sizes * np.log(total * scale + pseudo * cells.shape[1]), dtype=np.float64)
+    return np.asarray(tops - sizes * np.log(total * scale + pseudo * size), dtype=np.float64)
 
 
 def _bernoulli(counts: WordCounts, entries: Entries, k: int, alpha: float) -> Floats:
@@ -114,8 +151,11 @@ def _bernoulli(counts: WordCounts, entries: Entries, k: int, alpha: float) -> Fl
         # A word of all messages is in this one too: without it no absence of that word is asked for.
         askable = documents <= messages - mine
         absent[own == mine] = log_absent(documents[askable], messages - mine, alpha).sum()
+        if mine <= messages - mine:  # the lone words of a message were among them
+            of_lone = log_absent(np.array([int(mine)]), messages - mine, alpha)[0]
+            absent[own == mine] -= of_lone * entries.lone_words()[own == mine]
     count, size = documents[entries.columns], messages - own[entries.rows]
-    tokens = np.log(count - own[entries.rows] + alpha) - np.log(size + 2 * alpha)
+    tokens = np.log(count - own[entries.rows] * (entries.taken > 0) + alpha) - np.log(size + 2 * alpha)
     tokens -= np.where(count <= size, log_absent(count, size, alpha), 0.0)
     return np.asarray(absent + entries.sum_by_row(tokens), dtype=np.float64)
 
@@ -124,16 +164,19 @@ def _complement(counts: WordCounts, entries: Entries, k: int, alpha: float, norm
     outside = counts.occurrences.sum(axis=0) - counts.occurrences[k]
     other = entries.labels != k  # the message is part of the complement of every class but its own
     scale, pseudo = scaled(alpha)
-    count = outside[entries.columns] - np.where(other[entries.rows], entries.values, 0)
-    total = outside.sum() - np.where(other, entries.lengths, 0)
+    count = outside[entries.columns] - np.where(other[entries.rows], entries.taken, 0)
+    total = outside.sum() - np.where(other, entries.counted[1], 0)
+    size = len(outside) - entries.lone_words()
     log_count = np.log(count * scale + pseudo)
-    log_total = np.log(total * scale + pseudo * len(outside))
+    log_total = np.log(total * scale + pseudo * size)
     scores = entries.sum_by_row(entries.values * log_count) - entries.lengths * log_total
     if not normalise:
         return np.asarray(-scores, dtype=np.float64)
     whole = np.log(outside * scale + pseudo)
     changed = entries.sum_by_row(log_count - whole[entries.columns])
-    return np.asarray(scores / (whole.sum() + changed - len(outside) * log_total), dtype=np.float64)
+    in_others = np.where(other[entries.lone], entries.lone_values, 0)
+    changed -= np.bincount(entries.lone, np.log(in_others * scale + pseudo), entries.row_count)
+    return np.asarray(scores / (whole.sum() + changed - size * log_total), dtype=np.float64)
 
 
 def scaled_log_loss(joint: Floats, labels: Integers) -> float:

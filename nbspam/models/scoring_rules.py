@@ -67,11 +67,13 @@ class Rule:
             uses_prior = True
         return joint + prior if uses_prior else joint
 
-    def best_alpha(self, block: Block) -> float:
+    def best_alpha(self, block: Block, fixed: bool = False) -> float:
         """The lambda with which the messages of a block, all among the counted, are best told apart unseen.
 
         Least log loss after temperature scaling, each message left out while it is scored; see
         nbspam.models.leave_one_out.  A model without lambda (Gaussian alone) keeps the one it has.
+
+        fixed : the vocabulary is that of a file, whatever the messages have
         """
         labels = block.labels.astype(np.int64)
         if self._words is None and self.settings.numeric_model == "gaussian":
@@ -83,7 +85,13 @@ class Rule:
             if self._words is not None and matrix is not None:
                 settings = self.settings
                 joint = leave_one_out(
-                    settings.event_model, self._words, matrix, labels, alpha, "smoothed", settings.normalise
+                    settings.event_model,
+                    self._words,
+                    matrix,
+                    labels,
+                    alpha,
+                    normalise=settings.normalise,
+                    fixed=fixed,
                 )
             if self.features is not None:
                 joint = joint + numeric_leave_one_out(

@@ -62,7 +62,8 @@ def best_alpha(
         documents = aligned_documents(sample, table)
         return best_averaged_alpha(sample, documents, settings, fixed=fixed_of(vocabulary))
     rule = counted_rule(settings, classes, counts.messages, table, features)
-    return rule.best_alpha(_feature_block(counts) if settings.features == "numeric" else sample)
+    block = _feature_block(counts) if settings.features == "numeric" else sample
+    return rule.best_alpha(block, fixed=vocabulary is not None)
 
 
 def counted_rule(
