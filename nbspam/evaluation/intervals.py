@@ -23,6 +23,8 @@ SEED = 20050815
 CLOPPER_PEARSON = "clopper-pearson"
 BOOTSTRAP = "bootstrap"
 BOOTSTRAP_ERROR = "bootstrap-standard-error"
+BOOTSTRAP_LOG = "bootstrap-log"
+BOOTSTRAP_LOGIT = "bootstrap-logit"
 LOGIT_NORMAL = "logit-normal"
 NOTHING_RESAMPLED = (nan, nan)  # where every resample would be the sample
 MOST_REPLICATES = 2000
@@ -104,10 +106,33 @@ def standard_error_interval(value: float, values: Floats) -> Interval:
     For the calibration error: resampling adds noise to every bin, so all resampled values
     lie above the figure itself and a percentile interval would not hold it.
     """
-    if not len(values):
-        return nan, nan
-    spread = 1.959964 * float(np.std(values, ddof=1))
+    spread = _spread(values)
     return max(0.0, value - spread), value + spread
+
+
+def log_interval(value: float, values: Floats) -> Interval:
+    """exp(log value -/+ 1.96 standard errors of the logarithm): for a loss, which few messages make.
+
+    Such a figure is skewed: a sample that happens to lack the rare mistakes also has a narrow spread.  The
+    middle of the resampled values then ends too low, and on the scale of the logarithm it does not.
+
+    value : > 0
+    """
+    spread = _spread(values) / value
+    return value * float(np.exp(-spread)), value * float(np.exp(spread))
+
+
+def logit_interval(value: float, values: Floats) -> Interval:
+    """The same in logits, for a share between 0 and 1 that is neither."""
+    spread = _spread(values) / (value * (1 - value))
+    odds = value / (1 - value) * np.exp([-spread, spread])
+    low, high = (odds / (1 + odds)).tolist()
+    return low, high
+
+
+def _spread(values: Floats) -> float:
+    """1.96 standard errors."""
+    return 1.959964 * float(np.std(values, ddof=1)) if len(values) else nan
 
 
 def not_seen_interval(truth: Whole) -> Interval:

@@ -17,6 +17,8 @@ _INTERVAL_METHODS = {
     "clopper-pearson": "Clopper-Pearson",
     "bootstrap": "bootstrap",
     "bootstrap-standard-error": "bootstrap, ±1.96 standard errors",
+    "bootstrap-log": "bootstrap, ±1.96 standard errors of the logarithm",
+    "bootstrap-logit": "bootstrap, ±1.96 standard errors in logits",
     "logit-normal": "normal in logits",
 }
 
