@@ -58,6 +58,9 @@ CORPORA = {  # archive, folder, index or the folder itself, take every n-th mess
     "enron": ("enron", "enron", "", 10, False),
 }
 Variant = Callable[[Message, Bag], Bag]
+# (train, test) -> evidence beside that of nbspam, float64 (n_rows, n): of the messages that train when they
+# are left out, of the same when only older ones are known, and of those that are judged.
+Beside = Callable[[Block, Block], tuple[Any, Any, Any]]
 
 
 class Mail(NamedTuple):
@@ -223,24 +226,33 @@ def _chosen(sizes: Any, views: Any, cells: Any, way: Way) -> Any:
     return chosen | (wanting & (sizes >= last[cells] - SAME))
 
 
-def learn(train: Block, test: Block, way: Way) -> Any:
+def learn(train: Block, test: Block, way: Way, beside: Beside | None = None) -> Any:
     """float64 (n_rows of test,), log-odds after a calibration on the evidence that nbspam learns from."""
     documents, _ = train.totals(2)
     n_views = len(VIEWS) + bool((train.views == len(VIEWS)).any())  # an experiment may have one more
+    left_out, older, of_judged = beside(train, test) if beside else (None, None, None)
     alone = kept.leave_one_out(train, documents, kept.exact_copies(train, 2))
-    samples, labels = [evidence(train, alone, way, n_views)], [train.labels]
+    samples = [_joined(evidence(train, alone, way, n_views), left_out, n_views)]
+    labels = [train.labels]
     if len(ways_to_see(train)) > 1:  # dated: prequential evidence too
         order = time_order(train)
         later = order[int(len(order) * WARM_UP_SHARE) :]
-        samples.append(evidence(train, kept.prequential(train, documents, order), way, n_views)[later])
+        as_came = evidence(train, kept.prequential(train, documents, order), way, n_views)
+        samples.append(_joined(as_came, older, n_views)[later])
         labels.append(train.labels[later])
     judged = evidence(test, kept.fixed_background(test, documents), way, n_views)
+    judged = _joined(judged, of_judged, n_views)
     sample = _as_kept(np.concatenate(samples), way, n_views)
     n_words = n_views * sum(kind != "measure" for kind in way.kinds)
     first = partial(_first_weights, n_views, sample.evidence.shape[1] - n_words)
     with mock.patch.object(calibrate, "first_weights", first):
         weights, _ = calibrate.fit(sample, np.concatenate(labels).astype(np.int64))
     return calibrate.bulk_scores(weights, _as_kept(judged, way, n_views))[:, 1]
+
+
+def _joined(columns: Any, beside: Any, n_views: int) -> Any:
+    """The columns of `evidence` with others behind the measures, which are weighed as they are."""
+    return columns if beside is None else np.hstack([columns[:, :-n_views], beside, columns[:, -n_views:]])
 
 
 def _as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
@@ -265,12 +277,12 @@ def _first_weights(
     return [weights[i] for i in places], np.diag([covariance[i][i] for i in places]).tolist()
 
 
-def judged(block: Block, way: Way | None = None, seed: int = 0) -> Any:
+def judged(block: Block, way: Way | None = None, seed: int = 0, beside: Beside | None = None) -> Any:
     """Log-odds of every row, by the folds that did not have it."""
     way = way or Way()
     scores = np.zeros(len(block))
     for train, test in fold_splits(stratified_folds(block.labels, FOLDS, seed)):
-        scores[test] = learn(select_rows(block, train), select_rows(block, test), way)
+        scores[test] = learn(select_rows(block, train), select_rows(block, test), way, beside)
     return scores
 
 
