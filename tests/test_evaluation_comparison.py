@@ -128,6 +128,17 @@ def test_ham_alone_leaves_the_ranking_undefined_and_still_compares_decisions():
     assert found.verdict == "no difference that could not be chance (decisions p=1.000)"
 
 
+def test_a_message_that_the_index_names_twice_is_paired_twice():
+    twice = [Outcome("m0", 0, 0, -1.0, (), None, 0), Outcome("m0", 0, 1, 2.0, (), None, 1)]
+    others = [Outcome("m1", 1, 1, 3.0, (), None, 2)]
+    first = listed([], outcomes=(*twice, *others))
+    second = listed([], outcomes=(*others, twice[1], twice[0]))  # in another order
+    found = compare(first, second)
+    assert (found.messages, found.mcnemar.only_a_right, found.mcnemar.only_b_right) == (3, 0, 0)
+    better = Outcome("m0", 0, 0, -1.0, (), None, 1)
+    assert compare(first, listed([], outcomes=(twice[0], better, *others))).mcnemar.only_b_right == 1
+
+
 ROWS = [(0, 0, -1.0), (1, 1, 2.0)]
 
 
@@ -138,7 +149,7 @@ ROWS = [(0, 0, -1.0), (1, 1, 2.0)]
         (listed([*ROWS, (1, 1, 1.0)]), "compare-other-mail"),
         (listed(ROWS, digest="b"), "compare-other-mail"),
         (listed([(1, 1, 2.0), (1, 1, 2.0)]), "compare-other-labels"),
-        (listed(ROWS, outcomes=(Outcome("x", 0, 0, 1.0, ()),) * 2), "compare-repeated-names"),
+        (listed(ROWS, outcomes=(Outcome("m0", 0, 0, 1.0, ()),) * 2), "compare-other-mail"),
     ],
 )
 def test_evaluations_of_different_mail_are_refused(other, slug):

@@ -6,6 +6,7 @@ message, which tells far smaller differences from chance than two separate inter
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from math import isfinite, nan
 from typing import Any
@@ -110,25 +111,36 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tu
         raise _refused(
             where, f"their classes differ: {_listed(first.classes)}; {_listed(second.classes)}", "classes"
         )
-    row_of = {outcome.name: row for row, outcome in enumerate(second.outcomes)}
-    own = {outcome.name for outcome in first.outcomes}
-    if len(own) < len(first.outcomes) or len(row_of) < len(second.outcomes):
-        raise _refused(where, "message names repeat, so messages cannot be paired", "repeated-names")
-    unpaired = len(own ^ row_of.keys())
+    rows, others = _rows_by_name(first), _rows_by_name(second)
+    unpaired = len(rows.keys() ^ others.keys())
     if unpaired:
         raise _refused(
             where, f"they judge different mail: {unpaired} messages are in one of them only", "other-mail"
         )
     if first.digest and second.digest and first.digest != second.digest:
         raise _refused(where, "the messages have the same names but not the same content", "other-mail")
-    rows_a = np.argsort([outcome.index for outcome in first.outcomes], kind="stable")
-    rows_b = np.array([row_of[first.outcomes[row].name] for row in rows_a], dtype=np.int64)
+    rows_a = np.array(list(rows.values()), dtype=np.int64)
+    rows_b = np.array([others[name] for name in rows], dtype=np.int64)
     differ = first.columns.truth[rows_a] != second.columns.truth[rows_b]
     if differ.any():
         name = first.outcomes[rows_a[int(np.argmax(differ))]].name
         why = f"they disagree on the true class of {int(differ.sum())} messages, the first is {name}"
         raise _refused(where, why, "other-labels")
     return rows_a, rows_b
+
+
+def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
+    """Row of each message by its name and how many of that name were judged before, in the order judged.
+
+    An index may name a message twice.
+    """
+    rows: dict[tuple[str, int], int] = {}
+    met: Counter[str] = Counter()
+    for row in np.argsort([outcome.index for outcome in evaluation.outcomes], kind="stable").tolist():
+        name = evaluation.outcomes[row].name
+        rows[name, met[name]] = row
+        met[name] += 1
+    return rows
 
 
 def _refused(where: str, why: str, slug: str) -> BadDataError:

@@ -138,9 +138,10 @@ def _refuse_one_class(classes: NDArray[np.generic]) -> None:
 
 def _refuse_few(fewest: int, needed: int, what: str) -> None:
     if fewest < needed:
+        few = f"{fewest} {what.removesuffix('s') if fewest == 1 else what}"
         raise BadDataError(
             "evaluation",
-            f"the smallest class has {fewest} {what}, fewer than the {needed} parts to be made",
+            f"the smallest class has {few}, fewer than the {needed} parts to be made",
             f"use at most {fewest} folds, or more mail" if fewest >= 2 else "name more mail of that class",
             "too-many-folds",
         )
