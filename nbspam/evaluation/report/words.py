@@ -17,8 +17,8 @@ _INTERVAL_METHODS = {
     "clopper-pearson": "Clopper-Pearson",
     "bootstrap": "bootstrap",
     "bootstrap-standard-error": "bootstrap, ±1.96 standard errors",
-    "bootstrap-log": "bootstrap, ±1.96 standard errors of the logarithm",
-    "bootstrap-logit": "bootstrap, ±1.96 standard errors in logits",
+    "bootstrap-log": "bootstrap, on the log scale",
+    "bootstrap-logit": "bootstrap, on the logit scale",
     "logit-normal": "normal in logits",
 }
 
