@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from nbspam.cli import classify as command
 from nbspam.store.reader import open_model
+from nbspam.store.updater import updating
 from nbspam.workflow.classifying import Classifier, open_classifier
 from nbspam.workflow.learning import learn
 from tests.mail_samples import COMMON, make_corpus
@@ -55,6 +57,17 @@ def test_nothing_is_locked_between_two_messages(model: str) -> None:
     for judge in (classifier.judge, classifier.judge_now):
         judge(classifier.counted(mail(many)), "-")
         assert not classifier.model.connection.in_transaction
+
+
+def test_mail_is_classified_while_more_than_a_cache_full_is_changed(model: str) -> None:
+    first = scores(open_classifier(model))
+    with updating(model) as updater:
+        updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
+        reader = sqlite3.connect(model, timeout=0)
+        assert reader.execute("SELECT count(*) FROM token WHERE key BETWEEN 1 AND 2999").fetchone() == (0,)
+        reader.close()
+        assert scores(open_classifier(model)) == first
+    assert open_model(model).messages == [13, 12]
 
 
 def test_classify_follows_what_is_learned_between_two_messages(

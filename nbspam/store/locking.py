@@ -4,6 +4,9 @@ Hides how it is waited for.  SQLite knows a journal by the name of its file alon
 open while `train --replace` puts another in its place, and a third program begins to write to that one, takes
 the third one's journal for that of a killed program: plays it back into the old file, and deletes it.  If the
 third is killed then, its half of a change stays.  So a file that is busy is closed, and opened anew.
+
+Mail is classified while a model is written to, by what it was; only the commit keeps readers out.  Until then
+what is changed stays in memory: at most as much as the file is long.
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ def _begun(path: str, last: bool) -> sqlite3.Connection | None:
     found = identity(path)
     connection = sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=0, isolation_level=None)
     try:
+        # A cache that runs over is written to the file at once, and from then to the commit nobody can read.
+        connection.execute("PRAGMA cache_spill = OFF")  # in a transaction it would do nothing
         connection.execute("BEGIN IMMEDIATE")
         if identity(path) == found:
             return connection
