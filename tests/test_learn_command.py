@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import mailbox
 import os
+import re
+import sqlite3
 import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from nbspam.store.inspect import check_model
+from nbspam.store.updater import Updater, updating
+from nbspam.workflow import learning
+from nbspam.workflow.learning import learn, unlearn
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 
@@ -42,6 +50,32 @@ def test_learning_and_unlearning_leave_no_trace(model: Path) -> None:
     assert counts(model) != before
     run("unlearn", "-m", model, stdin=mail("words never met before"))
     assert counts(model) == before
+
+
+def test_learning_looks_up_what_it_changes_and_reads_no_table_through(model: Path) -> None:
+    message = mail("words never met before")
+    for work in (lambda: learn(str(model), "spam", message), lambda: unlearn(str(model), message)):
+        statements: list[str] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(learning, "updating", partial(traced, statements=statements))
+            work()
+        assert any("DELETE FROM learned" in statement for statement in statements)
+        with closing(sqlite3.connect(model)) as connection:
+            plans = {s: connection.execute(f"EXPLAIN QUERY PLAN {s}").fetchall() for s in statements}
+        scans = [s for s, plan in plans.items() for *_, step in plan if re.match(GROWING, step)]
+        assert scans == []
+
+
+GROWING = r"SCAN (token|learned|histogram)"
+
+
+@contextmanager
+def traced(path: str, statements: list[str]) -> Iterator[Updater]:
+    """An Updater whose statements are noted, but for those that begin and end a transaction."""
+    with updating(path) as updater:
+        updater.connection.set_trace_callback(statements.append)
+        yield updater
+        updater.connection.set_trace_callback(None)
 
 
 def test_what_went_through_classify_is_the_same_message(model: Path) -> None:
@@ -157,11 +191,8 @@ def test_a_model_in_a_read_only_folder_is_not_changed(model: Path) -> None:
 def test_a_model_that_another_writes_is_waited_for_or_left(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sqlite3
-
     from nbspam.errors import TryAgainError
     from nbspam.store import updater
-    from nbspam.workflow.learning import learn
 
     monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
     writer = sqlite3.connect(model, isolation_level=None)

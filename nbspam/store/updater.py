@@ -167,14 +167,19 @@ class Updater:
             "ON CONFLICT DO UPDATE SET words = words + excluded.words",
             moves,
         )
-        self.connection.execute("DELETE FROM histogram WHERE words = 0")
+        self.connection.executemany(
+            "DELETE FROM histogram WHERE kind = ? AND class = ? AND count = ? AND words = 0",
+            [move[:3] for move in moves],
+        )
 
     def _remember(self, label: int, digest: int, sign: int) -> None:
         self.connection.execute(
             "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
             (digest, label, sign),
         )
-        self.connection.execute("DELETE FROM learned WHERE times = 0")
+        self.connection.execute(
+            "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", (digest, label)
+        )
 
     def calibration(self) -> tuple[list[tuple[str, int | None]], list[float], list[list[float]]]:
         """Feature names, weights and the full symmetric covariance."""
