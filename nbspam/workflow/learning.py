@@ -1,10 +1,13 @@
-"""Corrects a model by one message: learn it as a class, or forget it.
+"""Corrects a model by messages: learn them as a class, or forget them.
 
-One transaction a message.  The same message twice counts once; one learned as another class
-before moves.  The calibration learns from the score that the message had before it counted.
+One after the other, also where several are one transaction.  The same message twice counts once; one
+learned as another class before moves.  The calibration learns from the score that the message had before
+it counted.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from nbspam.errors import UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
@@ -50,33 +53,50 @@ def _rows(counted: Counted, model: Model) -> list[MessageToken]:
 
 def learn(path: str, label: str, data: bytes) -> str:
     """Counts one message as `label`; returns LEARNED, MOVED or KNOWN."""
+    return learn_all(path, label, [data])[0]
+
+
+def learn_all(path: str, label: str, messages: Sequence[bytes]) -> list[str]:
+    """Counts messages one after the other as `learn`, in one transaction: all of them, or none."""
     with updating(path) as updater:
-        model = Model(path, updater.connection)
-        counted = _counted(data, model)
-        number = class_number(model, label)
-        before = updater.learned(counted.digest)
-        if number in before and len(before) == 1:
-            return KNOWN
-        if not before:
-            _learn_calibration(updater, model, counted, number)
-        for other, times in before.items():
-            for _ in range(times if other != number else 0):
-                _count(updater, model, other, counted, -1)
-        if number not in before:
-            _count(updater, model, number, counted, 1)
-        return MOVED if before else LEARNED
+        return [_learn(updater, path, label, data) for data in messages]
+
+
+def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
+    model = Model(path, updater.connection)
+    counted = _counted(data, model)
+    number = class_number(model, label)
+    before = updater.learned(counted.digest)
+    if number in before and len(before) == 1:
+        return KNOWN
+    if not before:
+        _learn_calibration(updater, model, counted, number)
+    for other, times in before.items():
+        for _ in range(times if other != number else 0):
+            _count(updater, model, other, counted, -1)
+    if number not in before:
+        _count(updater, model, number, counted, 1)
+    return MOVED if before else LEARNED
 
 
 def unlearn(path: str, data: bytes) -> str:
     """Takes one counting of a message out again; returns FORGOTTEN or UNKNOWN."""
+    return unlearn_all(path, [data])[0]
+
+
+def unlearn_all(path: str, messages: Sequence[bytes]) -> list[str]:
+    """Takes out messages one after the other as `unlearn`, in one transaction."""
     with updating(path) as updater:
-        model = Model(path, updater.connection)
-        counted = _counted(data, model)
-        before = updater.learned(counted.digest)
-        for number in before:
-            _count(updater, model, number, counted, -1)
-            return FORGOTTEN
-        return UNKNOWN
+        return [_unlearn(updater, path, data) for data in messages]
+
+
+def _unlearn(updater: Updater, path: str, data: bytes) -> str:
+    model = Model(path, updater.connection)
+    counted = _counted(data, model)
+    for number in updater.learned(counted.digest):
+        _count(updater, model, number, counted, -1)
+        return FORGOTTEN
+    return UNKNOWN
 
 
 def _count(updater: Updater, model: Model, number: int, counted: Counted, sign: int) -> None:
