@@ -1,4 +1,4 @@
-"""Debian's procmail and maildrop deliver mail with the recipes of the README, as they stand there.
+"""Debian's procmail and maildrop, and a shell, deliver by the recipes of the README, as they stand there.
 
 The oracle is the delivery agent itself: with our header field taken out, a mailbox must hold, byte
 for byte, what the same agent delivers without the filter.
@@ -285,3 +285,39 @@ def test_the_maildrop_recipe_without_a_model_leaves_the_message_in_the_queue(
 ) -> None:
     assert mailbox_without_model.maildrop(recipe("maildrop"), BROKEN["crlf"]) == 75
     assert mailbox_without_model.delivered("inbox") == []
+
+
+def piped(box: Mailbox, message: bytes, program: str = "nbspam") -> int:
+    """Delivers by the script for a Postfix pipe, `cat` in the place of Dovecot; the exit status."""
+    script = recipe("pipe").replace("/usr/lib/dovecot/dovecot-lda -e", "cat >>delivered")
+    assert "cat >>delivered" in script
+    (box.home / "spool").mkdir()
+    (box.home / "script").write_text(
+        f"export TMPDIR={box.home}/spool\n"
+        + box.head.replace("NBSPAM_", "export NBSPAM_")
+        + script.replace("nbspam classify", f"{program} classify")
+    )
+    done = subprocess.run(["sh", "script"], input=message, cwd=box.home, timeout=60, capture_output=True)
+    assert list((box.home / "spool").iterdir()) == []
+    return done.returncode
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if not name.startswith("from-")])  # as Postfix
+def test_the_pipe_recipe_delivers_byte_for_byte(mailbox: Mailbox, name: str) -> None:
+    assert piped(mailbox, BROKEN[name]) == 0
+    assert without_own_field((mailbox.home / "delivered").read_bytes()) == BROKEN[name]
+
+
+@pytest.mark.parametrize("program", ["missing-program", "timeout -s KILL 0.01 sh -c 'echo half; sleep 5'"])
+def test_the_pipe_recipe_delivers_nothing_when_the_program_fails_or_is_killed(
+    mailbox: Mailbox, program: str
+) -> None:
+    assert piped(mailbox, b"Subject: to be kept\n\nbody\n", program) == 75
+    assert not (mailbox.home / "delivered").exists()
+
+
+def test_the_pipe_recipe_without_a_model_leaves_the_message_in_the_queue(
+    mailbox_without_model: Mailbox,
+) -> None:
+    assert piped(mailbox_without_model, BROKEN["crlf"]) == 75
+    assert not (mailbox_without_model.home / "delivered").exists()
