@@ -443,3 +443,14 @@ def test_gaussian_models_merge_whatever_the_edges_of_the_bins_that_they_do_not_s
     run("unlearn", "-q", "-m", tmp_path / "merged", stdin=mail("a word of its own"))
     assert counts(tmp_path / "merged") == before
     assert run("classify", "-m", tmp_path / "merged", "--event-model", "categorical", stdin=mail("word"))
+
+
+def test_a_model_may_be_named_with_two_slashes_first(tmp_path: Path) -> None:
+    """As `$PREFIX/model` is where PREFIX ends with one: SQLite would take the first folder for a host."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
+    model = f"/{tmp_path}/a%3fb?c#d"
+    run("train", "-q", folder, "-m", model)
+    run("train", "-q", folder, "-m", model, "--update")
+    assert run("learn", "spam", "-m", model, stdin=mail("cheap")).startswith("learned")
+    assert run("classify", "-m", model, stdin=mail("pills")).startswith("spam")
+    assert (tmp_path / "a%3fb?c#d").exists()

@@ -244,7 +244,7 @@ def _roll_back(path: str) -> None:
 
 def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quoted(path)}?mode=ro",
+        uri(path, "ro"),
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -254,9 +254,15 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def quoted(path: str) -> str:
-    """A path as it is written in a URI of SQLite."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+def uri(path: str, mode: str) -> str:
+    """How SQLite is asked to open a file.
+
+    mode : ro or rw, which make no file where there is none
+    """
+    path = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    if path.startswith("//"):  # what is between it and the next slash would be a host
+        path = "//" + path
+    return f"file:{path}?mode={mode}"
 
 
 def check_file(path: str) -> None:
