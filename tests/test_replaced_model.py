@@ -15,10 +15,14 @@ from tiny_mail import counts, mail, run, write_folders
 
 from nbspam import whole_file
 from nbspam.cli import classify as command
+from nbspam.cli import explain
+from nbspam.errors import TryAgainError
+from nbspam.store import reader
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
 from nbspam.workflow.classifying import open_classifier
+from nbspam.workflow.explaining import Explanation
 from nbspam.workflow.learning import learn
 
 LETTER = mail("cheap pills and a garden fence")
@@ -26,10 +30,8 @@ LETTER = mail("cheap pills and a garden fence")
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    folder = write_folders(
-        tmp_path / "mail",
-        {"ham": [mail(f"garden fence{n}") for n in range(30)], "spam": [mail("cheap pills")]},
-    )
+    ham = [mail("garden " + " ".join(f"fence{n}x{m}" for m in range(60))) for n in range(30)]
+    folder = write_folders(tmp_path / "mail", {"ham": ham, "spam": [mail("cheap pills")]})
     run("train", "-q", "-j1", folder, "-m", tmp_path / "model")
     return tmp_path / "model"
 
@@ -40,7 +42,7 @@ def half_written(model: Path) -> sqlite3.Connection:
     writer.execute("PRAGMA cache_size = 1")
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("UPDATE token SET documents_0 = documents_0 + 1, text = text || 'x'")
-    assert journal(model).exists()
+    assert journal(model).read_bytes()[:1] != b"\0"  # else SQLite would not take it for one to be played back
     return writer
 
 
@@ -113,3 +115,59 @@ def test_classify_follows_a_model_that_is_replaced(
     monkeypatch.setattr(command, "_write", written.append)
     assert command.classify({"model": str(model)}, []) == 0
     assert written == expected
+
+
+def test_explain_follows_a_model_that_is_replaced(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not stopped by who writes to the new one, whose journal is not of the file that was open."""
+    new = tmp_path / "new"
+    run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
+    expected = [open_classifier(str(path)).verdict(LETTER, "-").log_odds for path in (model, new)]
+    found: list[float | None] = []
+
+    def messages(*given: object) -> Iterator[tuple[str, bytes]]:
+        yield "-", LETTER
+        os.replace(new, model)
+        yield "-", LETTER
+
+    def form(explained: Explanation, *others: object) -> str:
+        found.append(explained.verdict.log_odds)
+        return ""
+
+    monkeypatch.setattr(command, "named_messages", messages)
+    monkeypatch.setattr(explain, "explanation_json", form)
+    assert explain.explain_command.callback((), str(model), 1, "", True) == 0  # type: ignore[misc]
+    assert found == expected
+
+
+def test_what_fails_on_a_model_that_was_replaced_is_not_told_of_the_new_one(
+    model: Path, tmp_path: Path
+) -> None:
+    """SQLite takes the journal of who writes to the new file for the old one's, and may not play it back."""
+    opened = open_classifier(str(model))
+    os.replace(shutil.copy(model, tmp_path / "new"), model)
+    writer = half_written(model)
+    with pytest.raises(TryAgainError, match="was replaced"):
+        opened.verdict(LETTER, "-")
+    writer.execute("ROLLBACK")
+    assert opened.verdict(LETTER, "-").label == "spam"
+
+
+def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = shutil.copy(model, tmp_path / "new")
+    connect = reader._connect
+
+    def connect_and_replace(path: str) -> sqlite3.Connection:
+        connection = connect(path)
+        os.replace(new, path)
+        return connection
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reader, "_connect", connect_and_replace)
+        opened = open_model(str(model))
+    assert opened.replaced()
+    opened.close()
+    assert not open_model(str(model)).replaced()

@@ -13,6 +13,7 @@ from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option
 from nbspam.settings import EVENT_MODELS
+from nbspam.store.reader import OneState
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.explaining import Explanation, explain
 
@@ -60,8 +61,10 @@ def explain_command(
     classifier = open_classifier(model, change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        classifier.refresh()
-        found = explain(classifier, data, name)
+        classifier = classifier.current()
+        with OneState(classifier.model.connection):
+            classifier.refresh()
+            found = explain(classifier, data, name)
         if as_json:
             write_text(explanation_json(found, classifier.model.classes, top))
         else:

@@ -43,11 +43,11 @@ class Model:
     """
 
     __slots__ = (
-        "_file",
         "_version",
         "classes",
         "connection",
         "documents",
+        "file",
         "messages",
         "occurrences",
         "path",
@@ -55,10 +55,13 @@ class Model:
         "words",
     )
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, file: tuple[int, int] | None = None
+    ) -> None:
+        """file : the identity of what was opened, for `replaced`; None where that is not asked"""
         self.path = path
         self.connection = connection
-        self._file = identity(path)
+        self.file = file
         self._version = -1  # unknown: a single message does without
         self._read()
 
@@ -94,7 +97,7 @@ class Model:
 
     def replaced(self) -> bool:
         """Whether the path leads to another file by now; if to none, the one that is open serves."""
-        return identity(self.path) not in (self._file, None)
+        return identity(self.path) not in (self.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -222,15 +225,29 @@ def open_model(path: str) -> Model:
         raise store_error(path, error) from None
     except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
         raise DamagedModelError(path, type(error).__name__)
-    model.connection.told = lambda error: store_error(path, error)  # type: ignore[attr-defined]
+    opened = model.file
+    model.connection.told = lambda error: _told(path, opened, error)  # type: ignore[attr-defined]
     return model
+
+
+def _told(path: str, opened: tuple[int, int] | None, error: sqlite3.Error) -> NbspamError:
+    """What SQLite met later on, in the file that had the name `path` when it was opened.
+
+    Where another has taken its place, SQLite takes the journal of who writes to that one for this one's.
+    """
+    if identity(path) in (opened, None):
+        return store_error(path, error)
+    return TryAgainError(path, "was replaced by another program", "try again in a moment", "model-changed")
 
 
 def _read(path: str) -> Model:
     """One state of the file, whoever writes meanwhile."""
+    found = identity(
+        path
+    )  # before it is opened: one that takes its place between the two is found, once more
     connection = _connect(path)
     with OneState(connection):
-        return Model(path, connection)
+        return Model(path, connection, found)
 
 
 def _roll_back(path: str) -> None:
