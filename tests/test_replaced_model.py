@@ -19,6 +19,7 @@ from nbspam.cli import explain
 from nbspam.errors import TryAgainError
 from nbspam.store import reader
 from nbspam.store.inspect import check_model
+from nbspam.store.locking import locked
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
 from nbspam.workflow.classifying import open_classifier
@@ -171,3 +172,14 @@ def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
     assert opened.replaced()
     opened.close()
     assert not open_model(str(model)).replaced()
+
+
+def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
+    """Where it is kept open, the locks that the process has on it are lost when it is closed at last."""
+    model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with pytest.raises(sqlite3.DatabaseError) as kept:
+        locked(str(model), 1)
+    held = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()
+            and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
+    assert str(model) not in held
+    assert kept

@@ -49,9 +49,10 @@ def _begun(path: str, last: bool) -> sqlite3.Connection | None:
             return connection
         if last:
             raise sqlite3.OperationalError("database is locked: replaced again and again")
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
+        connection.close()
         if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            connection.close()
             raise
+        return None
     connection.close()
     return None
