@@ -83,3 +83,13 @@ def test_two_messages_of_one_name_in_both_folders_are_two_messages(box: Path) ->
     """No delivery agent writes such, but copies and exports do."""
     (box / "new" / "1.host").write_bytes(mail("four"))
     assert len(list(open_unlabelled([str(box)]).items())) == 4
+
+
+def test_messages_that_move_within_one_tick_of_the_clock_are_read(box: Path) -> None:
+    """The time of the folder is then the same before and after."""
+    items = {item.path: item for item in open_unlabelled([str(box)]).items()}
+    now = os.stat(box / "cur").st_mtime_ns
+    for name, text in (("2.host", "two"), ("3.host", "three")):
+        (box / "new" / name).rename(box / "cur" / f"{name}:2,")
+        os.utime(box / "cur", ns=(now, now))
+        assert items[f"{box}/new/{name}"].read() == mail(text)

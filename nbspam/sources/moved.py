@@ -7,12 +7,16 @@ mailbox is opened, and every flag that a reader sets makes another name.  What i
 from __future__ import annotations
 
 import os
+import time
 
 from nbspam.sources.folders import unflagged
 
 _PARTS = ("cur", "new")  # where a message is looked for first
 # Folder -> when it was changed last, and its names by what is before the colon.  A mailbox that is opened
-# renames thousands, and one look at the folder finds them all.
+# renames thousands, and one look at the folder finds them all.  Of a folder that has just changed that time
+# tells nothing: with a clock that ticks each 4 ms, or each second, the next change may bear the same one.
+_JUST_NOW = 2_000_000_000  # nanoseconds
+_ANY_MOMENT = -1
 _seen: dict[str, tuple[int, dict[str, str]]] = {}
 
 
@@ -37,7 +41,8 @@ def _found(folder: str, name: str) -> str:
     try:
         changed = os.stat(folder).st_mtime_ns
         if folder not in _seen or _seen[folder][0] != changed:
-            _seen[folder] = changed, {unflagged(entry): entry for entry in os.listdir(folder)}
+            told = changed if time.time_ns() - changed > _JUST_NOW else _ANY_MOMENT
+            _seen[folder] = told, {unflagged(entry): entry for entry in os.listdir(folder)}
     except OSError:  # the folder, too, has gone or is shut
         return ""
     known = _seen[folder][1].get(name)
