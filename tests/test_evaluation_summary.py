@@ -191,6 +191,17 @@ def test_scores_the_wrong_way_around_do_not_claim_certainty():
     assert found["interval_methods"]["one_minus_roca_percent"] == "clopper-pearson"
 
 
+def test_no_right_decision_does_not_claim_certainty():
+    """As where lambda is 0, and all mail is unsure."""
+    given = [Outcome(f"m{n}", n % 2, -1, 0.0, (0.5, 0.5), None, n) for n in range(40)]
+    found = summary(Evaluation(("ham", "spam"), tuple(given), "folds"))
+    _, most = intervals.clopper_pearson(0, 20)
+    for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
+        assert found[name] == 0
+        assert found[f"{name}_interval"] == [0, most]
+        assert found["interval_methods"][name] == "clopper-pearson"
+
+
 def test_one_message_of_each_class_says_nothing_of_how_others_vary():
     """Drawn within its class it is drawn every time: an interval without width would claim certainty."""
     found = summary(judged([2.0, 1.0], [0, 1]), LOSS)

@@ -75,9 +75,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
     `bootstrap-log` and `bootstrap-logit` (the same on the scale of the logarithm or the logit),
     `logit-normal` (lam%).  Where not one wrong pair, missed message or wrong decision was seen, a figure
     of ranking, class rates or loss has Clopper-Pearson's interval for none in the smallest class; where no
-    pair was right, or all spam is missed in all resamples, that for all.  Of one message a class nothing can
-    be drawn anew: None.  The intervals of sm% at hm 0.1, 0.5, 1 % end too low where so few ham are at stake
-    that the cut-off hangs on the one or two worst of them.
+    pair or no decision was right, or all spam is missed in all resamples, that for all.  Of one message a
+    class nothing can be drawn anew: None.  The intervals of sm% at hm 0.1, 0.5, 1 % end too low where so few
+    ham are at stake that the cut-off hangs on the one or two worst of them.
     """
     columns = evaluation.columns
     counts = metrics.confusion(columns)
@@ -248,6 +248,8 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
         value = float(getattr(rates, name))
         if right == total:  # as for ranking figures: resampling would claim certainty
             sheet.put(name, value, (1 - not_seen, 1.0), CLOPPER_PEARSON)
+        elif not right:
+            sheet.put(name, value, (0.0, not_seen), CLOPPER_PEARSON)
         else:
             interval = percentile_interval(getattr(again, name))
             one_each = is_one_each(counts.sum(axis=1))
