@@ -17,6 +17,7 @@ from nbspam import whole_file
 from nbspam.cli import classify as command
 from nbspam.cli import explain
 from nbspam.errors import TryAgainError
+from nbspam.sources import Item
 from nbspam.store import reader
 from nbspam.store.inspect import check_model
 from nbspam.store.locking import locked
@@ -25,6 +26,7 @@ from nbspam.store.text import dump, load
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.explaining import Explanation
 from nbspam.workflow.learning import learn
+from nbspam.workflow.model_on_mail import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
 
@@ -183,3 +185,15 @@ def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
             and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
     assert str(model) not in held
     assert kept
+
+
+def test_an_evaluation_is_not_made_by_two_models(model: Path, tmp_path: Path) -> None:
+    """Each process opens the model when its first mail comes, and the settings told are of the one before."""
+    new = shutil.copy(model, tmp_path / "new")
+
+    def items() -> Iterator[Item]:
+        os.replace(new, model)
+        yield Item("a", "ham", "a", data=LETTER)
+
+    with pytest.raises(TryAgainError, match="was replaced"):
+        evaluate_model(items(), ("ham", "spam"), str(model))

@@ -237,6 +237,11 @@ def _told(path: str, opened: tuple[int, int] | None, error: sqlite3.Error) -> Nb
     """
     if identity(path) in (opened, None):
         return store_error(path, error)
+    return replaced_error(path)
+
+
+def replaced_error(path: str) -> NbspamError:
+    """What tells that another model has taken the place of the one that is read."""
     return TryAgainError(path, "was replaced by another program", "try again in a moment", "model-changed")
 
 

@@ -17,6 +17,7 @@ from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, corpus_di
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.sources import Item
+from nbspam.store.reader import replaced_error
 from nbspam.workflow.classifying import Classifier, open_classifier, top_clues
 from nbspam.workflow.corpus import identity
 from nbspam.workflow.counting import counted_parsed
@@ -34,17 +35,19 @@ class _Shard(NamedTuple):
 class _ModelWork:
     """Classifies one shard; the callable that goes to the worker processes."""
 
-    def __init__(self, path: str, change: dict[str, str], loss: str) -> None:
+    def __init__(self, path: str, change: dict[str, str], loss: str, file: tuple[int, int] | None) -> None:
+        """file : the identity of the model, which may be replaced before all processes have opened it"""
         self._arguments = (path, change, loss)
+        self._file = file
         self._classifier: Classifier | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        return {"_arguments": self._arguments, "_classifier": None}
+        return {"_arguments": self._arguments, "_file": self._file, "_classifier": None}
 
     def __call__(self, items: list[Item]) -> _Shard:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
         if self._classifier is None:
-            self._classifier = open_classifier(*self._arguments)
+            self._classifier = self._opened()
         found = _Shard([], [], {}, [], 0)
         size_bytes = 0
         for item in items:
@@ -57,6 +60,13 @@ class _ModelWork:
             found.identities.append(identity(data, item.label))
             self._judge(found, item, data, self._classifier)
         return found._replace(size_bytes=size_bytes)
+
+    def _opened(self) -> Classifier:
+        opened = open_classifier(*self._arguments)
+        if opened.model.file != self._file:
+            opened.model.close()
+            raise replaced_error(self._arguments[0])
+        return opened
 
     def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
         classes, message = classifier.model.classes, parse(data)
@@ -84,13 +94,14 @@ def evaluate_model(
     # Opened here first, so that what is wrong with a model is told before any mail is read.
     opened = open_classifier(path, change, loss)
     known, settings = opened.model.classes, opened.settings.as_text()
+    file = opened.model.file
     opened.model.close()
     strange = [name for name in classes if name not in known]
     if strange:
         why = f"the mail has a class {strange[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
     parts: list[_Shard] = []
-    for part in run_shards(_ModelWork(path, change or {}, loss), shards(items), jobs):
+    for part in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
         parts.append(part)
         if progress:
             progress(len(part.outcomes), part.size_bytes)
