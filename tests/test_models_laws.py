@@ -462,6 +462,22 @@ def test_leaving_out_without_smoothing_is_refused() -> None:
         loo.leave_one_out("presence", counts, sparse.csr_matrix(mail.words), mail.labels, 0.0)
 
 
+@pytest.mark.parametrize("event_model", ["presence", "multinomial", "bernoulli", "complement"])
+@pytest.mark.parametrize("normalise", [False, True])
+def test_the_only_message_with_words_is_left_out_as_any_other(event_model: str, normalise: bool) -> None:
+    """NOTAWORD is then the whole vocabulary, and the logarithm of its share, 0, has no share of its own."""
+    matrix, labels = sparse.csr_matrix([[0, 0, 0], [0, 0, 0], [1, 2, 0]]), np.array([0, 1, 1])
+    counts = word_models.WordCounts(2, 3)
+    counts.add(matrix, labels)
+    left = loo.leave_one_out(event_model, counts, matrix, labels, 0.5, normalise=normalise)
+    others = word_models.WordCounts(2, 1)
+    others.add(sparse.csr_matrix([[0], [0]]), labels[:2])
+    prior = log_priors("smoothed", [1, 1], ("ham", "spam"), 0.5)
+    own = word_models.log_joint(event_model, others, sparse.csr_matrix([[3]]), 0.5, prior, normalise)
+    assert np.isfinite(left).all()
+    assert left[2, 1] - left[2, 0] == pytest.approx(own[0, 1] - own[0, 0])
+
+
 def test_a_prior_model_of_weight_zero_changes_nothing() -> None:
     assert events.power_factor(0, [3, 4]) == 0.0
     assert events.power_factor(14, [3, 4]) == 2.0

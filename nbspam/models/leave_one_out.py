@@ -176,7 +176,9 @@ def _complement(counts: WordCounts, entries: Entries, k: int, alpha: float, norm
     changed = entries.sum_by_row(log_count - whole[entries.columns])
     in_others = np.where(other[entries.lone], entries.lone_values, 0)
     changed -= np.bincount(entries.lone, np.log(in_others * scale + pseudo), entries.row_count)
-    return np.asarray(scores / (whole.sum() + changed - size * log_total), dtype=np.float64)
+    alone = size == 1  # NOTAWORD is all that is left, and has the whole weight: its logarithm is 0
+    sums = np.where(alone, 1.0, whole.sum() + changed - size * log_total)
+    return np.asarray(np.where(alone, entries.lengths, scores / sums), dtype=np.float64)
 
 
 def scaled_log_loss(joint: Floats, labels: Integers) -> float:
