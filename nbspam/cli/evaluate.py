@@ -105,7 +105,7 @@ def eval_command(**given: Any) -> None:
         nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail or no model;
-    73 cannot create a file; 74 I/O.
+    73 cannot create a file; 74 I/O; 75 try again later: another program writes or replaced the model.
     """
     method = chosen_method(given)
     _check_files(given)

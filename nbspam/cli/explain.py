@@ -53,7 +53,8 @@ def explain_command(
         nbspam explain message.eml
         nbspam explain --textbook --event-model bernoulli --json < message.eml
 
-    Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model.
+    Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
+    75 try again later.
     """
     change = {
         name: "1" if value is True else value for name, value in given.items() if name in SETTINGS and value
