@@ -278,3 +278,12 @@ def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() ->
     counted.keep("body")
     assert counted.digest == before
     assert [len(view) for view in counted.tokens] == [0, 1, 0, 0, 0]
+
+
+def test_a_vocabulary_that_windows_wrote_is_the_same(tmp_path: Path) -> None:
+    """It was said to be damaged: a count is a whole number."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
+    run("vocab", "build", "-q", folder, "-o", tmp_path / "one.tsv")
+    text = (tmp_path / "one.tsv").read_bytes()
+    (tmp_path / "two.tsv").write_bytes(text.replace(b"\n", b"\r\n"))
+    assert read_vocabulary(str(tmp_path / "two.tsv")) == read_vocabulary(str(tmp_path / "one.tsv"))

@@ -98,7 +98,8 @@ def read_vocabulary(path: str) -> Vocabulary:
         raise BadDataError(path, "the vocabulary is not UTF-8 text", _REMEDY, "vocabulary-damaged") from None
     if not text.endswith("\n"):
         raise _cut_short(path)
-    return _Reading(path, text[:-1].split("\n")).vocabulary()
+    rows = [row.removesuffix("\r") for row in text[:-1].split("\n")]  # an editor may have put CRs there
+    return _Reading(path, rows).vocabulary()
 
 
 def _cut_short(path: str) -> NbspamError:
