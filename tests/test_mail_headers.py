@@ -31,6 +31,14 @@ def test_every_line_end_gives_the_same_message(end):
     assert mail.defects == []
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
+def test_behind_an_mbox_line_every_line_end_gives_the_same_fields(end):
+    mail = parse(end.join([b"From a@b Mon Sep  9", b"Subject: one", b"To: c", b"", b"text"]))
+    assert mail.headers == [("subject", "one"), ("to", "c")]
+    assert mail.parts[0].text == "text"
+    assert mail.defects == []
+
+
 @pytest.mark.parametrize("first", [b"From a@b Mon Sep  9 10:00:00 2002\n", b">From a@b Mon Sep  9\n"])
 def test_an_mbox_from_line_is_no_field(first):
     mail = parse(first + b"Subject: s\n\nbody")
@@ -64,6 +72,13 @@ def test_one_junk_line_between_known_fields_does_not_hide_the_rest():
     mail = parse(b"From: a\nsome junk here\nContent-Transfer-Encoding: base64\n\naGVsbG8=\n")
     assert mail.parts[0].text == "hello"
     assert mail.defects == ["bad-header"]
+
+
+def test_mbox_lines_and_nameless_fields_are_no_text_however_many_they_are():
+    between = b"From a@b\n>From c@d\nFrom e@f\nFrom g@h\n: a\n : b\n: c\n: d\n"
+    mail = parse(b"Subject: s\n" + between + "To: x\nX-Name: é\n\nbody".encode())
+    assert mail.headers == [("subject", "s"), ("to", "x"), ("x-name", "é")]
+    assert mail.parts[0].text == "body"
 
 
 def test_long_text_is_never_left_out_as_junk_in_a_header():
@@ -100,6 +115,11 @@ def test_raw_8_bit_fields_are_read_as_utf8_then_as_the_body_declares():
     assert parse(russian).get("subject") == "привет"
 
 
+def test_raw_8_bit_fields_too_short_for_a_guess_are_read_as_the_body_declares():
+    data = "Subject: ąć\nContent-Type: text/plain; charset=iso-8859-2\n\n".encode("iso-8859-2")
+    assert parse(data).get("subject") == "ąć"
+
+
 def test_raw_8_bit_fields_in_two_charsets_are_each_decoded():
     mail = parse("From: Jürgen\n".encode() + "Subject: Größe\n\n".encode("cp1252"))
     assert mail.headers == [("from", "Jürgen"), ("subject", "Größe")]
@@ -124,6 +144,7 @@ def test_header_lines_are_byte_exact_with_their_folded_lines():
         (b"A: 1\r\n\r\nbody", (0, 8)),
         (b"A: 1\r\rbody", (0, 6)),
         (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", (0, 17)),
+        (b"A: 1\r\r\nB: 2\r\rC: 3\n", (0, 13)),
         (b"A: 1\nno field\n", (0, 5)),
         (b"A: 1", (0, 4)),
         (b"\xef\xbb\xbfA: 1\n\nbody", (0, 9)),
