@@ -210,6 +210,19 @@ def test_html_may_name_its_own_charset():
     assert (part.charset, part.declared_charset) == ("koi8-r", "")
 
 
+def test_a_text_that_speaks_of_a_page_does_not_name_its_charset():
+    text = "naïve: write <meta charset=koi8-r> in it"
+    part = parse(b"Content-Type: text/plain\n\n" + text.encode("cp1252")).parts[0]
+    assert (part.text, part.charset) == (text, "cp1252")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_and_without_a_zero_is_read(codec):
+    payload = "便宜中文文字".encode(codec)
+    assert b"\0" not in payload
+    assert decode(payload, "utf-16", Allowance()) == ("便宜中文文字", codec)
+
+
 def test_a_part_says_what_was_declared_and_what_was_used():
     mail = parse(b"Content-Type: text/plain; charset=X-Nonsense\n\nabc")
     assert (mail.parts[0].declared_charset, mail.parts[0].charset) == ("x-nonsense", "ascii")

@@ -266,6 +266,35 @@ def test_attachments_have_a_name_a_size_and_magic_but_no_text():
     assert part.payload_magic == b"MZ" + bytes(14)
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("inline", "inline"), ("INLINE; filename=a", "inline"), ("form-data; name=a", "attachment")],
+)
+def test_a_part_is_shown_inline_only_where_it_says_so(value, expected):
+    assert parse(f"Content-Disposition: {value}\n\nx".encode()).parts[0].disposition == expected
+    assert parse(b"Subject: s\n\nx").parts[0].disposition == ""
+
+
+def test_fields_of_a_message_inside_without_any_part_are_kept():
+    inner = b"Subject: inner\nContent-Type: multipart/mixed; boundary=c\n\n--c\n--c--\n"
+    (part,) = parse(b"Content-Type: message/rfc822\n\n" + inner).parts
+    assert ("subject", "inner") in part.embedded_headers
+
+
+def test_a_multipart_that_is_itself_encoded_is_split():
+    inner = base64.encodebytes(b"--b\n\none\n--b\nContent-Type: text/html\n\n<p>two\n--b--\n")
+    mail = parse(b"Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n" + inner)
+    assert [(part.content_type, part.text) for part in mail.parts] == [
+        ("text/plain", "one"),
+        ("text/html", "<p>two"),
+    ]
+
+
+def test_a_boundary_is_guessed_where_the_parts_have_no_fields():
+    mail = parse(b"Content-Type: multipart/mixed\n\n--x\n\none\n--x\n\ntwo\n--x--\n")
+    assert texts(mail) == ["one", "two"]
+
+
 def test_an_empty_mail_is_one_empty_text():
     for data in (b"", b"\n", b"\r\n\r\n", b"From x\n"):
         mail = parse(data)

@@ -45,6 +45,7 @@ def test_no_payload_raises(payload, encoding):
         (b"aGVsbG8=aGVsbG8=", b"hellohello"),
         (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there"),
         (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!"),
+        (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n\nwrite to: us, or not\n", b"hello!!!!"),
         (b"a", b""),
         (b"", b""),
         (b"====", b""),
@@ -74,6 +75,8 @@ def test_broken_quoted_printable_gives_what_readers_show(payload, expected):
     ("value", "expected"),
     [
         ("BASE64", "base64"),
+        ("base-64", "base64"),
+        ("base64,", "base64"),
         ("Quoted-Printable;", "quoted-printable"),
         ('"base64"', "base64"),
         ("7bit (comment)", "7bit"),
@@ -83,6 +86,12 @@ def test_broken_quoted_printable_gives_what_readers_show(payload, expected):
 )
 def test_encoding_names_are_cleaned(value, expected):
     assert encoding_name(value) == expected
+
+
+def test_what_is_called_uuencoded_and_is_not_stays_as_it_is():
+    allowance = Allowance()
+    assert decode_transfer(b"no file in here\n", "x-uuencode", allowance) == b"no file in here\n"
+    assert allowance.defects == ["bad-uuencode"]
 
 
 def test_an_unknown_encoding_leaves_the_text_readable():
@@ -112,6 +121,12 @@ def test_base64_behind_a_foreign_line_is_read(gap):
         if b"list" not in gap:  # its letters are taken for base64, as readers do
             assert decode_transfer(data, "base64", Allowance()).endswith(rest)
         assert len(decode_transfer(data, "base64", Allowance())) > len(rest)
+
+
+def test_no_file_is_taken_out_of_a_page():
+    page = "<pre>\nbegin 644 a\n#0V%T\nend\n</pre>"
+    (part,) = parse(b"Content-Type: text/html\n\n" + page.encode()).parts
+    assert part.text == page
 
 
 def test_capital_letters_that_may_be_uuencoded_stay_in_the_text():
