@@ -310,6 +310,11 @@ def test_day_month_and_queue_numbers_are_left_out() -> None:
     assert {"received:mon", "received:jun", "received:2024", "received:4c2f81a09"} & set(found) == set()
 
 
+def test_a_field_of_the_way_without_a_time_is_read_whole() -> None:
+    found = bag(b"Received: from hill.example by mx.lake.example\n\n").header
+    assert {"received:hill.example", "received:mx.lake.example"} <= set(found)
+
+
 # Parts
 
 ATTACHED = (
@@ -387,6 +392,11 @@ def test_what_disagrees_is_the_name_not_its_spelling(target: str, text: str, exp
 def test_inside_a_forwarded_message_subject_and_sender_are_words_of_the_body() -> None:
     found = bag(b"Content-Type: message/rfc822\n\nSubject: inner pears\nFrom: ida@lake.example\n\nsoup\n")
     assert {"inner", "pears", "ida@lake.example", "soup"} <= set(found.body)
+
+
+def test_inside_a_forwarded_message_other_fields_are_no_words_of_the_body() -> None:
+    found = bag(b"Content-Type: message/rfc822\n\nSubject: pears\nTo: ida@lake.example\n\nsoup\n")
+    assert sorted(found.body) == ["pears", "soup"]
 
 
 # What no message can do
