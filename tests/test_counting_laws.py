@@ -175,6 +175,19 @@ def test_a_fixed_vocabulary_keeps_the_laws(
     assert check_model(str(first)) == []
 
 
+def test_words_of_a_fixed_vocabulary_stay_when_no_message_has_them_any_more(
+    items: Items, vocabulary: Vocabulary, tmp_path: Path
+) -> None:
+    model = trained(items[:2] + items[-2:], tmp_path / "model", None, vocabulary)
+    before = counts(model)
+    for item in items[2:6]:
+        learn(str(model), item.label, item.read())
+    for item in items[2:6]:
+        assert unlearn(str(model), item.read()) == "forgotten"
+    assert counts(model) == before
+    assert check_model(str(model)) == []
+
+
 def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
     letters = {
         name: [mail(f"{name} {n} common") for n in range(3)] for name in ("ham", "lists", "spam", "work")
