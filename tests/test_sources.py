@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import mailbox
 import os
 import pickle
@@ -125,8 +126,6 @@ def test_a_maildir_that_lost_its_empty_folders_is_still_one(tmp_path: Path) -> N
 
 
 def test_compressed_messages_of_a_maildir_are_read(tmp_path: Path) -> None:
-    import gzip
-
     put(tmp_path / "cur" / "1:2,S", gzip.compress(mail("packed")))
     assert words(open_unlabelled([str(tmp_path)])) == [("", "packed")]
 
@@ -434,3 +433,21 @@ def test_reading_one_file_imports_nothing_but_its_own_module(tmp_path: Path) -> 
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str(["__future__", "nbspam", "nbspam.sources", "nbspam.sources.item"])
+
+
+def test_reading_leaves_no_file_open(tmp_path: Path) -> None:
+    """Descriptors that stay open make a mailbox of a thousand messages unreadable behind the first ones."""
+    put(tmp_path / "whole", mail("whole"))
+    put(tmp_path / "box", FROM + mail("one") + b"\n" + FROM + mail("two"))
+    put(tmp_path / "packed", gzip.compress(mail("packed")))
+    put(tmp_path / "damaged", gzip.compress(mail("damaged"))[:10])  # nothing of it can be read
+    os.mkfifo(tmp_path / "fifo")
+    before = sorted(os.listdir("/proc/self/fd"))
+    source = open_unlabelled([str(tmp_path)])
+    read = [item.read() for item in source.items()]
+    with pytest.raises(OSError, match="FIFO"):
+        Item("fifo", "", str(tmp_path / "fifo")).read()
+    for name in ("packed", "whole"):
+        read.append(Item(name, "", str(tmp_path / name)).read())
+    assert len(read) == 6
+    assert sorted(os.listdir("/proc/self/fd")) == before
