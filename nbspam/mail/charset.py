@@ -76,7 +76,7 @@ def canonical(label: str) -> str:
 
         words = label.replace("_", "-").replace('"', " ").replace("'", " ").replace(";", " ").split()
         name = words[0].partition("*")[0] if words else ""
-        codec = CODECS.get(name) or CODECS.get(name.removeprefix("charset=")) or ""
+        codec = CODECS.get(name) or CODECS.get(name.removeprefix("charset="))
     return codec or ""
 
 
