@@ -214,6 +214,18 @@ def test_whatever_a_clue_holds_it_stays_within_its_quotes(clues: list[tuple[str,
         assert "," not in text
 
 
+def test_a_message_of_which_nothing_can_be_said_is_passed_through_as_unsure(folder: Path) -> None:
+    """Without smoothing, words of both classes make each of them impossible."""
+    model = ["-m", str(folder / "unsmoothed"), "--textbook", "--alpha", "0"]
+    assert called(["train", "-q", "-j1", str(folder / "two.mail"), *model])[0] == 0
+    both = mail("garden pills")
+    (folder / "both").write_bytes(both)
+    done, output, _ = classify(folder / "unsmoothed", "-p", str(folder / "both"))
+    assert done == 0
+    assert output.startswith(b"X-Nbspam: unsure; probability=undefined; log-odds=undefined;\n")
+    assert output.endswith(both)
+
+
 def test_a_list_of_paths_is_classified_in_its_order_behind_the_paths_given(folder: Path) -> None:
     ham, spam = (sorted((folder / "two.mail" / name).iterdir()) for name in ("ham", "spam"))
     (folder / "list").write_text(f"{spam[1]}\n\n{ham[0]}\n")
