@@ -196,6 +196,7 @@ SHOWN = [
     ("visibility undone", '<p style="visibility:hidden"><b style="visibility:visible">X</b></p>'),
     ("size undone", '<td style="font-size:0"><span style="font-size:12px">X</span></td>'),
     ("colour undone", "<font color=white><font color=red>X</font></font>"),
+    ("size undone by a word", '<p style="font-size:0;font-size:small">X</p>'),
     ("size undone by a font", "<p style=font-size:0><font size=7>X</font></p>"),
     ("size undone by a font of a colour", "<p style=font-size:0><font size=7 color=red>X</font></p>"),
     ("many times a small size", '<p style="font-size:1px"><b style="font-size:20em">X</b></p>'),
