@@ -210,6 +210,12 @@ def test_html_may_name_its_own_charset():
     assert (part.charset, part.declared_charset) == ("koi8-r", "")
 
 
+def test_a_page_may_name_no_charset_where_it_says_that_it_does():
+    page = "naïve <meta charset='"
+    part = parse(b"Content-Type: text/html\n\n" + page.encode("cp1252")).parts[0]
+    assert (part.text, part.charset) == (page, "cp1252")
+
+
 def test_a_text_that_speaks_of_a_page_does_not_name_its_charset():
     text = "naïve: write <meta charset=koi8-r> in it"
     part = parse(b"Content-Type: text/plain\n\n" + text.encode("cp1252")).parts[0]
