@@ -16,7 +16,7 @@ from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Asked, read_blocks
-from nbspam.models.leave_one_out import ALPHA_GRID, leave_one_out, scaled_log_loss
+from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
 from nbspam.models.scoring_rules import Rule, count_rule, word_matrix
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Source, open_labelled
@@ -119,10 +119,11 @@ def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path],
 @pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "complement"])
 def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block) -> None:
     rule = count_rule(Settings(event_model), block, ("ham", "spam"))
-    labels, matrix = block.labels.astype(np.int64), word_matrix(block, rule.keys)
+    labels = block.labels.astype(np.int64)
+    entries = Entries(rule._words, word_matrix(block, rule.keys), labels)
     losses = {}
     for alpha in ALPHA_GRID:
-        left_out = leave_one_out(event_model, rule._words, matrix, labels, alpha)
+        left_out = leave_one_out(event_model, entries, alpha)
         losses[alpha] = scaled_log_loss(left_out, labels)
     assert losses[rule.best_alpha(block)] == min(losses.values()) < math.log(2)
 
@@ -145,14 +146,8 @@ def test_left_out_is_trained_on_the_others(settings: Settings, alpha: float, blo
     some = select_rows(block, rows)
     settings = settings.replaced(alpha=alpha)
     rule = count_rule(settings, some, ("ham", "spam"))
-    left_out = leave_one_out(
-        settings.event_model,
-        rule._words,
-        word_matrix(some, rule.keys),
-        some.labels.astype(np.int64),
-        alpha,
-        normalise=settings.normalise,
-    )
+    entries = Entries(rule._words, word_matrix(some, rule.keys), some.labels.astype(np.int64))
+    left_out = leave_one_out(settings.event_model, entries, alpha, normalise=settings.normalise)
     for row in range(0, len(rows), 5):
         others = count_rule(
             settings, select_rows(some, np.delete(np.arange(len(rows)), row)), ("ham", "spam")

@@ -435,9 +435,8 @@ def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, cl
     mail.words[:, 2] += 1  # a word of every message
     matrix = sparse.csr_matrix(mail.words)
     counts = model.count(mail, class_count)
-    left = loo.leave_one_out(
-        model.event_model, counts, matrix, mail.labels, alpha, normalise=model.normalise, fixed=True
-    )
+    entries = loo.Entries(counts, matrix, mail.labels, fixed=True)
+    left = loo.leave_one_out(model.event_model, entries, alpha, normalise=model.normalise)
     for i in range(20):
         model.remove(counts, mail[i : i + 1])
         prior = log_priors("smoothed", counts.messages.tolist(), (), alpha)
@@ -459,7 +458,7 @@ def test_leaving_out_without_smoothing_is_refused() -> None:
     mail = some_mail(5, 2)
     counts = MODELS["presence"].count(mail, 2)
     with pytest.raises(UsageError, match="without smoothing"):
-        loo.leave_one_out("presence", counts, sparse.csr_matrix(mail.words), mail.labels, 0.0)
+        loo.leave_one_out("presence", loo.Entries(counts, sparse.csr_matrix(mail.words), mail.labels), 0.0)
 
 
 @pytest.mark.parametrize("event_model", ["presence", "multinomial", "bernoulli", "complement"])
@@ -469,7 +468,7 @@ def test_the_only_message_with_words_is_left_out_as_any_other(event_model: str, 
     matrix, labels = sparse.csr_matrix([[0, 0, 0], [0, 0, 0], [1, 2, 0]]), np.array([0, 1, 1])
     counts = word_models.WordCounts(2, 3)
     counts.add(matrix, labels)
-    left = loo.leave_one_out(event_model, counts, matrix, labels, 0.5, normalise=normalise)
+    left = loo.leave_one_out(event_model, loo.Entries(counts, matrix, labels), 0.5, normalise=normalise)
     others = word_models.WordCounts(2, 1)
     others.add(sparse.csr_matrix([[0], [0]]), labels[:2])
     prior = log_priors("smoothed", [1, 1], ("ham", "spam"), 0.5)

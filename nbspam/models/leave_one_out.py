@@ -36,69 +36,71 @@ _LOG_SCALE_BOUNDS = (-12.0, 6.0)
 class Entries:
     """One stored count of the matrix a place: row, word, how often; and which class each row is.
 
+    counts            : those that hold the messages
     words, lengths    : int64 (n_messages,), distinct words and occurrences of each message
     counted           : the same two, of what the counts lose with the message
     taken             : int64, by entry, what the count of its word loses with the message
     lone, lone_values : by entry that is no more: its row, and how often the word was there
+    lone_words        : int64 (n_messages,), how many words leave the vocabulary with each message
     """
 
     __slots__ = (
-        *("columns", "counted", "labels", "lengths", "lone", "lone_values", "row_count", "rows"),
-        *("taken", "values", "words"),
+        *("columns", "counted", "counts", "labels", "lengths", "lone", "lone_values", "lone_words"),
+        *("row_count", "rows", "taken", "values", "words"),
     )
 
     def __init__(
-        self, matrix: sparse.csr_matrix, labels: Integers, lone: NDArray[np.bool_] | None = None
+        self, counts: WordCounts, matrix: sparse.csr_matrix, labels: Integers, fixed: bool = False
     ) -> None:
-        """lone : bool (n_words,), which become NOTAWORD, the last word, when their message is left out"""
+        """matrix, labels : messages that are all contained in `counts`, with the classes they were counted as
+        fixed : all words stay in the vocabulary; else the last is NOTAWORD, which no message had
+        """
+        self.counts = counts
         matrix = as_counts(matrix)
         self.row_count: int = matrix.shape[0]
-        self.counted = self._sizes(matrix)
+        self.counted = _sizes(matrix)
         self.lone = self.lone_values = np.zeros(0, np.int64)
         last = matrix.shape[1] - 1
-        if lone is not None:
+        if not fixed:
+            lone = counts.documents.sum(axis=0) == 1
             rows, gone = np.repeat(np.arange(self.row_count), self.counted[0]), lone[matrix.indices]
             self.lone, self.lone_values = rows[gone], matrix.data[gone].astype(np.int64)
             matrix = matrix.copy()  # sum_duplicates works in place
             matrix.indices[gone] = last
             matrix.has_sorted_indices = False
             matrix.sum_duplicates()
-        self.words, self.lengths = self._sizes(matrix)
+        self.lone_words = np.bincount(self.lone, minlength=self.row_count)
+        self.words, self.lengths = _sizes(matrix)
         self.rows: Integers = np.repeat(np.arange(self.row_count), self.words)
         self.columns: Integers = matrix.indices
         self.values: Integers = matrix.data.astype(np.int64)
-        self.taken = self.values if lone is None else np.where(self.columns == last, 0, self.values)
+        self.taken = self.values if fixed else np.where(self.columns == last, 0, self.values)
         self.labels = np.asarray(labels, dtype=np.int64)
-
-    def _sizes(self, matrix: sparse.csr_matrix) -> tuple[Integers, Integers]:
-        lengths = np.asarray(matrix.sum(axis=1)).ravel()
-        return np.diff(matrix.indptr).astype(np.int64), lengths.astype(np.int64)
-
-    def lone_words(self) -> Integers:
-        """int64 (n_messages,), how many words leave the vocabulary with each message."""
-        return np.bincount(self.lone, minlength=self.row_count)
 
     def sum_by_row(self, values: Floats) -> Floats:
         """Sums of one number an entry, over each message."""
         return np.bincount(self.rows, values, self.row_count).astype(np.float64, copy=False)
 
 
+def _sizes(matrix: sparse.csr_matrix) -> tuple[Integers, Integers]:
+    """Distinct words and occurrences of each message."""
+    lengths = np.asarray(matrix.sum(axis=1)).ravel()
+    return np.diff(matrix.indptr).astype(np.int64), lengths.astype(np.int64)
+
+
 def leave_one_out(
     event_model: str,
-    counts: WordCounts,
-    matrix: sparse.csr_matrix,
-    labels: Integers,
+    entries: Entries,
     alpha: float,
     prior: str = "smoothed",
     normalise: bool = False,
-    fixed: bool = False,
 ) -> Floats:
     """Log joints, float64 (n_messages, n_classes), each message scored by the counts without itself.
 
-    matrix, labels : messages that are all contained in `counts`, with the classes they were counted as
-    alpha          : > 0; UsageError for 0
-    fixed          : all words stay in the vocabulary; else the last is NOTAWORD, which no message had
+    entries : of the messages; the same serve every lambda
+    alpha   : > 0; UsageError for 0
     """
+    counts = entries.counts
     if not checked_alpha(alpha) > 0:
         raise UsageError(
             f"alpha {alpha}",
@@ -106,16 +108,14 @@ def leave_one_out(
             "use a smoothing constant above 0",
             "alpha",
         )
-    lone = None if fixed else counts.documents.sum(axis=0) == 1
-    entries = Entries(matrix, labels, lone)
     joint = np.zeros((entries.row_count, len(counts.messages)))
     for k in range(len(counts.messages)):
         if event_model == "bernoulli":
-            joint[:, k] = _bernoulli(counts, entries, k, alpha)
+            joint[:, k] = _bernoulli(entries, k, alpha)
         elif event_model == "complement":
-            joint[:, k] = _complement(counts, entries, k, alpha, normalise)
+            joint[:, k] = _complement(entries, k, alpha, normalise)
         else:
-            joint[:, k] = _multinomial(counts, entries, k, alpha, event_model == "presence")
+            joint[:, k] = _multinomial(entries, k, alpha, event_model == "presence")
     if event_model != "complement" or len(counts.messages) == 1:
         joint += _priors_without(counts.messages, prior, alpha)[entries.labels]
     return joint
@@ -127,8 +127,8 @@ def _priors_without(messages: Integers, prior: str, alpha: float) -> Floats:
     return np.asarray([log_priors(prior, np.maximum(row, 0).tolist(), (), alpha) for row in rows])
 
 
-def _multinomial(counts: WordCounts, entries: Entries, k: int, alpha: float, once: bool) -> Floats:
-    cells = counts.documents if once else counts.occurrences
+def _multinomial(entries: Entries, k: int, alpha: float, once: bool) -> Floats:
+    cells = entries.counts.documents if once else entries.counts.occurrences
     times, taken = entries.values, entries.taken
     if once:
         times, taken = np.ones_like(times), taken > 0
@@ -137,14 +137,14 @@ def _multinomial(counts: WordCounts, entries: Entries, k: int, alpha: float, onc
     scale, pseudo = scaled(alpha)
     count = cells[k, entries.columns] - np.where(own[entries.rows], taken, 0)
     total = cells[k].sum() - np.where(own, counted, 0)
-    size = cells.shape[1] - entries.lone_words()
+    size = cells.shape[1] - entries.lone_words
     tops = entries.sum_by_row(times * np.log(count * scale + pseudo))
     return np.asarray(tops - sizes * np.log(total * scale + pseudo * size), dtype=np.float64)
 
 
-def _bernoulli(counts: WordCounts, entries: Entries, k: int, alpha: float) -> Floats:
+def _bernoulli(entries: Entries, k: int, alpha: float) -> Floats:
     """Base over the vocabulary with one message less of the own class; then the words of the message."""
-    documents, messages = counts.documents[k], counts.messages[k]
+    documents, messages = entries.counts.documents[k], entries.counts.messages[k]
     own = entries.labels == k
     absent = np.empty(len(own))
     for mine in (False, True):
@@ -153,20 +153,21 @@ def _bernoulli(counts: WordCounts, entries: Entries, k: int, alpha: float) -> Fl
         absent[own == mine] = log_absent(documents[askable], messages - mine, alpha).sum()
         if mine <= messages - mine:  # the lone words of a message were among them
             of_lone = log_absent(np.array([int(mine)]), messages - mine, alpha)[0]
-            absent[own == mine] -= of_lone * entries.lone_words()[own == mine]
+            absent[own == mine] -= of_lone * entries.lone_words[own == mine]
     count, size = documents[entries.columns], messages - own[entries.rows]
     tokens = np.log(count - own[entries.rows] * (entries.taken > 0) + alpha) - np.log(size + 2 * alpha)
     tokens -= np.where(count <= size, log_absent(count, size, alpha), 0.0)
     return np.asarray(absent + entries.sum_by_row(tokens), dtype=np.float64)
 
 
-def _complement(counts: WordCounts, entries: Entries, k: int, alpha: float, normalise: bool) -> Floats:
-    outside = counts.occurrences.sum(axis=0) - counts.occurrences[k]
+def _complement(entries: Entries, k: int, alpha: float, normalise: bool) -> Floats:
+    occurrences = entries.counts.occurrences
+    outside = occurrences.sum(axis=0) - occurrences[k]
     other = entries.labels != k  # the message is part of the complement of every class but its own
     scale, pseudo = scaled(alpha)
     count = outside[entries.columns] - np.where(other[entries.rows], entries.taken, 0)
     total = outside.sum() - np.where(other, entries.counted[1], 0)
-    size = len(outside) - entries.lone_words()
+    size = len(outside) - entries.lone_words
     log_count = np.log(count * scale + pseudo)
     log_total = np.log(total * scale + pseudo * size)
     scores = entries.sum_by_row(entries.values * log_count) - entries.lengths * log_total

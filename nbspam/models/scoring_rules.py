@@ -14,7 +14,7 @@ from scipy import sparse
 from nbspam.engine.block import Block, Ints
 from nbspam.models import numeric, words
 from nbspam.models.feature_counts import FeatureCounts, count_features, edges_of
-from nbspam.models.leave_one_out import ALPHA_GRID, leave_one_out, scaled_log_loss
+from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.models.words import WordCounts
 from nbspam.scoring.priors import log_priors, parse_prior
@@ -78,21 +78,15 @@ class Rule:
         labels = block.labels.astype(np.int64)
         if self._words is None and self.settings.numeric_model == "gaussian":
             return self.settings.alpha
-        matrix = None if self._words is None else word_matrix(block, self.keys)
+        entries = None
+        if self._words is not None:
+            entries = Entries(self._words, word_matrix(block, self.keys), labels, fixed)
         losses = []
         for alpha in ALPHA_GRID:
             joint = np.zeros((len(block), len(self.classes)))
-            if self._words is not None and matrix is not None:
-                settings = self.settings
-                joint = leave_one_out(
-                    settings.event_model,
-                    self._words,
-                    matrix,
-                    labels,
-                    alpha,
-                    normalise=settings.normalise,
-                    fixed=fixed,
-                )
+            if entries is not None:
+                event_model, normalise = self.settings.event_model, self.settings.normalise
+                joint = leave_one_out(event_model, entries, alpha, normalise=normalise)
             if self.features is not None:
                 joint = joint + numeric_leave_one_out(
                     self.features, self.settings.numeric_model, block.features, labels, alpha
