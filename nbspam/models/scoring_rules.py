@@ -128,12 +128,15 @@ def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCo
     return counts
 
 
-def word_matrix(block: Block, keys: Ints) -> sparse.csr_matrix:
-    """int64 (n_messages, n_words + 1): occurrences by column of `keys` (ascending), all else in the last."""
+def word_matrix(block: Block, keys: Ints, notaword: int | None = None) -> sparse.csr_matrix:
+    """int64 (n_messages, n_words + 1): occurrences by column of `keys` (ascending), all else as NOTAWORD.
+
+    notaword : which of the keys is its; None: it has none, and is a column behind the last
+    """
     place = np.minimum(np.searchsorted(keys, block.keys), max(len(keys) - 1, 0))
     known = keys[place] == block.keys if len(keys) else np.zeros(len(block.keys), bool)
-    columns = np.where(known, place, len(keys))
+    columns = np.where(known, place, len(keys) if notaword is None else notaword)
     cells = (block.counts.astype(np.int64), columns[block.columns], block.starts)
-    matrix = sparse.csr_matrix(cells, shape=(len(block), len(keys) + 1))
+    matrix = sparse.csr_matrix(cells, shape=(len(block), len(keys) + (notaword is None)))
     matrix.sum_duplicates()
     return matrix

@@ -6,11 +6,11 @@ Hides that the tokens of a message that are no words of it are one more column, 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import without_columns
+from nbspam.models.scoring_rules import word_matrix
 from nbspam.models.views import Floats
 from nbspam.tokens.bag import NOTAWORD_VIEW
 from nbspam.vocabulary.file import Vocabulary
@@ -24,13 +24,7 @@ def vocabulary_block(block: Block, vocabulary: Vocabulary) -> Block:
     NOTAWORD stands where `with_all_words` has it; a message holds it as often as tokens that are no words.
     """
     words = _with_notaword(vocabulary)
-    place = np.minimum(np.searchsorted(words.keys, block.keys), len(words.keys) - 1)
-    inside = words.keys[place] == block.keys
-    notaword = int(np.searchsorted(words.keys, NOTAWORD_KEY))
-    columns = np.where(inside, place, notaword)[block.columns]
-    cells = (block.counts.astype(np.int64), columns, block.starts)
-    matrix = sparse.csr_matrix(cells, shape=(len(block), len(words.keys)))
-    matrix.sum_duplicates()
+    matrix = word_matrix(block, words.keys, int(np.searchsorted(words.keys, NOTAWORD_KEY)))
     return Block(
         words.keys,
         words.views,
