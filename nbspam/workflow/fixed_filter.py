@@ -29,7 +29,7 @@ from nbspam.workflow.fixed_words import (
     views_read,
     with_all_words,
 )
-from nbspam.workflow.memory_model import MemoryModel, sums_of_table
+from nbspam.workflow.memory_model import MemoryModel, sums_of
 from nbspam.workflow.training import counted_features
 
 
@@ -90,7 +90,7 @@ class FixedFilter:
         if self.settings.features != "words":
             return None
         table, weights = self._table, self._weights.tolist()
-        sums = sums_of_table(table, self._messages)
         tables = (table.documents, table.occurrences)
+        sums = sums_of(table, *tables, self._messages, fixed=True)
         model = MemoryModel(self._classes, table.keys, *tables, sums, weights, fixed=True)
         return Scorer(model, self.settings)

@@ -35,17 +35,17 @@ class Sums(NamedTuple):
     occurrences: Ints
 
 
-def sums_of(block: Block, documents: Ints, occurrences: Ints, messages: Ints) -> Sums:
-    """The sums of counts over the columns of a block."""
-    by_view = [_by_view(block.views, rows) for rows in (documents, occurrences)]
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
+def sums_of(
+    columns: Block | Table, documents: Ints, occurrences: Ints, messages: Ints, fixed: bool = False
+) -> Sums:
+    """The sums of counts over some columns.
+
+    fixed : every column is a word, also where nothing was counted
+    """
+    views = columns.views
+    by_view = [_by_view(views, rows) for rows in (documents, occurrences)]
+    words = np.bincount(views[documents.any(axis=0) | fixed], minlength=N_VIEWS)
     return Sums(messages, words, by_view[0], by_view[1])
-
-
-def sums_of_table(table: Table, messages: Ints) -> Sums:
-    """The sums of the counts of a fixed vocabulary, all of whose words are words, met or not."""
-    by_view = [_by_view(table.views, rows) for rows in (table.documents, table.occurrences)]
-    return Sums(messages, np.bincount(table.views, minlength=N_VIEWS), by_view[0], by_view[1])
 
 
 def _by_view(views: NDArray[np.uint8], rows: Ints) -> Ints:
