@@ -234,9 +234,7 @@ def _expected_loss(sheet: _Sheet, loss: Loss | None, counts: metrics.Whole, redr
         _, most = clopper_pearson(0, int(counts.sum()))
         sheet.put("expected_loss", value, (0.0, most * float(costs.max())), CLOPPER_PEARSON)
     else:
-        interval = percentile_interval(metrics.expected_loss(redrawn, costs))
-        one_each = is_one_each(counts.sum(axis=1))
-        sheet.put("expected_loss", value, NOTHING_RESAMPLED if one_each else interval, BOOTSTRAP)
+        sheet.put("expected_loss", value, _redrawn(counts, metrics.expected_loss(redrawn, costs)), BOOTSTRAP)
 
 
 def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -> None:
@@ -251,9 +249,7 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
         elif not right:
             sheet.put(name, value, (0.0, not_seen), CLOPPER_PEARSON)
         else:
-            interval = percentile_interval(getattr(again, name))
-            one_each = is_one_each(counts.sum(axis=1))
-            sheet.put(name, value, NOTHING_RESAMPLED if one_each else interval, BOOTSTRAP)
+            sheet.put(name, value, _redrawn(counts, getattr(again, name)), BOOTSTRAP)
     decided = total - int(counts[:, -1].sum())
     sheet.put(
         "micro_precision", float(rates.micro_precision), clopper_pearson(right, decided), CLOPPER_PEARSON
@@ -261,6 +257,11 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
     sheet.put("micro_recall", float(rates.micro_recall), clopper_pearson(right, total), CLOPPER_PEARSON)
     by_class = {"precision": rates.precision, "recall": rates.recall, "f1": rates.f1}
     sheet.figures["by_class"] = {name: values.tolist() for name, values in by_class.items()}
+
+
+def _redrawn(counts: metrics.Whole, values: Floats) -> Interval:
+    """The interval of a figure of the confusion matrix, from its values in redrawn ones."""
+    return NOTHING_RESAMPLED if is_one_each(counts.sum(axis=1)) else percentile_interval(values)
 
 
 def _known(value: float) -> float | None:
