@@ -39,14 +39,15 @@ def checked_name(name: str, where: str = "class name") -> str:
 
 def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
     """Class names in class order: ham first, spam last, the others by name; BadDataError for too many."""
-    if len(names) > MAX_CLASSES and len(set(names)) > MAX_CLASSES:
+    distinct = set(names)
+    if len(distinct) > MAX_CLASSES:
         raise BadDataError(
             "classes",
-            f"there are {len(set(names)):,}, and a model holds at most {MAX_CLASSES}",
+            f"there are {len(distinct):,}, and a model holds at most {MAX_CLASSES}",
             "name mail of fewer folders or labels",
             "classes-many",
         )
-    return tuple(sorted(set(names), key=lambda name: ((name != HAM) + (name == SPAM), name)))
+    return tuple(sorted(distinct, key=lambda name: ((name != HAM) + (name == SPAM), name)))
 
 
 def positive(names: tuple[str, ...]) -> int | None:
