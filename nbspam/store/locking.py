@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from nbspam.store.reader import identity, uri
+from nbspam.store.reader import file_identity, uri
 
 FIRST_PAUSE = 0.001  # seconds, doubled each time up to the longest, as SQLite's own
 LONGEST_PAUSE = 0.05
@@ -39,13 +39,13 @@ def locked(path: str, seconds: float) -> sqlite3.Connection:
 
 def _begun(path: str, last: bool) -> sqlite3.Connection | None:
     """None if another program writes to the file or has just replaced it; the last try ends with an error."""
-    found = identity(path)
+    found = file_identity(path)
     connection = sqlite3.connect(uri(path, "rw"), uri=True, timeout=0, isolation_level=None)
     try:
         # A cache that runs over is written to the file at once, and from then to the commit nobody can read.
         connection.execute("PRAGMA cache_spill = OFF")  # in a transaction it would do nothing
         connection.execute("BEGIN IMMEDIATE")
-        if identity(path) == found:
+        if file_identity(path) == found:
             return connection
         if last:
             raise sqlite3.OperationalError("database is locked: replaced again and again")

@@ -97,7 +97,7 @@ class Model:
 
     def replaced(self) -> bool:
         """Whether the path leads to another file by now; if to none, the one that is open serves."""
-        return identity(self.path) not in (self.file, None)
+        return file_identity(self.path) not in (self.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -147,7 +147,7 @@ class Model:
         self.connection.close()
 
 
-def identity(path: str) -> tuple[int, int] | None:
+def file_identity(path: str) -> tuple[int, int] | None:
     """Which file the path leads to."""
     try:
         status = os.stat(path)
@@ -235,7 +235,7 @@ def _told(path: str, opened: tuple[int, int] | None, error: sqlite3.Error) -> Nb
 
     Where another has taken its place, SQLite takes the journal of who writes to that one for this one's.
     """
-    if identity(path) in (opened, None):
+    if file_identity(path) in (opened, None):
         return store_error(path, error)
     return replaced_error(path)
 
@@ -247,9 +247,8 @@ def replaced_error(path: str) -> NbspamError:
 
 def _read(path: str) -> Model:
     """One state of the file, whoever writes meanwhile."""
-    found = identity(
-        path
-    )  # before it is opened: one that takes its place between the two is found, once more
+    # Before it is opened: a file that takes its place between the two is then seen to be another.
+    found = file_identity(path)
     connection = _connect(path)
     with OneState(connection):
         return Model(path, connection, found)
