@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nbspam.scoring.scorer import Scorer
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
-from nbspam.store.reader import open_model
 from nbspam.vocabulary.file import Word
-from nbspam.workflow import calibrating, prior_model
-from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.counting import counted_message
-from nbspam.workflow.learning import unlearn
+from nbspam.workflow import calibrating
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 
 NEVER_MET = tuple(Word(f"nevermet{n}", 1, (0, 0), (0, 0)) for n in range(700))
-
-
-def evidence_of(path: str, sample: calibrating.Sample, names: list[str], rows: range, folder: Path) -> None:
-    """Each row has the evidence that the model gives the message when it has forgotten it."""
-    for row in rows:
-        without = shutil.copy(path, str(folder / "without"))
-        message = Path(names[row]).read_bytes()
-        assert unlearn(without, message) == "forgotten"
-        model = open_model(without)
-        settings = from_text(model.settings)
-        scored = Scorer(as_scored(model), settings).score(counted_message(message, settings))
-        np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
-        np.testing.assert_allclose(scored.unknown, sample.evidence.unknown[row], atol=1e-9)
-        model.close()
 
 
 @pytest.mark.parametrize("on_prior", [False, True])
@@ -51,7 +32,6 @@ def test_the_calibration_learns_from_the_evidence_that_one_message_has(
     vocabulary = build_vocabulary(mail.items(), mail.classes, Choice(size=40)).vocabulary
     vocabulary = vocabulary._replace(words=[*vocabulary.words, *NEVER_MET])
     path, prior = str(tmp_path / "model"), str(tmp_path / "prior")
-    room: Any = prior_model if on_prior else calibrating
     seen: list[tuple[calibrating.Seen, calibrating.Sample]] = []
     own = calibrating.fresh_sample
 
@@ -62,7 +42,7 @@ def test_the_calibration_learns_from_the_evidence_that_one_message_has(
     if on_prior:
         more = open_labelled([str(make_corpus(tmp_path / "more", {"ham": 24, "spam": 16}, seed=1))])
         train(more.items(), more.classes, prior, Settings(), choices=Choices(vocabulary))
-    monkeypatch.setattr(room, "fresh_sample", noted)
+    monkeypatch.setattr(calibrating, "fresh_sample", noted)
     if on_prior:
         with PriorModel(prior, 7.3, mail.classes) as model:
             train(mail.items(), mail.classes, path, Settings(), choices=Choices(vocabulary, prior=model))
@@ -71,7 +51,7 @@ def test_the_calibration_learns_from_the_evidence_that_one_message_has(
     assert check_model(path) == []
     rows, sample = seen[-1]
     n = len(rows.block)  # of dated mail only the latest is without itself alone
-    evidence_of(path, sample, rows.block.names, range(n - 1 if dated else 0, n), tmp_path)
+    check_evidence(path, sample, rows.block.names, range(n - 1 if dated else 0, n), tmp_path)
 
 
 def test_lambda_is_chosen_on_evidence_that_is_defined(

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.scoring.scorer import Scorer
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
-from nbspam.store.reader import open_model
-from nbspam.workflow import prior_model
-from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.counting import counted_message
+from nbspam.workflow import calibrating
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
+from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 
 WEIGHT = 7.3  # messages: a count of the prior is worth 7.3 / 40
@@ -52,27 +47,19 @@ def test_the_calibration_on_a_prior_learns_from_the_evidence_that_one_message_ha
     prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dated: bool
 ) -> None:
     seen: list[tuple[Any, Any]] = []
-    own = prior_model.fresh_sample
+    own = calibrating.fresh_sample
 
     def noted(rows: Any, *others: Any) -> Any:
         seen.append((rows, own(rows, *others)))
         return seen[0][1]
 
-    monkeypatch.setattr(prior_model, "fresh_sample", noted)
+    monkeypatch.setattr(calibrating, "fresh_sample", noted)
     source = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 9}, seed=2, dated=dated)
     path = train_on(prior, str(source), tmp_path / "model")
     ((rows, sample),) = seen
     # Each as if it were new; of dated mail only the latest is without itself alone.
-    for row in range(len(rows.block))[-1 if dated else 0 :]:
-        without = shutil.copy(path, str(tmp_path / "without"))
-        data = Path(rows.block.names[row]).read_bytes()
-        assert unlearn(without, data) == "forgotten"
-        model = open_model(without)
-        settings = from_text(model.settings)
-        scored = Scorer(as_scored(model), settings).score(counted_message(data, settings))
-        np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
-        np.testing.assert_allclose(scored.unknown, sample.evidence.unknown[row], atol=1e-9)
-        model.close()
+    n = len(rows.block)
+    check_evidence(path, sample, rows.block.names, range(n - 1 if dated else 0, n), tmp_path)
 
 
 def test_the_sums_of_a_model_on_a_prior_are_those_of_its_rows(prior: str, tmp_path: Path) -> None:

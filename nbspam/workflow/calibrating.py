@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Table, is_dated, select_rows, time_order
 from nbspam.engine.block import Block, Ints
@@ -26,11 +27,14 @@ from nbspam.models.views import (
     Evidence,
     Floats,
     exact_copies,
+    fixed_background,
     leave_one_out,
     prequential,
     view_evidence,
 )
+from nbspam.scoring import calibration
 from nbspam.settings import Settings
+from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.fixed_words import Fixed, fixed_of, outside_tokens
 
@@ -154,6 +158,13 @@ def see_as_they_came(block: Block, documents: Ints, fixed: Fixed | None = None) 
     return Seen(select_rows(inner, rows), background.of_rows(inner, rows), rows)
 
 
+def see_as_counted(block: Block, documents: Ints, fixed: Fixed | None = None) -> Seen:
+    """All rows, none of which was counted, each scored with all counts; parameters as for see_left_out."""
+    inner = _inner(block, documents, fixed)
+    background = _all_words(fixed_background(inner, documents), fixed)
+    return Seen(inner, background, np.arange(len(inner)))
+
+
 def _inner(block: Block, documents: Ints, fixed: Fixed | None) -> Block:
     return without_columns(block, np.asarray(documents.any(axis=0))) if fixed else block
 
@@ -172,6 +183,37 @@ def fresh_sample(seen: Seen, settings: Settings, block: Block, fixed: Fixed | No
         outside = outside_tokens(seen.block, select_rows(block, seen.rows), fixed.views)
     found = view_evidence(seen.block, seen.background, settings, outside)
     return Sample(found, seen.block.labels.astype(np.int64))
+
+
+def sample_beside(
+    block: Block,
+    documents: NDArray[Any],
+    totals: Floats,
+    words: Ints,
+    settings: Settings,
+    fixed: Fixed | None = None,
+) -> Sample:
+    """The evidence of the rows of a block, as new as can be, by a model that has more tokens than the block.
+
+    documents : numbers (n_classes, n_columns), n_jk of the model, the block's own messages among the counted
+    totals    : float64 (N_VIEWS, n_classes), N_k of all that the model has
+    words     : int64 (N_VIEWS,), |V| of it; that of a fixed vocabulary is known without
+    """
+    seen = ways_to_see(block)[-1](block, documents, fixed)
+    for k, counts in enumerate(documents):
+        inside = np.bincount(block.views, counts, N_VIEWS)
+        seen.background.totals[k] += (totals[:, k] - inside)[:, None]
+    if fixed is None:
+        met = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
+        seen.background.words[...] += (words - met)[:, None]
+    return fresh_sample(seen, settings, block, fixed)
+
+
+def learn_sample(weights: list[float], covariance: list[list[float]], sample: Sample, first: int = 0) -> None:
+    """A calibration goes on learning, in place, from the rows of a sample from the first on."""
+    for row in range(first, len(sample.labels)):
+        evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
+        calibration.learn(weights, covariance, evidence, unknown, int(sample.labels[row]))
 
 
 def joined(samples: list[Sample]) -> Sample:

@@ -37,7 +37,7 @@ Trained = BulkFilter | FixedFilter
 class Plan(NamedTuple):
     """How to judge.
 
-    settings   : the way of scoring
+    settings   : the way of scoring; by a vocabulary, those of `settings_under`
     automatic  : choose lambda on the messages trained on
     loss       : what decisions cost; None for 0-1
     seed       : of everything drawn

@@ -7,24 +7,19 @@ where every word counts; but the tables of a vocabulary are small, so nothing is
 
 from __future__ import annotations
 
-import numpy as np
-
 from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import without_columns
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.scoring_rules import Rule
-from nbspam.models.views import Floats, fixed_background, view_evidence
+from nbspam.models.views import Floats
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.alpha import best_alpha, counted_rule
 from nbspam.workflow.bulk_filter import prior_shift
-from nbspam.workflow.calibrating import aligned_documents, calibrate
+from nbspam.workflow.calibrating import aligned_documents, calibrate, fresh_sample, see_as_counted
 from nbspam.workflow.fixed_words import (
     fixed_of,
-    outside_tokens,
-    settings_under,
     sorted_keys,
     views_read,
     with_all_words,
@@ -37,6 +32,7 @@ class FixedFilter:
     """Trained on rows of a block.
 
     train     : int64 (n,), those rows, rising
+    settings  : those of `settings_under`
     automatic : choose lambda on the rows trained on, as `--alpha auto` does
     """
 
@@ -52,7 +48,6 @@ class FixedFilter:
         self._block = block
         self._classes = classes
         self._fixed = fixed_of(vocabulary)
-        settings = settings_under(settings, vocabulary)
         with_words, with_features = settings.features != "numeric", settings.features != "words"
         keys, views = sorted_keys(vocabulary), views_read(settings)
         counts = Accumulator(len(classes), keys, views, with_words, with_features)
@@ -74,16 +69,10 @@ class FixedFilter:
         judged = select_rows(self._block, rows)
         if self._rule is not None:
             return self._rule.log_joint(judged)
-        assert self._fixed is not None
-        documents = aligned_documents(judged, self._table)
-        inner = without_columns(judged, np.asarray(documents.any(axis=0)))
-        background = fixed_background(inner, documents)
-        background.words[:] = self._fixed.words[:, None] + 1.0
-        outside = outside_tokens(inner, judged, self._fixed.views)
-        evidence = view_evidence(inner, background, self.settings, outside)
-        return bulk_scores(self._weights, evidence) + prior_shift(
-            self.settings, self._messages, self._classes
-        )
+        seen = see_as_counted(judged, aligned_documents(judged, self._table), self._fixed)
+        evidence = fresh_sample(seen, self.settings, judged, self._fixed).evidence
+        shift = prior_shift(self.settings, self._messages, self._classes)
+        return bulk_scores(self._weights, evidence) + shift
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""

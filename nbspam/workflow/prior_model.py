@@ -24,10 +24,16 @@ from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
-from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
+from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-from nbspam.workflow.calibrating import NOT_FITTED, Fitted, aligned_documents, fresh_sample, ways_to_see
+from nbspam.workflow.calibrating import (
+    NOT_FITTED,
+    Fitted,
+    aligned_documents,
+    learn_sample,
+    sample_beside,
+)
 from nbspam.workflow.fixed_words import fixed_of
 
 if TYPE_CHECKING:
@@ -126,16 +132,9 @@ class PriorModel:
         before = self._table()
         own, prior = aligned_documents(block, table), aligned_documents(block, before)
         fixed = fixed_of(vocabulary)
-        seen = ways_to_see(block)[-1](block, own + self.factor * prior, fixed)
-        background = seen.background
-        totals, words = self._outside(block, table, before)
-        background.totals[...] += totals[:, :, None]
-        if fixed is None:
-            background.words[...] += words[:, None]
-        sample = fresh_sample(seen, settings, block, fixed)
-        for row, label in enumerate(sample.labels.tolist()):
-            evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
-            calibration.learn(weights, covariance, evidence, unknown, label)
+        documents = own + self.factor * prior
+        sample = sample_beside(block, documents, *self._sums(table, before), settings, fixed)
+        learn_sample(weights, covariance, sample)
         return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
 
     def _start(self, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
@@ -149,19 +148,12 @@ class PriorModel:
         documents = np.ascontiguousarray(rows[:, 2:].T)
         return Table(rows[:, 0], rows[:, 1].astype(np.uint8), b"", documents, documents)
 
-    def _outside(self, block: Block, table: Table, prior: Table) -> tuple[Floats, Floats]:
-        """What the columns of a block leave out: N_k by class and view, and words by view."""
-        keys = np.union1d(table.keys, prior.keys)
-        outside = ~np.isin(keys, block.keys)
-        totals = np.zeros((len(self.classes), N_VIEWS))
-        words = np.zeros(N_VIEWS)
-        views = np.zeros(len(keys), np.int64)
+    def _sums(self, table: Table, prior: Table) -> tuple[Floats, Ints]:
+        """N_k by view and class, and words by view, of what was counted here and before."""
+        totals = np.zeros((N_VIEWS, len(self.classes)))
         for part, factor in ((table, 1.0), (prior, self.factor)):
-            place = np.searchsorted(keys, part.keys)
-            views[place] = part.views
-            some = outside[place] & (part.views != NOTAWORD_VIEW)
-            for k in range(len(self.classes)):
-                weights = factor * part.documents[k][some]
-                totals[k] += np.bincount(part.views[some], weights, N_VIEWS)
-        words += np.bincount(views[outside & (views != NOTAWORD_VIEW)], minlength=N_VIEWS)
-        return totals, words
+            for k, counts in enumerate(part.documents):
+                totals[:, k] += factor * np.bincount(part.views, counts, N_VIEWS)
+        _, first = np.unique(np.concatenate([table.keys, prior.keys]), return_index=True)
+        views = np.concatenate([table.views, prior.views])[first]
+        return totals, np.bincount(views, minlength=N_VIEWS)

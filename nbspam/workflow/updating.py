@@ -19,24 +19,21 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
-from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-from nbspam.workflow.calibrating import fresh_sample, ways_to_see
+from nbspam.workflow.calibrating import learn_sample, sample_beside
 from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.fixed_words import Fixed, views_read
 from nbspam.workflow.training import Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
-    from nbspam.models.views import Background
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 1_400_000
@@ -136,20 +133,15 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return 0
     now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
-        fixed = Fixed(model.settings.get("views", ALL_VIEWS), np.array(now.words, np.int64))
-    documents = _documents(now, block)
-    seen = ways_to_see(block)[-1](block, documents, fixed)
-    _add_outside(seen.background, now, block, documents, with_words=fixed is None)
-    sample = fresh_sample(seen, settings, block, fixed)
-    steps = STEP_BUDGET // len(weights) ** 2
-    rows = range(max(0, len(sample.labels) - max(1, steps)), len(sample.labels))
-    for row in rows:
-        evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
-        calibration.learn(weights, covariance, evidence, unknown, int(sample.labels[row]))
+        fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
+    sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
+    first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(weights) ** 2))
+    learn_sample(weights, covariance, sample, first)
     updater.write_calibration(features, weights, covariance)
-    return len(rows)
+    return len(sample.labels) - first
 
 
 def _documents(now: Model, block: Block) -> NDArray[Any]:
@@ -158,19 +150,3 @@ def _documents(now: Model, block: Block) -> NDArray[Any]:
     nothing = (0,) * (2 * len(now.classes))
     rows = [found.get(key, nothing)[::2] for key in block.keys.tolist()]
     return np.array(rows).reshape(-1, len(now.classes)).T.copy()
-
-
-def _add_outside(
-    background: Background, now: Model, block: Block, documents: NDArray[Any], with_words: bool
-) -> None:
-    """Adds N_k and |V| of the tokens that the model has and no message of the block.
-
-    with_words : |V| too; that of a fixed vocabulary is known without counting
-    """
-    for k, counts in enumerate(documents):
-        inside = np.bincount(block.views, counts, N_VIEWS)
-        background.totals[k] += (np.array(now.documents)[:, k] - inside)[:, None]
-    if not with_words:
-        return
-    met = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS)
-    background.words[...] += (np.array(now.words) - met)[:, None]
