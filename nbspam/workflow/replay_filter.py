@@ -100,6 +100,10 @@ class ReplayFilter:
         self._counts = GrowingCounts(len(classes), len(self._counted.keys), words)
         self._histograms: Histograms | None = None
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
+        self._begin(vocabulary)
+
+    def _begin(self, vocabulary: Vocabulary | None) -> None:
+        """Makes ready what a kind of filter keeps beside the counts."""
 
     def joint(self, row: int) -> Sequence[float]:
         """Log joints of a row, nats, by what was learned so far."""
@@ -156,19 +160,10 @@ class ReplayFilter:
 class AveragedReplay(ReplayFilter):
     """Averaged views and a calibration that learns from each message told, before it counts."""
 
-    def __init__(
-        self,
-        block: Block,
-        order: Ints,
-        classes: tuple[str, ...],
-        settings: Settings,
-        loss: Loss,
-        vocabulary: Vocabulary | None = None,
-    ) -> None:
-        super().__init__(block, order, classes, settings, loss, vocabulary)
-        self._weights, self._covariance = first_weights(len(classes), settings.kinds)
+    def _begin(self, vocabulary: Vocabulary | None) -> None:
+        self._weights, self._covariance = first_weights(len(self._classes), self._settings.kinds)
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
-        self._outside = None if vocabulary is None else tokens_outside(block, vocabulary)
+        self._outside = None if vocabulary is None else tokens_outside(self._block, vocabulary)
 
     def weights(self) -> Sequence[float]:
         return self._weights
@@ -213,20 +208,11 @@ class AveragedReplay(ReplayFilter):
 class WordReplay(ReplayFilter):
     """A word model: one sum over the tokens, all unknown ones together as NOTAWORD."""
 
-    def __init__(
-        self,
-        block: Block,
-        order: Ints,
-        classes: tuple[str, ...],
-        settings: Settings,
-        loss: Loss,
-        vocabulary: Vocabulary | None = None,
-    ) -> None:
-        super().__init__(block, order, classes, settings, loss, vocabulary)
-        if settings.event_model == "bernoulli":
-            self._histograms = Histograms("documents", len(classes))
-        elif settings.event_model == "complement" and settings.normalise:
-            self._histograms = Histograms("complement", len(classes))
+    def _begin(self, vocabulary: Vocabulary | None) -> None:
+        if self._settings.event_model == "bernoulli":
+            self._histograms = Histograms("documents", len(self._classes))
+        elif self._settings.event_model == "complement" and self._settings.normalise:
+            self._histograms = Histograms("complement", len(self._classes))
 
     def joint(self, row: int) -> Sequence[float]:
         counts, settings = self._counts, self._settings
