@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from nbspam.errors import BadDataError
 from nbspam.labels import ordered
-from nbspam.store.derived import insert, recount
+from nbspam.store.derived import insert
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
@@ -50,7 +50,7 @@ def merge_models(
         connection = file.connection
         file.settings(settings)
         file.tokens(_tokens(models, numbers, len(classes)))
-        recount(connection)
+        file.recount()
         file.learned(_learned(models, numbers))
         file.calibration(*calibration)
         edges = _common_edges(models)

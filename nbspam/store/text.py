@@ -19,7 +19,6 @@ from nbspam.store.derived import (
     add_prior_columns,
     insert,
     prior_columns,
-    recount,
 )
 from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model, count_columns
@@ -118,7 +117,7 @@ class _Loading:
             try:
                 for table in list(TABLES)[2:]:
                     self._fill(file, table, len(classes[0]))
-                recount(file.connection)
+                file.recount()
             except sqlite3.IntegrityError as error:
                 raise self._error(f"a row is there twice ({error})") from None
             self._check_end()

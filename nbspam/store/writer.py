@@ -45,6 +45,10 @@ class NewModel:
         rows = [(number, name, count) for number, (name, count) in enumerate(zip(names, words, strict=True))]
         self.connection.executemany("INSERT INTO view VALUES (?, ?, ?)", rows)
 
+    def recount(self) -> None:
+        """Views, totals and histograms, worked out from the tokens that are there."""
+        recount(self.connection)
+
     def view_totals(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
         """(view, class, documents, occurrences)."""
         self.connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", rows)
@@ -97,7 +101,7 @@ class NewModel:
             f"ON CONFLICT DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)}",
             tokens,
         )
-        recount(self.connection)
+        self.recount()
 
 
 def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[Sequence[object]]) -> None:
