@@ -18,7 +18,7 @@ FLOORS = {
     **dict.fromkeys(("errors", "labels", "settings", "__init__"), 0),
     **dict.fromkeys(("mail", "sources", "whole_file"), 1),
     "tokens": 2,
-    **dict.fromkeys(("vocabulary", "scoring", "decision", "losses", "store"), 3),
+    **dict.fromkeys(("vocabulary", "scoring", "decision", "losses", "store", "foreign"), 3),
     **dict.fromkeys(("models", "vectorize", "engine"), 4),
     "evaluation": 5,
     "workflow": 6,
