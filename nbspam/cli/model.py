@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
 
 import click
 
@@ -14,11 +18,14 @@ from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, NoInputError
+from nbspam.foreign.word_list import MAX_LINE_BYTES
+from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
 from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
 from nbspam.workflow.merging import merge
 
 replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
 BAD_DATA = 65
+STDIN = "-"
 
 
 @click.group("model")
@@ -102,11 +109,56 @@ def load_command(file: str, model: str, replace: bool) -> None:
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """
     _refuse_overwriting(model, replace)
-    try:
-        with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:
-            load_lines(stream, "stdin" if file == "-" else file, model)
-    except OSError as error:
-        raise NoInputError(file, error.strerror or "cannot be read", "check the path", "no-input") from None
+    with _text(file) as (stream, where):
+        load_lines(stream, where, model)
+
+
+@model_command.command("import")
+@click.argument("file", default="-")
+@model_option
+@click.option(
+    "--from",
+    "form",
+    type=click.Choice(FORMS),
+    default=AUTO,
+    show_default=True,
+    help="The filter that wrote FILE.",
+)
+@replace_option
+@quiet_option
+def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
+    """Make a model of what another filter counted; FILE or stdin is its database as text.
+
+    That is `bogoutil -d wordlist.db` of bogofilter, and the CSV of `sb_dbexpimp -e` of SpamBayes.  Words that
+    correspond to tokens of ours are taken, all others are counted and left.  SpamAssassin's database keeps no
+    words, only hashes of them, and cannot be imported.
+
+    The model scores at once.  Its probabilities get right with the first messages that it learns, some dozens
+    that it has not counted: nbspam train --update SOURCE, or nbspam learn.
+
+    \b
+    Example:
+        bogoutil -d ~/.bogofilter/wordlist.db | nbspam model import -m my.nbspam
+
+    Exit status: 0 imported; 64 usage; 65 no sound word list; 66 no such file; 73 cannot create; 74 I/O.
+    """
+    _refuse_overwriting(model, replace)
+    with _text(file) as (stream, where):
+        # Cut in pieces: a file without line ends need not fit into memory to be refused.
+        imported = import_words(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), where, model, form)
+    if not quiet:
+        say(_import_summary(imported))
+
+
+def _import_summary(imported: Imported) -> str:
+    """What was taken and what was left, in three lines."""
+    left = imported.words - imported.taken
+    return (
+        f"Imported from {imported.form}: {_messages(imported.classes, imported.messages)}; "
+        f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
+        f"Model: {plain(imported.path)}.\n"
+        "Calibrated on no mail yet: nbspam train --update SOURCE, with mail that is not counted in it."
+    )
 
 
 @model_command.command("merge")
@@ -130,17 +182,29 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     merged = merge(list(models), output)
     if quiet:
         return
-    counts = ", ".join(
-        f"{n:,} {plain(name)}" for name, n in zip(merged.classes, merged.messages, strict=True)
-    )
-    say(
-        f"Merged {len(models)} models: {sum(merged.messages):,} messages ({counts}).\nModel: {plain(output)}."
-    )
+    counts = _messages(merged.classes, merged.messages)
+    say(f"Merged {len(models)} models: {counts}.\nModel: {plain(output)}.")
     if merged.differing:
         say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
     if merged.calibrated < len(models):
         own = f"{merged.calibrated} of the {len(models)}"
         say(f"Calibration: from {own}; the rest lack a class, keep none, or one of other kinds of evidence.")
+
+
+def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:
+    """How many there are, in all and by class."""
+    counts = ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
+    return f"{sum(messages):,} messages ({counts})"
+
+
+@contextlib.contextmanager
+def _text(file: str) -> Iterator[tuple[BinaryIO, str]]:
+    """The file to be read, and its name for errors; `-` is stdin."""
+    try:
+        with sys.stdin.buffer if file == STDIN else open(file, "rb") as stream:
+            yield stream, "stdin" if file == STDIN else file
+    except OSError as error:
+        raise NoInputError(file, error.strerror or "cannot be read", "check the path", "no-input") from None
 
 
 def _refuse_overwriting(path: str, replace: bool) -> None:

@@ -16,12 +16,13 @@ def info_text(info: Info) -> str:
     settings = info["settings"]
     messages = ", ".join(f"{n:,} {name}" for name, n in info["messages"].items())
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
+    known = "learned here" if settings.get("imported") else "different"
     averaged = settings["averaged"] == "1"
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         (
             "messages",
-            f"{sum(info['messages'].values()):,}: {messages}; {info['different_messages']:,} different",
+            f"{sum(info['messages'].values()):,}: {messages}; {info['different_messages']:,} {known}",
         ),
         ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
         (
@@ -37,6 +38,8 @@ def info_text(info: Info) -> str:
         rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
     if settings.get("prior_weight"):
         rows.append(("prior model", f"counts as {settings['prior_weight']} messages"))
+    if settings.get("imported"):
+        rows.append(("imported", f"from {settings['imported']}, whose messages are not known one by one"))
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))

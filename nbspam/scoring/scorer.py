@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     KnownWord = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
 
+COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
+
 
 class Counted:
     """The distinct tokens of a message under their keys.
@@ -302,6 +304,20 @@ def _check_words(model: Model, settings: Settings) -> None:
             f"{model.path} was trained without words",
             "train again with --features words or --features both",
             "model-no-words",
+        )
+    if settings.event_model in COUNTS_REPEATS:
+        check_repeats(model, settings.event_model)
+
+
+def check_repeats(model: Model, event_model: str) -> None:
+    """UsageError if the model does not know how often a word occurs in a message."""
+    imported = model.settings.get("imported") or model.settings.get("prior_imported")
+    if imported:
+        raise UsageError(
+            f"--event-model {event_model}",
+            f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
+            "score by presence or bernoulli",
+            "model-no-repeats",
         )
 
 

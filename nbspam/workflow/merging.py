@@ -53,20 +53,27 @@ def merge(paths: Sequence[str], path: str) -> Merged:
         check_mergeable(models)
         classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
-        settings = _settings(models[0], classes)
+        settings = _settings(models, classes)
         merge_models(models, path, settings, calibration)
         differing = {
             name for model in models for name, value in settings.items() if model.settings.get(name) != value
-        }
+        } - {"imported"}
     result = open_model(path)
     messages = tuple(result.messages)
     result.close()
     return Merged(path, classes, messages, calibrated, tuple(sorted(differing)))
 
 
-def _settings(first: Model, classes: tuple[str, ...]) -> dict[str, str]:
-    """The first model's settings; a prior or losses given for other classes fall back to the defaults."""
+def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
+    """The first model's settings; a prior or losses given for other classes fall back to the defaults.
+
+    What another filter counted stays marked: of the sum, too, nobody knows how often a word occurs.
+    """
+    first = models[0]
     settings = dict(first.settings)
+    imported = {model.settings["imported"] for model in models if "imported" in model.settings}
+    if imported:
+        settings["imported"] = ", ".join(sorted(imported))
     if classes != first.classes:
         for name in ("loss", "loss_matrix"):
             settings.pop(name, None)

@@ -20,6 +20,7 @@ from nbspam.labels import ordered
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.events import power_factor
+from nbspam.scoring.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.store.with_prior import PriorTables
@@ -102,6 +103,11 @@ class PriorModel:
                 "prior-vocabulary",
             )
 
+    def check_event_model(self, settings: Settings) -> None:
+        """Raises unless the prior model counted what the event model asks for."""
+        if settings.event_model in COUNTS_REPEATS and settings.features != "numeric":
+            check_repeats(self._model, settings.event_model)
+
     def check_classes(self, path: str, messages: Ints) -> None:
         """Raises unless each class has mail of its own or in the prior model."""
         for name, own, before in zip(self.classes, messages, self.messages, strict=True):
@@ -116,6 +122,8 @@ class PriorModel:
     def write(self, file: NewModel, with_features: bool) -> None:
         """Adds the prior's counts to a file under construction."""
         file.settings({"prior_weight": repr(self.weight)})
+        if "imported" in self._model.settings:
+            file.settings({"prior_imported": self._model.settings["imported"]})
         file.prior(self._tables.messages, self._tables.tokens())
         if with_features:
             file.numeric_counts(self._tables.numeric_rows())

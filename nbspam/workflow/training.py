@@ -101,6 +101,8 @@ def train_blocks(
     classes : those of the prior model, if there is one
     """
     vocabulary, prior = choices.vocabulary, choices.prior
+    if prior:
+        prior.check_event_model(settings)
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     edges = prior.edges() if prior and with_features else None
     counts = Accumulator(
