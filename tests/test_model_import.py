@@ -295,6 +295,15 @@ def test_spellings_add_up_to_all_messages_at_most() -> None:
     assert (words.words, words.taken) == (3, 3)
 
 
+def test_a_list_of_which_little_corresponds_is_told(tmp_path: Path) -> None:
+    other = "mime:part 1 1 1\n"
+    done = program("model", "import", "-m", tmp_path / "a", stdin=(other * 7 + BOGOFILTER).encode())
+    assert b"Few of its words" in done.stderr
+    done = program("model", "import", "-m", tmp_path / "b", stdin=(other * 5 + BOGOFILTER).encode())
+    assert b"Few" not in done.stderr
+    assert b"as 2 tokens, 5 correspond to none" in done.stderr
+
+
 def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
     """A pipe is no file, and a list of years is long."""
 
