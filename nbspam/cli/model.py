@@ -134,8 +134,8 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
     correspond to tokens of ours are taken, all others are counted and left.  SpamAssassin's database keeps no
     words, only hashes of them, and cannot be imported.
 
-    The model scores at once.  Its probabilities get right with the first messages that it learns, some dozens
-    that it has not counted: nbspam train --update SOURCE, or nbspam learn.
+    The model scores at once, and better when it has learned some mail that is not counted in it, at first as
+    many spam as ham: nbspam train --update SOURCE, or nbspam learn.
 
     \b
     Example:
@@ -160,7 +160,7 @@ def _import_summary(imported: Imported) -> str:
         f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
         f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
         f"Model: {plain(imported.path)}.\n"
-        "Calibrated on no mail yet: nbspam train --update SOURCE, with mail that is not counted in it."
+        "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
     )
 
 
