@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -13,11 +12,11 @@ from typing import BinaryIO
 import click
 
 from nbspam.cli.model_text import formulas_text, info_text
-from nbspam.cli.output import check_model_place, output_file, write_text
+from nbspam.cli.output import check_new_model, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import plain
-from nbspam.errors import CannotCreateError, NoInputError
+from nbspam.errors import NoInputError
 from nbspam.foreign.word_list import MAX_LINE_BYTES
 from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
 from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
@@ -109,7 +108,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """
-    _refuse_overwriting(model, replace)
+    check_new_model(model, replace)
     with _text(file) as (stream, where):
         load_lines(stream, where, model)
 
@@ -143,7 +142,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
 
     Exit status: 0 imported; 64 usage; 65 no sound word list; 66 no such file; 73 cannot create; 74 I/O.
     """
-    _refuse_overwriting(model, replace)
+    check_new_model(model, replace)
     with _text(file) as (stream, where):
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
         imported = import_words(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), where, model, form)
@@ -181,7 +180,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
     Exit status: 0 merged; 64 usage; 65 models that cannot be added; 66 no model; 73 cannot create; 74 I/O.
     """
-    _refuse_overwriting(output, replace)
+    check_new_model(output, replace)
     merged = merge(list(models), output)
     if quiet:
         return
@@ -208,10 +207,3 @@ def _text(file: str) -> Iterator[tuple[BinaryIO, str]]:
             yield stream, "stdin" if file == STDIN else file
     except OSError as error:
         raise NoInputError(file, error.strerror or "cannot be read", "check the path", "no-input") from None
-
-
-def _refuse_overwriting(path: str, replace: bool) -> None:
-    if os.path.lexists(path) and not replace:
-        why = "there is a model already, and it stays as it is"
-        raise CannotCreateError(path, why, "--replace writes over it", "model-exists")
-    check_model_place(path)

@@ -63,3 +63,11 @@ def check_model_place(path: str) -> None:
         why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
         remedy = "choose another place: --model PATH"
         raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")
+
+
+def check_new_model(path: str, replace: bool, remedy: str = "--replace writes over it") -> None:
+    """As check_model_place, for a model that is written over another only if `replace` says so."""
+    if os.path.lexists(path) and not replace:
+        why = "there is a model already, and it stays as it is"
+        raise CannotCreateError(path, why, remedy, "model-exists")
+    check_model_place(path)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbspam.cli.output import check_model_place
+from nbspam.cli.output import check_new_model
 from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
     check_views,
@@ -21,7 +20,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.errors import CannotCreateError, UsageError
+from nbspam.errors import UsageError
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.sources import Source
@@ -102,20 +101,15 @@ def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: A
     """
     if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
-    if os.path.lexists(model) and not (adds or replace):
-        remedy = "--update adds to it, --replace writes it anew"
-        raise CannotCreateError(
-            model, "there is a model already, and it stays as it is", remedy, "model-exists"
-        )
     if adds:
         _update(model, quiet, given)
     else:
+        check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, quiet, given)
 
 
 def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
-    check_model_place(model)
     settings = scoring_settings(given)
     check_views(settings, given)
     source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
