@@ -10,11 +10,13 @@ import pytest
 from mail_samples import make_corpus, run_here, run_program
 
 from nbspam.cli.render_evaluation import _candidate_name
+from nbspam.cli.tune import write_model
 from nbspam.engine.reading import Asked
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.inspecting import check, dump_lines
 from nbspam.workflow.tuning import (
     Candidate,
     Tried,
@@ -40,6 +42,12 @@ def tried(options: str, log_loss: float, difference: float, p: float, odds: list
     )
     evaluation = Evaluation(("ham", "spam"), outcomes, "holdout")
     return Tried(Candidate(options, Settings()), evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
+
+
+@pytest.fixture(scope="module")
+def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty ham and forty spam, of which some talk like the other class."""
+    return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 40, "spam": 40}, noise=0.2)
 
 
 RIGHT = [-1.0, 1.0] * 200
@@ -143,6 +151,49 @@ def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Pat
             model = str(tmp_path / f"{number}.nbspam")
             arguments = ["train", str(folder), "-m", model, "-q", *candidate["options"].split()]
             assert run_here(*arguments)[0] == 0
+
+
+CANDIDATES = [*first_candidates(), Candidate("--alpha 0.1 --threshold 1", Settings(alpha=0.1, threshold=1.0))]
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.options or "the default")
+def test_what_is_written_is_what_train_makes_by_the_options_printed(
+    candidate: Candidate, mailbox: Path, tmp_path: Path
+) -> None:
+    ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
+    write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
+    assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
+    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+
+
+def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:
+    ours, theirs = str(tmp_path / "new" / "ours"), str(tmp_path / "theirs")
+    status, output, complaint = run_program("tune", str(mailbox), "--write", "-m", ours, "--json")
+    assert status == 0, complaint
+    assert f"Model: {ours}" in complaint
+    options = json.loads(output)["chosen"].split()
+    assert run_program("train", str(mailbox), "-m", theirs, *options)[0] == 0
+    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+
+
+def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.write_bytes(b"precious")
+    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", str(model))
+    assert (status, output) == (73, "")  # before the search: no table was printed
+    assert "[model-exists]" in complaint
+    assert model.read_bytes() == b"precious"
+    assert run_here("tune", str(mailbox), "--write", "--replace", "-m", str(model), "-q", "-j", "1")[0] == 0
+    assert check(str(model)) == []
+
+
+def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    for options in (["-m", str(model)], ["--replace"]):
+        status, output, complaint = run_here("tune", str(mailbox), *options)
+        assert (status, output) == (64, "")
+        assert "--write" in complaint
+    assert not model.exists()
 
 
 def test_one_class_only_is_refused(tmp_path: Path) -> None:

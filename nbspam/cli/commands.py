@@ -22,7 +22,7 @@ COMMANDS = {
     "explain": ("explain", "Say why a message got its verdict."),
     "eval": ("evaluate", "Report how good a filter is on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),
-    "tune": ("tune", "Choose settings on your own mail."),
+    "tune": ("tune", "Choose settings on your own mail, and train with them."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vectorize", "Turn mail into a feature matrix."),
     "model": ("model", "Inspect, merge and convert models."),

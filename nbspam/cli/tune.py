@@ -8,18 +8,23 @@ from typing import Any
 import click
 
 from nbspam.cli.evaluate import read_source
-from nbspam.cli.render import Steps, say
+from nbspam.cli.output import check_new_model
+from nbspam.cli.render import MessageSteps, Steps, say, train_summary
 from nbspam.cli.render_evaluation import show_tuning
 from nbspam.cli.shared import (
     jobs_option,
     json_option,
     labelled_source,
+    model_option,
     quiet_option,
     shows_progress,
     source_options,
 )
 from nbspam.engine.reading import Asked
-from nbspam.workflow.tuning import Tried, Tuned, steps, tune
+from nbspam.errors import UsageError
+from nbspam.sources import Source
+from nbspam.workflow.training import Choices, Trained, train
+from nbspam.workflow.tuning import Candidate, Tried, Tuned, steps, tune
 
 
 @click.command("tune")
@@ -27,23 +32,32 @@ from nbspam.workflow.tuning import Tried, Tuned, steps, tune
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, where there are no dates."
 )
+@click.option("--write", is_flag=True, help="Train MODEL on SOURCE with what was chosen.")
+@model_option
+@click.option("--replace", is_flag=True, help="With --write: write over a model that is there.")
 @jobs_option
 @json_option
 @quiet_option
-def tune_command(seed: int, as_json: bool, **given: Any) -> None:
-    """Choose settings on your own mail, and print the options to give to nbspam train.
+def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
+    """Choose settings on your own mail, and print the options to give to nbspam train, or train with them.
 
     SOURCE is what nbspam train takes.  Smoothing, the informative threshold, the views and the event model
     are tried on the same messages, each judged by what came before it, or where there are no dates by other
     campaigns.  The default stays unless another choice has less log loss by more than chance.
 
+    With --write the model is what nbspam train makes of SOURCE by the options printed, written whole or not
+    at all.  It has counted SOURCE and nothing else: messages that an old model learned from elsewhere are
+    not in it.
+
     \b
     Example:
         nbspam tune ~/Maildir
+        nbspam tune ~/Maildir --write --replace
 
     Exit status: 0 chosen, be it the default; 64 usage; 65 bad data, such as mail of one class;
-    66 no mail.
+    66 no mail; with --write also 73 cannot create the model, told before the search; 74 I/O.
     """
+    _check_model(write, model, replace)
     source = labelled_source(given)
     corpus, notes = read_source(source, given, Asked(measures=True))
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
@@ -54,6 +68,29 @@ def tune_command(seed: int, as_json: bool, **given: Any) -> None:
         click.echo(json.dumps(tuning_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
         show_tuning(tuned, corpus.classes, [] if given["quiet"] else notes)
+    if write:
+        trained = write_model(tuned.chosen.candidate, source, model, given["jobs"], given["quiet"])
+        if not given["quiet"]:
+            say(train_summary(trained, source))
+
+
+def _check_model(write: bool, model: str, replace: bool) -> None:
+    """Raises where the model is not to be written, or cannot be: told before the search, not after it."""
+    if write:
+        check_new_model(model, replace)
+        return
+    context = click.get_current_context()
+    for name in ("model", "replace"):
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+
+
+def write_model(candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True) -> Trained:
+    """Trains a model on the source, as `nbspam train` does with the options of the candidate."""
+    choices = Choices(automatic=candidate.automatic)
+    with MessageSteps("Training", source, shows_progress(quiet)) as progress:
+        items, settings = source.items(), candidate.settings
+        return train(items, source.classes, model, settings, jobs, progress.advance, choices)
 
 
 def tuning_content(tuned: Tuned) -> dict[str, Any]:
