@@ -330,11 +330,18 @@ def kill_in_a_transaction(model: str | Path) -> None:
     assert Path(f"{model}-journal").exists()
 
 
-def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(items: Items, tmp_path: Path) -> None:
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(
+    items: Items, tmp_path: Path, linked: bool
+) -> None:
     model = trained(items[::6], tmp_path / "m")
     before = counts(model)
     kill_in_a_transaction(model)
-    run("classify", "-m", model, stdin=mail("hello"))
+    named = tmp_path / "elsewhere" / "link" if linked else model
+    if linked:
+        named.parent.mkdir()
+        named.symlink_to(model)
+    run("classify", "-m", named, stdin=mail("hello"))
     assert counts(model) == before
 
 

@@ -217,7 +217,7 @@ def open_model(path: str) -> Model:
         try:
             model = _read(path)
         except sqlite3.OperationalError:
-            if not os.path.exists(path + "-journal"):
+            if not os.path.exists(journal_of(path)):
                 raise
             _roll_back(path)
             model = _read(path)
@@ -252,6 +252,11 @@ def _read(path: str) -> Model:
     connection = _connect(path)
     with OneState(connection):
         return Model(path, connection, found)
+
+
+def journal_of(path: str) -> str:
+    """Where who writes to the model keeps what it was before; beside the file that a link leads to."""
+    return os.path.realpath(path) + "-journal"
 
 
 def _roll_back(path: str) -> None:
@@ -336,7 +341,7 @@ def _check_head(path: str, head: bytes, size: int) -> None:
         )
     page_size = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
-    if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(path + "-journal"):
+    if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(journal_of(path)):
         raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
 
 

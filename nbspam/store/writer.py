@@ -14,7 +14,7 @@ from itertools import islice
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.store.derived import add_prior_columns, recount
 from nbspam.store.locking import locked
-from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, store_error
+from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, journal_of, store_error
 from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
@@ -188,7 +188,7 @@ def _without_journal(path: str) -> Iterator[None]:
 
 def _remove_journal(path: str) -> None:
     with contextlib.suppress(OSError):
-        os.unlink(path + "-journal")
+        os.unlink(journal_of(path))
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
