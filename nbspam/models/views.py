@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
     unknown: Floats
     kinds: tuple[str, ...]
 
-    def of_rows(self, rows: slice) -> Evidence:
+    def of_rows(self, rows: slice | Ints) -> Evidence:
         """Some rows of it."""
         return Evidence(self.evidence[rows], self.unknown[rows], self.kinds)
 

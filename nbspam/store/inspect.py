@@ -16,10 +16,11 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
-from nbspam.store.reader import Model, count_columns, open_model
+from nbspam.store.reader import Model, OneState, count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
+_ASK_AT_ONCE = 400  # digests in one query
 SHOWN = 3  # rows named in one complaint
 _MAY_LACK_NOTHINGS = ("view", "view_total")  # models made before there were measures lack their row
 
@@ -173,3 +174,21 @@ def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRo
 def learned_messages(model: Model) -> int:
     """How many different messages the model has counted."""
     return int(model.connection.execute("SELECT count(DISTINCT digest) FROM learned").fetchone()[0])
+
+
+def contradictions(model: Model) -> int:
+    """How many different messages the model has counted in more than one class."""
+    twice = "SELECT digest FROM learned GROUP BY digest HAVING count(DISTINCT class) > 1"
+    return int(model.connection.execute(f"SELECT count(*) FROM ({twice})").fetchone()[0])
+
+
+def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
+    """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
+    found: dict[int, set[int]] = {}
+    with OneState(model.connection):
+        for start in range(0, len(digests), _ASK_AT_ONCE):
+            some = ",".join(map(str, digests[start : start + _ASK_AT_ONCE]))
+            query = f"SELECT digest, class FROM learned WHERE digest IN ({some})"
+            for digest, number in model.connection.execute(query):
+                found.setdefault(digest, set()).add(number)
+    return found

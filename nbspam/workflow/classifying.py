@@ -240,12 +240,16 @@ def contribution(part: ScorePart, shown: int, weights: list[float]) -> float | N
 
 def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
     """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
-    weights = rest_weights(verdict.scored, verdict.shown)
+    return sorted(clues_for(verdict.scored, verdict.shown), key=lambda clue: (-abs(clue[1]), clue[0]))[:n]
+
+
+def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:
+    """What each token adds to the log-odds of a class: (text, nats), in no order."""
+    weights = rest_weights(scored, shown)
     values: list[tuple[str, float]] = []
-    for part in verdict.scored.parts:
+    for part in scored.parts:
         if part.kind in ("token", "feature"):
-            nats = contribution(part, verdict.shown, weights)
+            nats = contribution(part, shown, weights)
             if nats is not None:
                 values.append((part.text, nats))
-    values.sort(key=lambda clue: (-abs(clue[1]), clue[0]))
-    return values[:n]
+    return values

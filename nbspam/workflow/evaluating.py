@@ -19,7 +19,7 @@ from nbspam.engine.executor import run_shards
 from nbspam.engine.held import Held
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
-from nbspam.evaluation.near_duplicates import near_duplicate_groups
+from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.settings import Settings
 from nbspam.tokens.bag import MEASURES_VIEW
@@ -194,8 +194,8 @@ def finished(
     )
 
 
-def duplicate_groups(corpus: Corpus) -> Ints:
+def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
     block = without_columns(corpus.block, corpus.block.views != MEASURES_VIEW)  # many short texts share them
     keys = block.keys[block.columns].view(np.uint64)
-    return near_duplicate_groups(np.split(keys, block.starts[1:-1]))
+    return near_duplicate_groups(np.split(keys, block.starts[1:-1]), similarity)
