@@ -35,7 +35,7 @@ class NewFile:
         folder, name = os.path.split(self._target)
         # Also a random number: in containers the same process number soon comes again.
         self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
-        _remove_left_over(folder, name)
+        _remove_left_over(self._target)
         self._old: os.stat_result | None = None
         with contextlib.suppress(FileNotFoundError):
             self._old = os.stat(self._target)
@@ -60,15 +60,33 @@ class NewFile:
             os.unlink(self.path)
 
 
-def _remove_left_over(folder: str, name: str) -> None:
-    """Takes away what killed programs left of this file; another machine may be writing a younger one."""
+def left_over(path: str) -> list[tuple[str, float]]:
+    """Unfinished files of `path` and when each was last changed: of killed programs, or being written now."""
+    folder, name = os.path.split(os.path.realpath(path))
     ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new")
+    found: list[tuple[str, float]] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if ours.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
-                        os.unlink(entry.path)
+                    found.append((entry.path, entry.stat(follow_symlinks=False).st_mtime))
+    return found
+
+
+def _remove_left_over(path: str) -> None:
+    """Takes it away; another machine may be writing a younger one."""
+    for one, changed in left_over(path):
+        if time.time() - changed > LEFT_OVER_SECONDS:
+            with contextlib.suppress(OSError):
+                os.unlink(one)
+
+
+def nearest_folder(path: str) -> str:
+    """The folder that is to hold `path`, or where it is missing the nearest above that there is."""
+    folder = os.path.dirname(os.path.realpath(path))
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 @contextlib.contextmanager

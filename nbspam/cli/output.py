@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from nbspam.errors import CannotCreateError
-from nbspam.whole_file import whole_file
+from nbspam.whole_file import nearest_folder, whole_file
 
 STDOUT = "-"
 
@@ -56,9 +56,7 @@ def check_writable(path: str | None) -> None:
 
 def check_model_place(path: str) -> None:
     """As check_writable for a model, whose folder is made where it is missing."""
-    folder = os.path.dirname(os.path.realpath(path))
-    while not os.path.exists(folder):
-        folder = os.path.dirname(folder)
+    folder = nearest_folder(path)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
         remedy = "choose another place: --model PATH"

@@ -37,11 +37,26 @@ def error_text(error: NbspamError) -> str:
 
 def default_model(environment: dict[str, str] | os._Environ[str]) -> str:
     """$NBSPAM_MODEL, else model.nbspam in the user's data folder."""
-    given = environment.get("NBSPAM_MODEL")
-    if given:
-        return given
-    data = environment.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(data, "nbspam", "model.nbspam")
+    return model_places(environment)[0][1]
+
+
+def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[str, str]]:
+    """(why, path) of the places where a model may be; the first is the one."""
+    places = [("the default place", model_in_home(os.path.expanduser("~")))]
+    if environment.get("XDG_DATA_HOME"):
+        places.insert(0, ("in $XDG_DATA_HOME", _in_data_folder(environment["XDG_DATA_HOME"])))
+    if environment.get("NBSPAM_MODEL"):
+        places.insert(0, ("named by $NBSPAM_MODEL", environment["NBSPAM_MODEL"]))
+    return places
+
+
+def model_in_home(home: str) -> str:
+    """Where the model of who has this home folder lies by default."""
+    return _in_data_folder(os.path.join(home, ".local", "share"))
+
+
+def _in_data_folder(folder: str) -> str:
+    return os.path.join(folder, "nbspam", "model.nbspam")
 
 
 def verdict_line(label: str, probability: float | None, name: str) -> str:
