@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": ("tune", "Choose settings on your own mail, and train with them."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vectorize", "Turn mail into a feature matrix."),
+    "doctor": ("doctor", "Say what is wrong with a model, or with labels."),
     "model": ("model", "Inspect, merge and convert models."),
 }
 

@@ -1,0 +1,191 @@
+"""The files by which mail reaches the filter: ~/.procmailrc, ~/.mailfilter, ~/.forward.
+
+Hides their syntax, as far as it is read: what calls nbspam, and with which flags.  Only what is certain is
+told: a program that is named by its path and cannot be run; a filter whose output is no message; a pipe that
+takes the mail away.  What stands in files that these include, and variables set elsewhere, is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nbspam.errors import BadDataError
+from nbspam.workflow.finding import Finding, note, wrong
+
+PROGRAM = "nbspam"
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_XFILTER = re.compile(r"""\bxfilter\s*\(?\s*(["'])(.*?)\1""")
+_MAILDROP_TO = re.compile(r"""\b(?:to|cc)\s*\(?\s*(["'])\s*\|(.*?)\1""")
+_FORWARD = re.compile(r"""^\s*"?\|\s*(.*?)"?\s*$""")
+_FLAGS = re.compile(r":0\s*([A-Za-z]*)")
+LOST = "nbspam delivers nothing, so this mail is lost"
+
+
+class Call(NamedTuple):
+    """One call of nbspam.
+
+    where     : file and line
+    words     : the command, split
+    flags     : of the procmail recipe
+    kind      : filter, test, pipe, or piped into another program: what becomes of the message
+    variables : what the file has set before
+    """
+
+    where: str
+    words: list[str]
+    flags: str
+    kind: str
+    variables: dict[str, str]
+
+
+def delivery(home: str, model: str) -> Iterator[Finding]:
+    """Of the files in a home folder that call nbspam.  model : which the check-up is about"""
+    for name, calls in ((".procmailrc", _procmail), (".mailfilter", _maildrop), (".forward", _forward)):
+        path = os.path.join(home, name)
+        lines = _lines(path)
+        for call in calls(path, lines, {"HOME": home}):
+            faults = list(_faults(call, model))
+            yield from faults or [Finding(name[1:], f"{call.where}: calls {' '.join(call.words)}")]
+
+
+def _lines(path: str) -> list[tuple[int, str]]:
+    """(number, text) of the lines that are no comments; what a backslash continues is one line."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:  # none, or somebody else's
+        return []
+    found: list[tuple[int, str]] = []
+    begun = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith("\\"):
+            begun += line[:-1] + " "
+        else:
+            whole, begun = (begun + line).strip(), ""
+            if whole and not whole.startswith("#"):
+                found.append((number, whole))
+    return found
+
+
+def _procmail(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
+    flags: str | None = None  # of the recipe whose action has not come yet
+    for number, line in lines:
+        where = f"{path}:{number}"
+        opened = _FLAGS.match(line)
+        assigned = _ASSIGNMENT.fullmatch(line)
+        if opened:
+            flags = opened[1]
+        elif flags is not None and line.startswith("*"):
+            command = line[1:].strip()
+            if command.startswith("?"):
+                yield from _calls(where, command[1:], flags, "test", variables)
+        elif flags is not None:
+            if line.startswith("|"):
+                yield from _calls(where, line[1:], flags, "filter" if "f" in flags else "pipe", variables)
+            flags = None
+        elif assigned:
+            variables = {**variables, assigned[1]: _expanded(assigned[2], variables)}
+
+
+def _maildrop(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
+    for number, line in lines:
+        assigned = _ASSIGNMENT.fullmatch(line)
+        if assigned:
+            variables = {**variables, assigned[1]: _expanded(assigned[2], variables)}
+        for pattern, kind in ((_XFILTER, "filter"), (_MAILDROP_TO, "pipe")):
+            for found in pattern.finditer(line):
+                yield from _calls(f"{path}:{number}", found[2], "w", kind, variables)
+
+
+def _forward(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
+    for number, line in lines:
+        for part in line.split(","):
+            found = _FORWARD.match(part)
+            if found:
+                yield from _calls(f"{path}:{number}", found[1], "w", "pipe", variables)
+
+
+def _calls(where: str, command: str, flags: str, kind: str, variables: dict[str, str]) -> Iterator[Call]:
+    """The call, if it is nbspam that is called first; in a pipeline of several commands only that is read."""
+    try:
+        words = shlex.split(_expanded(command, variables), comments=True)
+    except ValueError:  # quotes that do not close: the shell will say so
+        return
+    piped = [place for place, word in enumerate(words) if word.startswith("|") or word.endswith(";")]
+    if piped:
+        kind = "piped" if kind == "pipe" else kind  # what comes after it may deliver
+        words = words[: piped[0]]
+    if words and os.path.basename(words[0]) == PROGRAM:
+        yield Call(where, words, flags, kind, variables)
+
+
+def _expanded(text: str, variables: dict[str, str]) -> str:
+    """The text with the variables that are known; unknown ones stay."""
+    text = text.strip().rstrip(";").strip()
+    if len(text) > 1 and text[0] == text[-1] == '"' and '"' not in text[1:-1]:
+        text = text[1:-1]
+    text = re.sub(r"^~(?=/)|(?<=[\s:])~(?=/)", variables["HOME"], text)
+    return _VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), text)
+
+
+def _faults(call: Call, model: str) -> Iterator[Finding]:
+    about = os.path.basename(call.where).partition(":")[0][1:]
+    classifies = call.words[1:2] == ["classify"]
+    options = call.words[2:]
+    passes = bool({"-p", "--passthrough"} & set(options))
+    yield from _program(call, about)
+    if call.kind == "pipe" and classifies:
+        remedy = "make it a filter: `:0 fw` and `| nbspam classify -p` (README, procmail)"
+        yield wrong(about, BadDataError(call.where, f"{call.where}: {LOST}", remedy, "recipe"))
+    if call.kind == "filter" and classifies and not passes:
+        why = f"{call.where}: without -p the verdict takes the place of the message, so this mail is lost"
+        yield wrong(about, BadDataError(call.where, why, "nbspam classify -p", "recipe"))
+    if call.kind == "filter" and not set(call.flags) & {"w", "W"}:
+        why = f"{call.where}: without the flag w nobody sees that nbspam failed"
+        yield note(about, why, f":0 {call.flags}w")
+    if call.kind == "test" and classifies:
+        yield from _condition(call, about, options)
+    yield from _other_model(call, about, model)
+
+
+def _condition(call: Call, about: str, options: list[str]) -> Iterator[Finding]:
+    """A condition of procmail: it gets the header alone unless told, and asks for the exit status."""
+    if "--exit-code" not in options:
+        why = f"{call.where}: without --exit-code the status is 0 for ham, too: all mail meets the condition"
+        yield wrong(about, BadDataError(call.where, why, "nbspam classify --exit-code", "recipe"))
+    if "B" not in call.flags:
+        why = f"{call.where}: without the flags HB only the header is judged"
+        yield note(about, why, f":0 HB{call.flags}")
+
+
+def _program(call: Call, about: str) -> Iterator[Finding]:
+    """Whether the program that is named can be run; by the file's own PATH, for procmail's is not known."""
+    program, paths = call.words[0], call.variables.get("PATH", "")
+    if "$" in program or ("/" not in program and (not paths or "$" in paths or "`" in paths)):
+        return
+    places = [program] if "/" in program else [os.path.join(folder, program) for folder in paths.split(":")]
+    if not any(os.path.isfile(place) and os.access(place, os.X_OK) for place in places):
+        where = program if "/" in program else f"any folder of PATH={paths}"
+        why = f"{call.where}: no program that can be run is {'in ' if '/' not in program else ''}{where}"
+        yield wrong(about, BadDataError(call.where, why, "name it by its path: command -v nbspam", "recipe"))
+
+
+def _other_model(call: Call, about: str, model: str) -> Iterator[Finding]:
+    named = _named_model(call)
+    if named and "$" not in named and os.path.realpath(named) != os.path.realpath(model):
+        yield note(about, f"{call.where}: uses another model, {named}", f"nbspam doctor -m {named}")
+
+
+def _named_model(call: Call) -> str | None:
+    """The model that the call names, or the file's $NBSPAM_MODEL."""
+    for option, value in zip(call.words, [*call.words[1:], ""], strict=True):
+        if option in ("-m", "--model"):
+            return value
+        if option.startswith("--model="):
+            return option.partition("=")[2]
+    return call.variables.get("NBSPAM_MODEL")

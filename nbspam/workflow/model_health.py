@@ -1,0 +1,101 @@
+"""What is in the model: sound, enough mail, of both classes, calibrated.
+
+Hides how many messages are few.  The bounds are from docs/experiments/doctor.md.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+from nbspam.errors import RETRAIN, BadDataError
+from nbspam.settings import from_text
+from nbspam.store.inspect import check_model, contradictions
+from nbspam.store.reader import FORMAT, Model, open_model
+from nbspam.workflow.calibrating import MIN_CALIBRATION
+from nbspam.workflow.finding import Finding, note, wrong
+from nbspam.workflow.model_place import size
+
+# Messages of the rarest class, and what filters that had fewer did on public mail.
+FEW = (
+    (20, "far too few: public mail was judged wrongly one time in ten or more"),
+    (50, "few: public mail was judged wrongly one time in ten to one in forty"),
+    (200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"),
+)
+LOPSIDED = 20  # times as many messages of one class: the other is what the filter knows little of
+SHOWN_COMPLAINTS = 3
+SOUND = "sound"  # what the finding is about that says so
+
+
+def health(path: str) -> Iterator[Finding]:
+    """Of a model that can be opened."""
+    complaints = check_model(path)
+    model = open_model(path)
+    try:
+        if complaints:
+            more = len(complaints) - SHOWN_COMPLAINTS
+            text = "; ".join(complaints[:SHOWN_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
+            yield wrong(SOUND, BadDataError(path, "not sound: " + text, RETRAIN, "model-damaged"))
+        else:
+            text = f"yes: format {FORMAT}, {size(os.path.getsize(path))}, all sums are those of their parts"
+            yield Finding(SOUND, text)
+        yield from _contents(model)
+    finally:
+        model.close()
+
+
+def _contents(model: Model) -> Iterator[Finding]:
+    counts = ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, model.messages, strict=True))
+    changed = time.strftime("%Y-%m-%d %H:%M", time.localtime(os.path.getmtime(model.path)))
+    text = f"{sum(model.messages):,} messages ({counts}); last changed {changed}"
+    if "prior_weight" in model.settings:
+        text += f"; on a prior model that counts as {model.settings['prior_weight']}"
+    yield Finding("counted", text)
+    yield _amount(model)
+    if any(model.messages):  # else a prior model is all there is
+        yield _balance(model)
+    yield _calibration(model)
+    twice = contradictions(model)
+    if twice:
+        text = f"{twice:,} {'message is' if twice == 1 else 'messages are'} counted in more than one class"
+        yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
+
+
+def _amount(model: Model) -> Finding:
+    fewest = min(model.messages)
+    for bound, text in FEW:
+        if fewest < bound:
+            remedy = "learn more of it: nbspam train --update SOURCE, nbspam learn CLASS FILE"
+            if "prior_weight" in model.settings:
+                text = "few of your own; till there are more the prior model speaks"
+            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", remedy)
+    return Finding("enough", f"yes: {fewest:,} or more of each class")
+
+
+def _balance(model: Model) -> Finding:
+    fewest, most = min(model.messages), max(model.messages)
+    ratio = most / max(fewest, 1)
+    if ratio > LOPSIDED:
+        text = f"{ratio:,.0f} times as many of one class as of {_rarest(model)}: the prior is as lopsided"
+        remedy = "learn more of the rare class; or name how the mail will be: nbspam train --prior"
+        return note("balance", text, remedy)
+    return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
+
+
+def _rarest(model: Model) -> str:
+    rarest: str = model.classes[model.messages.index(min(model.messages))]
+    return rarest
+
+
+def _calibration(model: Model) -> Finding:
+    settings = from_text(model.settings, model.path)
+    if not settings.averaged:
+        text = f"none: {settings.event_model} as one sum, so its probabilities are far too sure of themselves"
+        return Finding("calibrated", text)
+    if min(model.messages) < MIN_CALIBRATION:
+        text = f"not on your mail: that takes {MIN_CALIBRATION} messages of each class"
+        return note("calibrated", text, "when there are more, train again: nbspam train --replace")
+    if not model.calibration():
+        return note("calibrated", "no: the model has no weights for its views", RETRAIN)
+    return Finding("calibrated", "yes: the views are weighed by what your mail taught")

@@ -1,0 +1,347 @@
+"""`nbspam doctor`: one screen that says what is fine, what is wrong, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mail_samples import make_corpus, make_index, run_here, run_program
+
+from nbspam.cli.texts import default_model, model_places
+from nbspam.workflow.doctor import examine
+from nbspam.workflow.finding import FINE, NOTE, WRONG, Finding
+from nbspam.workflow.learning import learn
+
+NOBODY = 65534
+
+
+@pytest.fixture(scope="module")
+def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 220, "spam": 210}, noise=0.0)
+
+
+@pytest.fixture(scope="module")
+def trained(mailbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model"
+    assert run_here("train", str(mailbox), "-m", str(path), "-q", "-j", "1")[0] == 0
+    return path
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "place"
+    folder.mkdir()
+    return Path(shutil.copy(trained, folder / "model"))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with nothing in it: what lies about in the real one is nobody's business here."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("NBSPAM_MODEL", "XDG_DATA_HOME", "SUDO_USER"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def found(
+    path: Path, *places: Path, home: str = "/nonexistent", has_mail: bool = False
+) -> dict[str, Finding]:
+    """about -> finding."""
+    return {one.about: one for one in examine(str(path), "named", map(str, places), home, has_mail)}
+
+
+def not_fine(path: Path, *places: Path) -> dict[str, str]:
+    """about -> state of what is not fine."""
+    return {about: one.state for about, one in found(path, *places).items() if one.state != FINE}
+
+
+def doctor(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """(status, JSON) of the command."""
+    status, output, complaint = run_here("doctor", *map(str, arguments), "--json", "-q")
+    assert complaint == ""
+    return status, json.loads(output)
+
+
+def test_all_is_well_with_a_model_of_enough_mail(model: Path) -> None:
+    assert not_fine(model) == {}
+    status, output, complaint = run_program("doctor", "-m", str(model))
+    assert (status, complaint) == (0, "")
+    assert "All is well." in output
+    assert "220 ham, 210 spam" in output
+    assert run_program("doctor", "-m", str(model), "-q") == (0, "", "")
+
+
+def test_a_missing_model_is_a_fault_unless_mail_is_named(tmp_path: Path, mailbox: Path) -> None:
+    missing = tmp_path / "none" / "model"
+    assert not_fine(missing) == {"file": WRONG}
+    assert doctor("-m", missing)[0] == 66
+    status, said = doctor(mailbox, "-m", missing)
+    assert (status, said["status"]) == (0, 0)
+    assert said["labels"]["counted_otherwise"] is None
+
+
+def test_a_link_to_nothing_is_told_with_where_it_leads(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "gone")
+    assert f"a link to {tmp_path}/gone" in found(link)["file"].text
+
+
+def test_a_link_is_followed(model: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(model)
+    assert not_fine(link) == {}
+    assert f"a link to {model}" in found(link)["owner"].text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty"), (b"x" * 200, "not a model"), (None, "cut short")],
+)
+def test_what_is_no_model_is_told_and_no_more_is_asked_of_it(
+    model: Path, content: bytes | None, said: str
+) -> None:
+    model.write_bytes(model.read_bytes()[:5000] if content is None else content)
+    assert not_fine(model) == {"file": WRONG}
+    assert said in found(model)["file"].text
+    assert "counted" not in found(model)
+    assert doctor("-m", model)[0] == 65
+
+
+def test_sums_that_are_wrong_are_told(model: Path) -> None:
+    with sqlite3.connect(model) as connection:
+        connection.execute("UPDATE token SET documents_0 = documents_0 + 1 WHERE view = 1")
+    assert not_fine(model) == {"sound": WRONG}
+    assert "view_total" in found(model)["sound"].text
+
+
+def test_a_damaged_page_is_told_without_a_traceback(model: Path) -> None:
+    data = bytearray(model.read_bytes())
+    data[4096 * 3 : 4096 * 30] = os.urandom(4096 * 27)
+    model.write_bytes(data)
+    status, output, complaint = run_program("doctor", "-m", str(model))
+    assert (status, complaint) == (65, "")
+    assert "wrong" in output
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({"ham": 60, "spam": 19}, {"enough": NOTE, "calibrated": NOTE}),
+        ({"ham": 60, "spam": 49}, {"enough": NOTE}),
+        ({"ham": 220, "spam": 10}, {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}),
+    ],
+)
+def test_too_little_mail_is_worth_knowing(
+    tmp_path: Path, sizes: dict[str, int], expected: dict[str, str]
+) -> None:
+    path = tmp_path / "model"
+    mail = make_corpus(tmp_path / "mail", sizes)
+    assert run_here("train", str(mail), "-m", str(path), "-q", "-j", "1")[0] == 0
+    assert not_fine(path) == expected
+    assert f"{sizes['spam']} of class spam" in found(path)["enough"].text
+
+
+def test_a_model_of_one_sum_is_no_fault(mailbox: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    assert run_here("train", str(mailbox), "-m", str(path), "-q", "--textbook")[0] == 0
+    assert not_fine(path) == {}
+    assert "too sure" in found(path)["calibrated"].text
+
+
+def test_a_message_counted_in_two_classes_is_told(model: Path, mailbox: Path) -> None:
+    message = next((mailbox / "ham").iterdir())
+    assert run_here("train", "--update", "--spam", str(message), "-m", str(model), "-q")[0] == 0
+    assert not_fine(model) == {"labels": NOTE}
+    assert found(model)["labels"].text.startswith("1 message is")
+
+
+def as_nobody(work: Callable[[], object]) -> Any:
+    """What `work` gives in a process without root's rights."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            os.write(writer, pickle.dumps(work()))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        said = file.read()
+    os.waitpid(child, 0)
+    return pickle.loads(said)
+
+
+@pytest.fixture
+def open_place(trained: Path) -> Iterator[Path]:
+    """The model where nobody can come to it; the folders of pytest are its user's alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "place").mkdir()
+        yield Path(shutil.copy(trained, Path(folder) / "place" / "model"))
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "expected"),
+    [
+        (0o666, 0o777, {"owner": NOTE}),  # everyone may write to it
+        (0o666, 0o755, {"owner": NOTE, "writing": WRONG}),  # no journal beside it
+        (0o444, 0o777, {"writing": WRONG}),
+        (0o000, 0o777, {"file": WRONG, "writing": WRONG}),
+    ],
+)
+def test_who_cannot_write_is_told_so(
+    open_place: Path, file: int, folder: int, expected: dict[str, str]
+) -> None:
+    open_place.chmod(file)
+    open_place.parent.chmod(folder)
+    assert as_nobody(lambda: not_fine(open_place)) == expected
+
+
+def test_what_the_check_up_says_of_writing_is_what_learning_meets(open_place: Path) -> None:
+    open_place.chmod(0o666)  # of the owner, but the folder is not
+
+    def try_to_learn() -> str:
+        try:
+            return learn(str(open_place), "ham", b"Subject: new\n\nsomething new\n")
+        except Exception as error:
+            return type(error).__name__
+
+    open_place.parent.chmod(0o555)
+    fault = as_nobody(lambda: found(open_place)["writing"].fault)
+    assert as_nobody(try_to_learn) == fault.__name__ == "InputOutputError"
+    open_place.parent.chmod(0o777)
+    assert as_nobody(lambda: found(open_place)["writing"].state) == FINE
+    assert as_nobody(try_to_learn) == "learned"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
+def test_a_model_that_root_made_in_a_users_folder_is_told(model: Path) -> None:
+    os.chown(model.parent, NOBODY, NOBODY)
+    assert not_fine(model) == {"owner": NOTE}
+    assert found(model)["owner"].remedy.endswith(f" {model}")
+    os.chown(model, NOBODY, NOBODY)
+    assert not_fine(model) == {}
+
+
+def test_a_full_disk_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.statvfs(model)
+    full = SimpleNamespace(
+        f_bavail=1, f_frsize=4096, f_files=real.f_files, f_favail=real.f_favail, f_flag=real.f_flag
+    )
+    monkeypatch.setattr(os, "statvfs", lambda path: full)
+    assert not_fine(model) == {"space": WRONG}
+    status, said = doctor("-m", model)
+    assert status == said["status"] == 74
+
+
+def test_what_killed_programs_left_is_told(model: Path) -> None:
+    old, new = (model.parent / f".model.{number}-0123abcd.new" for number in (1, 2))
+    for path in (old, new):
+        path.write_bytes(b"half")
+    assert "being written" in found(model)["left over"].text
+    os.utime(old, (time.time() - 100_000,) * 2)
+    new.unlink()
+    assert "1 unfinished" in found(model)["left over"].text
+    assert old.exists()  # a check-up takes nothing away
+
+
+def test_models_at_other_places_are_told(model: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copy(model, tmp_path / "other"))
+    os.utime(model, (1_000_000_000,) * 2)
+    assert not_fine(model, model, tmp_path / "none", tmp_path) == {}
+    assert "later than this one" in found(model, other)["another"].text
+    os.utime(other, (900_000_000,) * 2)
+    assert "later" not in found(model, other)["another"].text
+    assert str(other) in found(tmp_path / "none", other)["another"].text
+
+
+def test_the_model_is_the_one_that_other_commands_use_and_the_reason_is_told(
+    model: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value, why in (
+        ("HOME", str(home), "the default place"),
+        ("XDG_DATA_HOME", str(home / "xdg"), "in $XDG_DATA_HOME"),
+        ("NBSPAM_MODEL", str(model), "named by $NBSPAM_MODEL"),
+    ):
+        monkeypatch.setenv(name, value)
+        _, said = doctor()
+        assert said["model"] == default_model(os.environ) == model_places(os.environ)[0][1]
+        assert said["findings"][0]["text"] == f"{said['model']} ({why})"
+    _, said = doctor("-m", model)
+    assert said["findings"][0]["text"] == f"{model} (named by --model)"
+
+
+def test_a_model_at_the_default_place_is_told_where_another_is_named(
+    model: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = home / ".local" / "share" / "nbspam" / "model.nbspam"
+    default.parent.mkdir(parents=True)
+    shutil.copy(model, default)
+    monkeypatch.setenv("NBSPAM_MODEL", str(model))
+    _, said = doctor()
+    assert [one["text"].split()[0] for one in said["findings"] if one["about"] == "another"] == [str(default)]
+
+
+def test_a_recipe_that_loses_mail_is_a_fault(model: Path, home: Path) -> None:
+    (home / ".procmailrc").write_text(":0 fw\n| nbspam classify\n")
+    status, said = doctor("-m", model)
+    assert status == 65
+    assert [one["about"] for one in said["findings"] if one["state"] == "wrong"] == ["procmailrc"]
+
+
+def test_labels_that_contradict_are_a_fault_and_those_in_doubt_are_none(
+    model: Path, mailbox: Path, tmp_path: Path
+) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(mailbox.rglob("*.eml"))]
+    doubtful = (("spam", names[0][1]), *names[1:])
+    status, said = doctor(make_index(tmp_path, list(doubtful)), "-m", tmp_path / "none")
+    assert status == 0
+    assert [one["name"] for one in said["labels"]["in_doubt"]] == [names[0][1]]
+    status, said = doctor(make_index(tmp_path, [*names, ("spam", names[0][1])]), "-m", tmp_path / "none")
+    assert status == 65
+    assert len(said["labels"]["same"]) == 1
+    status, said = doctor(make_index(tmp_path, list(doubtful)), "-m", model)
+    assert status == 65
+    moved = {"name": names[0][1], "label": "spam", "counted": ["ham"]}
+    assert said["labels"]["counted_otherwise"] == [moved]
+
+
+def test_people_see_the_messages_and_why(model: Path, mailbox: Path, tmp_path: Path) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(mailbox.rglob("*.eml"))]
+    evil = tmp_path / "evil[red]\x1b[31m.eml"
+    evil.write_bytes(Path(names[0][1]).read_bytes())
+    index = make_index(tmp_path, [("spam", str(evil)), *names[1:]])
+    status, output, _ = run_program("doctor", str(index), "-m", str(model))
+    assert status == 65
+    assert "Likely mislabelled, the surest first: 1" in output
+    assert "Labelled otherwise than the model has counted them: 1" in output
+    assert "evil[red]\\x1b[31m.eml" in output
+    assert "\x1b" not in output
+    assert " +" in output  # clues
+
+
+def test_mail_of_one_class_can_be_held_against_the_model(model: Path, mailbox: Path) -> None:
+    status, said = doctor("--spam", mailbox / "ham", "-m", model)
+    assert status == 65
+    assert len(said["labels"]["counted_otherwise"]) == 220
+    assert said["labels"]["in_doubt"] is None
+
+
+def test_a_source_that_is_none_is_refused(model: Path, tmp_path: Path) -> None:
+    status, output, complaint = run_here("doctor", str(tmp_path / "none"), "-m", str(model))
+    assert (status, output) == (66, "")
+    assert "[no-such-source]" in complaint
