@@ -334,6 +334,24 @@ def test_people_see_the_messages_and_why(model: Path, mailbox: Path, tmp_path: P
     assert " +" in output  # clues
 
 
+def test_a_path_longer_than_the_line_stays_whole(model: Path, tmp_path: Path) -> None:
+    deep = tmp_path / ("a-long-name-" * 8) / ("a-long-name-" * 8) / "model"
+    deep.parent.mkdir(parents=True)
+    shutil.copy(model, deep)
+    _, output, _ = run_program("doctor", "-m", str(deep))
+    assert str(deep) in output
+
+
+def test_quiet_shows_what_is_wrong_and_nothing_else(model: Path, mailbox: Path, tmp_path: Path) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(mailbox.rglob("*.eml"))]
+    index = make_index(tmp_path, [("spam", names[0][1]), *names[1:]])
+    assert run_program("doctor", str(index), "-m", str(tmp_path / "none"), "-q") == (0, "", "")
+    status, output, _ = run_program("doctor", str(index), "-m", str(model), "-q")
+    assert status == 65
+    assert output.startswith("wrong  counted as ")
+    assert "Likely" not in output
+
+
 def test_mail_of_one_class_can_be_held_against_the_model(model: Path, mailbox: Path) -> None:
     status, said = doctor("--spam", mailbox / "ham", "-m", model)
     assert status == 65

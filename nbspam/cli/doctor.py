@@ -16,7 +16,6 @@ from nbspam.cli.shared import (
     json_option,
     labelled_source,
     model_option,
-    quiet_option,
     source_options,
 )
 from nbspam.cli.texts import model_in_home, model_places
@@ -32,7 +31,7 @@ from nbspam.workflow.model_place import user
 @model_option
 @jobs_option
 @json_option
-@quiet_option
+@click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
 def doctor_command(model: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Say what is wrong with a model, and with the labels of the mail in SOURCE.
 
@@ -48,7 +47,7 @@ def doctor_command(model: str, as_json: bool, quiet: bool, **given: Any) -> int:
     Example:
         nbspam doctor
         nbspam doctor ~/Maildir
-        nbspam doctor -q || mail -s "nbspam is ill" root
+        nbspam doctor -q || echo "nbspam needs help"
 
     Exit status: 0 nothing wrong; what is only worth knowing (note), such as a label in doubt, is no fault.
     Else that of the first fault: 65 the model is not sound, a recipe loses mail, labels contradict each other

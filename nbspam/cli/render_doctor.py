@@ -6,8 +6,6 @@ reads no markup in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -20,40 +18,46 @@ from nbspam.workflow.labels_in_doubt import Checked, Doubt, Labelled, Moved
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
 MAX_CLUE = 32
+GAPS = 4  # blanks between the three columns
 
 
 def show_doctor(findings: list[Finding], checked: Checked | None, notes: list[str], quiet: bool) -> None:
-    """The findings, then the messages that they are about.  quiet : without what is fine"""
+    """The findings, then the messages that they are about.  quiet : what is wrong, alone"""
     out = console()
-    shown = [one for one in findings if one.state != FINE] if quiet else findings
+    shown = [one for one in findings if one.state == WRONG] if quiet else findings
     if shown:
-        out.print(_table(shown))
+        _rows(out, shown)
     for line in notes:
         out.print(Text(plain(line), style="yellow"), soft_wrap=True)
     if checked:
         _groups(out, "The same message under two labels", checked.same)
-        _groups(out, "Nearly the same message under two labels", checked.near)
         _moved(out, checked.moved or [])
+    if quiet:
+        return
+    if checked:
+        _groups(out, "Nearly the same message under two labels", checked.near)
         _doubts(out, checked.doubts or [])
-    if not quiet:
-        out.print()
-        out.print(_verdict(findings))
+    out.print()
+    out.print(_verdict(findings))
 
 
-def _table(findings: Iterable[Finding]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    for name in ("state", "about"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("text", overflow="fold")
+def _rows(out: Console, findings: list[Finding]) -> None:
+    """A row each; a path that is longer than the line stays whole, to be copied."""
+    line = out.width
+    widths = [max(len(plain(getattr(one, name))) for one in findings) for name in ("state", "about")]
     for one in findings:
+        table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+        for width in widths:
+            table.add_column(width=width, no_wrap=True)
+        table.add_column()
         text = Text(plain(one.text))
         if one.remedy:
             text.append(f"\nnext: {plain(one.remedy)}", style="dim")
-        style = "bold" if one.state == WRONG else ""
-        table.add_row(
-            Text(one.state, style=COLOURS[one.state]), Text(plain(one.about), style="bold"), text, style=style
-        )
-    return table
+        table.add_row(Text(one.state, style=COLOURS[one.state]), Text(plain(one.about), style="bold"), text)
+        longest = max(map(len, text.plain.split()))
+        out.width = max(line, sum(widths) + GAPS + longest)
+        out.print(table, crop=False)
+    out.width = line
 
 
 def _verdict(findings: list[Finding]) -> Text:
