@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 from tiny_mail import mail, write_folders
 
-from nbspam.cli.passthrough import marked, own_fields
 from nbspam.store.reader import APPLICATION_ID, FORMAT
 from nbspam.workflow.classifying import open_classifier
+from nbspam.workflow.passthrough import marked, own_fields
 
 PROGRAM = [sys.executable, "-m", "nbspam"]
 CPU_SECONDS = 1.0  # a message, beyond what the program needs for an empty one

@@ -15,10 +15,10 @@ from nbspam.__main__ import _run
 from nbspam.cli import classify_command as by_click
 from nbspam.cli.lane import parse_arguments
 from nbspam.cli.options import CLASSIFY
-from nbspam.cli.passthrough import own_fields
 from nbspam.decision import zero_one_loss
 from nbspam.scoring.scorer import Scored
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
+from nbspam.workflow.passthrough import own_fields
 from tests.tiny_mail import mail, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")

@@ -238,7 +238,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
             data = file.read()
     status, complaint = 0, ""
     try:
-        from nbspam.cli.passthrough import marked
+        from nbspam.workflow.passthrough import marked
 
         classifier = _open(options)
         if "exit_code" in options:
