@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli.classify import single_message, unboxed
+from nbspam.cli.classify import single_message
 from nbspam.sources import open_unlabelled
 from nbspam.sources.item import MAX_HELD_BYTES, unquoted
 from nbspam.sources.mbox import begins_mbox, fragments, is_dated
+from nbspam.workflow.counting import unboxed
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import chain
 
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
+from nbspam.workflow.counting import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     Options = dict[str, str]
 
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 _PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
-_MBOX = b"From "
-_MBOX_HEAD_BYTES = 1024
 _CHUNK_BYTES = 1 << 20
 
 
@@ -77,7 +75,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
     paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
     for path in paths:
         if path == STDIN_NAME:
-            yield STDIN_NAME, _message(sys.stdin.buffer.read())
+            yield STDIN_NAME, piped_message(sys.stdin.buffer.read())
             continue
         try:
             data = single_message(path)
@@ -105,43 +103,11 @@ def single_message(path: str) -> bytes | None:
         if head.startswith(_PACKED):
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
-            if not head.startswith(_MBOX):
+            if not head.startswith(MBOX):
                 return file.read()  # in one piece: two put together would take twice the memory
-            return unboxed(file.read(_MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
+            return unboxed(file.read(MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
     finally:
         os.close(handle)
-
-
-def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
-    """The message of an mbox that holds but one, as training reads it; None for an mbox of many.
-
-    head, rest : what begins with `From `, in chunks; of an mbox of many only its first message is read
-    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
-    """
-    from nbspam.sources.mbox import begins_mbox, fragments  # only for what begins with `From `
-
-    if not begins_mbox(head[:_MBOX_HEAD_BYTES]):
-        return b"".join([head, *rest])
-    pieces: list[bytes] = []
-    whole = False
-    for _, piece, ended in fragments(chain((head,), rest)):
-        if whole:
-            return None  # a second message begins
-        pieces.append(piece)
-        whole = ended
-    from nbspam.sources.item import unquoted
-
-    return unquoted(b"".join(pieces))
-
-
-def _message(data: bytes) -> bytes:
-    """What is read of the bytes on stdin, which are one message whatever they look like.
-
-    The parser leaves out the `From ` line by itself: procmail writes one before every mail, and a module
-    more for each would cost 1 ms.
-    """
-    found = unboxed(data) if data.startswith(_MBOX) and b">From " in data else data
-    return data if found is None else found
 
 
 def _is_pipe_of_shell(path: str, mode: int) -> bool:
@@ -243,7 +209,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         classifier = _open(options)
         if "exit_code" in options:
             _check_has_status(classifier)
-        verdict = classifier.verdict(_message(data), STDIN_NAME)
+        verdict = classifier.verdict(piped_message(data), STDIN_NAME)
         output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
         if "exit_code" in options:
             status = EXIT_CODES[verdict.label]
