@@ -86,21 +86,28 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     residual = None
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.nats for one in sums if one.nats is not None)])
-    clues = [
-        _clue(classifier, part, value, shown)
-        for part, value in zip(parts, nats, strict=True)
-        if part.kind in ("token", "feature")
-    ]
-    clues.sort(key=lambda clue: (-abs(inf if clue.nats is None else clue.nats), clue.text))
     return Explanation(
         verdict,
         shown,
         sums,
         residual,
-        clues,
+        loudest_clues(classifier, verdict),
         interval(classifier, verdict),
         _flip(classifier, counted, verdict, shown),
     )
+
+
+def loudest_clues(classifier: Classifier, verdict: Verdict, top: int | None = None) -> list[Clue]:
+    """The clues of a verdict, all of them or the first `top`, the loudest first."""
+    shown = verdict.shown
+    weights = rest_weights(verdict.scored, shown)
+    found = [
+        (part, contribution(part, shown, weights))
+        for part in verdict.scored.parts
+        if part.kind in ("token", "feature")
+    ]
+    found.sort(key=lambda clue: (-abs(inf if clue[1] is None else clue[1]), clue[0].text))
+    return [_clue(classifier, part, nats, shown) for part, nats in found[:top]]
 
 
 def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
