@@ -17,6 +17,7 @@ from nbspam.errors import UsageError
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
     "classify": ("classify_command", "Say of messages whether they are spam."),
+    "serve": ("serve", "Answer mail servers by the SPAMD protocol."),
     "learn": ("learn", "Correct a model: count messages as CLASS."),
     "unlearn": ("learn", "Take messages out of a model again."),
     "explain": ("explain", "Say why a message got its verdict."),

@@ -93,8 +93,8 @@ def told(did_set: bool, did_remove: bool) -> bytes:
 def refusal(error: NbspamError) -> bytes:
     """What a client is told that gets no verdict: one line and no more, as the protocol has it.
 
-    An empty line behind it would make spamc end with 76, which mail servers take for a lasting failure; so
-    it ends with 74, and the mail waits.
+    An empty line behind it would make spamc -x end with 76, which every mail server takes for a lasting
+    failure; so it ends with 74, which sendmail tries again.  No answer makes it end with 75.
     """
     reason = dotted(error.why)[:MAX_REASON]
     return f"{VERSION} {error.status} {_NAMES.get(error.status, 'EX_SOFTWARE')}: {reason}\r\n".encode()

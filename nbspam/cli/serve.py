@@ -1,0 +1,120 @@
+"""`nbspam serve`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+import click
+
+from nbspam.cli.shared import jobs_option, model_option, quiet_option
+from nbspam.cli.texts import plain
+from nbspam.errors import UsageError
+from nbspam.serve.listening import DEFAULT_ADDRESS, Listening, inherited, on_address, on_path
+
+STDERR = 2
+
+
+class Permissions(click.ParamType[int]):
+    """Octal, as chmod has them."""
+
+    name = "octal"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """600 -> 0o600."""
+        try:
+            number = int(value, 8)
+        except ValueError:
+            number = -1
+        if not 0 <= number <= 0o777:
+            self.fail(f"{value!r} is not of the form 660", param, ctx)
+        return number
+
+
+@click.command("serve")
+@model_option
+@click.option("--socket", "path", metavar="PATH", help="Listen on a unix socket (spamc -U PATH).")
+@click.option(
+    "--socket-mode",
+    "mode",
+    type=Permissions(),
+    metavar="OCTAL",
+    default="600",
+    show_default=True,
+    help="Permissions of the socket: who may connect.",
+)
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    show_default=DEFAULT_ADDRESS,
+    help="Listen on TCP (spamc -d HOST -p PORT).",
+)
+@jobs_option
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a client may take to send a message, and again to take the answer.",
+)
+@click.option("--allow-tell", is_flag=True, help="Let clients correct the model (spamc -L).")
+@click.option("--spam-flag", is_flag=True, help="Insert X-Spam-Flag and X-Spam-Status, too, beside X-Nbspam.")
+@click.option(
+    "--loss", metavar="COSTS|FILE", default="", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."
+)
+@quiet_option
+def serve_command(
+    model: str, path: str | None, mode: int, listen: str | None, jobs: int, quiet: bool, **given: Any
+) -> int:
+    """Answer mail servers by the SPAMD protocol, as SpamAssassin's spamd does.
+
+    Clients such as spamc and Exim work unchanged.  The score is the log-odds of spam, in nats, the threshold
+    the cut-off of the costs; unsure is not spam.  A message comes back byte for byte, with the header field
+    of classify -p.  The model is followed when it learns or is replaced; while it is busy, damaged or away,
+    clients are asked to try again.  A line a message on stderr.  SIGTERM ends the server when what is
+    begun is answered.
+
+    \b
+    Example:
+        nbspam serve --socket ~/.nbspam.socket &
+        spamc -U ~/.nbspam.socket < message.eml
+
+    Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
+    75 try again later.
+    """
+    from nbspam.serve.daemon import Daemon  # asyncio is for those who serve
+    from nbspam.serve.filter import Filter
+
+    judge = Filter(model, given["loss"], given["spam_flag"], given["allow_tell"])
+    judge.check()
+    listening = _listening(path, mode, listen)
+    for name in listening.open_to_others():
+        _say(f"{name} may be reached by other machines, and SPAMD asks nobody for a password")
+    if not quiet:
+        _say(f"{model} on {', '.join(listening.names())}, {jobs} {'process' if jobs == 1 else 'processes'}")
+    Daemon(listening, judge, given["seconds"], _say, _silent if quiet else _say).run(jobs)
+    return 0
+
+
+def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
+    passed = inherited()
+    ways = [way for way in (passed and "LISTEN_FDS", path and "--socket", listen and "--listen") if way]
+    if len(ways) > 1:
+        raise UsageError(" and ".join(ways), "are two places to listen", "leave one out", "listen-twice")
+    if passed is not None:
+        return passed
+    return on_path(path, mode) if path else on_address(listen or DEFAULT_ADDRESS)
+
+
+def _say(text: str) -> None:
+    """One line in one piece, whichever process says it."""
+    line = f"nbspam: {plain(text)}\n".encode("utf-8", "backslashreplace")
+    with contextlib.suppress(OSError):  # mail goes on where the log cannot
+        os.write(STDERR, line)
+
+
+def _silent(text: str) -> None:
+    pass

@@ -1,0 +1,121 @@
+"""What requests ask of a model: judge a message, learn it, forget it.
+
+Hides how a model that others change, replace, damage or take away is met: each message is judged by the
+model as it is then, and whatever is wrong with it is a passing trouble to the client.  A Filter belongs to
+one thread, as the connection to its model does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nbspam.errors import NbspamError, TryAgainError, UsageError
+from nbspam.labels import SPAM, checked_name
+from nbspam.serve.answer import Score, answer, header_as_spamc, report, symbols, told
+from nbspam.serve.request import Request
+from nbspam.workflow.classifying import CLUES, Classifier, Verdict, open_classifier, top_clues
+from nbspam.workflow.counting import piped_message
+from nbspam.workflow.explaining import loudest_clues
+from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, unlearn
+from nbspam.workflow.passthrough import marked
+
+
+class Unavailable(NbspamError):
+    """What this server does not do (EX_UNAVAILABLE)."""
+
+    status = 69
+
+
+class Answered(NamedTuple):
+    """The bytes for the client, and what a log says of the request."""
+
+    data: bytes
+    outcome: str
+
+
+class Filter:
+    """A model and how its verdicts are given.
+
+    loss      : as `--loss` spells it; empty for the loss in the model, or 0-1
+    spam_flag : whether PROCESS and HEADERS insert X-Spam-Flag and X-Spam-Status, too
+    """
+
+    def __init__(self, path: str, loss: str = "", spam_flag: bool = False, allow_tell: bool = False) -> None:
+        self.path = path
+        self._loss = loss
+        self._spam_flag = spam_flag
+        self._allow_tell = allow_tell
+        self._classifier: Classifier | None = None
+
+    def check(self) -> None:
+        """Raises what is wrong with the model."""
+        self._current()
+        self.forget()
+
+    def forget(self) -> None:
+        """Closes the model; the next message opens it anew."""
+        if self._classifier is not None:
+            self._classifier.model.close()
+            self._classifier = None
+
+    def _current(self) -> Classifier:
+        old = self._classifier
+        self._classifier = old.current() if old else open_classifier(self.path, loss=self._loss)
+        classes = self._classifier.model.classes
+        if SPAM not in classes:
+            raise UsageError(
+                self.path,
+                f"its classes are {', '.join(classes)}, and clients ask whether a mail is spam",
+                "serve a model that has the class spam",
+                "serve-classes",
+            )
+        return self._classifier
+
+    def judged(self, request: Request) -> Answered:
+        """The answer to a request that wants a verdict; TryAgainError where the model gives none."""
+        try:
+            classifier = self._current()
+            counted = classifier.counted(piped_message(request.message))
+            verdict = classifier.judge_now(counted, "-")
+            score = Score(verdict, classifier.loss)
+            content = self._content(request, classifier, verdict, score)
+        except NbspamError as error:
+            self.forget()
+            raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
+        except Exception:
+            self.forget()
+            raise
+        return Answered(answer(request, score, content), f"{verdict.label} {score}")
+
+    def _content(self, request: Request, classifier: Classifier, verdict: Verdict, score: Score) -> bytes:
+        """What comes behind the header of the answer."""
+        if request.command in ("PROCESS", "HEADERS"):
+            whole = request.command == "PROCESS"
+            data = request.message if whole else header_as_spamc(request.message)
+            return marked(data, verdict, top_clues(verdict), self._spam_flag)
+        if request.command == "SYMBOLS":
+            return symbols(top_clues(verdict))
+        if request.command == "REPORT" or (request.command == "REPORT_IFSPAM" and score.is_spam):
+            clues = loudest_clues(classifier, verdict, CLUES)
+            return report(verdict, score, classifier.model.classes, clues)
+        return b""
+
+    def tell(self, request: Request) -> Answered:
+        """Learns or forgets a message, and answers what that changed; remote databases there are none."""
+        if not self._allow_tell:
+            why = "TELL commands are not enabled, set the --allow-tell switch."
+            raise Unavailable("TELL", why, "", "tell-disabled")
+        label = checked_name(request.message_class, "Message-class") if request.set_local else ""
+        try:
+            result = self._change(request, label)
+        except UsageError:  # no such class
+            raise
+        except NbspamError as error:
+            raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
+        return Answered(told(result in (LEARNED, MOVED), result == FORGOTTEN), f"{label} {result}".strip())
+
+    def _change(self, request: Request, label: str) -> str:
+        message = piped_message(request.message)
+        if request.set_local:
+            return learn(self.path, label, message)
+        return unlearn(self.path, message) if request.remove_local else "nothing asked"

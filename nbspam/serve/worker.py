@@ -1,0 +1,218 @@
+"""One process that answers clients.
+
+Hides the event loop.  Connections are read and written side by side, so a slow client costs a descriptor and
+some memory; a message is judged in the one thread there is, which takes some milliseconds and is what the
+processor is for anyway.  What waits for another writer of the model, learning, has a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nbspam.errors import InternalError, NbspamError, TryAgainError
+from nbspam.serve.answer import PONG, dotted, message_id, refusal
+from nbspam.serve.apart import done_apart
+from nbspam.serve.filter import Answered, Filter
+from nbspam.serve.request import Request, RequestReader
+
+MAX_CONNECTIONS = 64  # at once, a process; others wait in the queue of the system
+MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
+CHUNK_BYTES = 64 << 10
+LINGER_SECONDS = 2.0  # for a client to take the answer while it is still sending
+COLLECTION = 10_000  # new objects between two searches for cycles: __main__ makes them rarer, for one mail
+ACCEPT_PAUSE_SECONDS = 0.2  # where no connection can be made, as without descriptors
+
+
+class RequestTimeout(NbspamError):
+    """A client that is too slow (EX_TIMEOUT of spamd)."""
+
+    status = 79
+
+
+Say = Callable[[str], None]
+
+
+class Shared(NamedTuple):
+    """What all processes of a server share.
+
+    seconds : that a client may take to send its request, and again to take the answer
+    say     : writes a line to the log
+    say_each : the same for the line of a message that was judged, which may be unwanted
+    lifeline : a descriptor that ends when the parent does
+    """
+
+    sockets: list[socket.socket]
+    filter: Filter
+    seconds: float
+    say: Say
+    say_each: Say
+    lifeline: int
+
+
+class Worker:
+    """The connections of one process."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._open: dict[asyncio.Task[None], RequestReader] = {}
+        self._learning = asyncio.Lock()
+        self._stopping = asyncio.Event()
+        self._accepting = False
+
+    async def run(self) -> None:
+        """Answers until it is told to stop, then ends what is begun."""
+        gc.freeze()  # what is loaded by now stays, and is not looked at again
+        gc.set_threshold(COLLECTION)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
+        loop.add_signal_handler(signal.SIGHUP, self._shared.filter.forget)
+        loop.add_reader(self._shared.lifeline, self._stopping.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
+        self._accept_more()
+        await self._stopping.wait()
+        loop.remove_reader(self._shared.lifeline)
+        await self._end()
+
+    async def _end(self) -> None:
+        """Answers those who connected in time; who has sent nothing yet is not waited for."""
+        self._accept_no_more()
+        for one in self._shared.sockets:
+            while self._accept(one):
+                pass
+        await asyncio.sleep(0)  # their first bytes may be there
+        for task, reader in list(self._open.items()):
+            if not reader.begun:
+                task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _accept_more(self) -> None:
+        if not self._accepting and not self._stopping.is_set() and len(self._open) < MAX_CONNECTIONS:
+            self._accepting = True
+            for one in self._shared.sockets:
+                asyncio.get_running_loop().add_reader(one, self._accept, one)
+
+    def _accept_no_more(self) -> None:
+        self._accepting = False
+        for one in self._shared.sockets:
+            asyncio.get_running_loop().remove_reader(one)
+
+    def _accept(self, listener: socket.socket) -> bool:
+        """Takes one connection, so that the other processes have theirs; whether there was one."""
+        try:
+            connection, _ = listener.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return False  # another process was first, or the client has gone
+        except OSError as error:
+            self._shared.say(f"no connection can be taken: {error.strerror}")
+            self._accept_no_more()
+            asyncio.get_running_loop().call_later(ACCEPT_PAUSE_SECONDS, self._accept_more)
+            return False
+        reader = RequestReader()
+        task = asyncio.get_running_loop().create_task(self._serve(connection, reader))
+        self._open[task] = reader
+        task.add_done_callback(self._closed)
+        if self._accepting and len(self._open) >= MAX_CONNECTIONS:
+            self._accept_no_more()
+        return True
+
+    def _closed(self, task: asyncio.Task[None]) -> None:
+        del self._open[task]
+        self._accept_more()
+
+    async def _serve(self, connection: socket.socket, reader: RequestReader) -> None:
+        """One connection: a request, its answer, a line in the log."""
+        with connection:
+            connection.setblocking(False)
+            begun = time.perf_counter()
+            try:
+                say, outcome = await self._exchange(connection, reader)
+            except (OSError, TimeoutError) as error:  # the client went away, or does not read
+                say, outcome = self._shared.say_each, f"not answered: {type(error).__name__}"
+            except asyncio.CancelledError:  # the server ends, and the client has sent nothing yet
+                with contextlib.suppress(OSError):
+                    connection.send(refusal(TryAgainError("server", "is being stopped", "", "server-stops")))
+                return
+            if outcome:
+                say(f"{outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
+
+    async def _exchange(self, connection: socket.socket, reader: RequestReader) -> tuple[Say, str]:
+        """Reads and answers; what the log says of it, nothing where nothing was asked."""
+        say = self._shared.say_each
+        try:
+            request = await self._request(connection, reader)
+            if request is None or request.command == "SKIP":
+                return say, ""
+            answered = await self._answered(request)
+        except NbspamError as error:
+            say = self._shared.say  # also where the line a message is not wanted
+            answered = Answered(refusal(error), f"refused: {error.status} {error}")
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._shared.seconds):
+            await loop.sock_sendall(connection, answered.data)
+        await self._linger(connection)
+        return say, answered.outcome
+
+    async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._shared.seconds):
+                request = None
+                while request is None:
+                    data = await loop.sock_recv(connection, CHUNK_BYTES)
+                    if not data:
+                        return reader.end()
+                    request = reader.feed(data)
+                    self._check_room()
+                return request
+        except TimeoutError:
+            why = f"({self._shared.seconds:g} second timeout reading input from client)"
+            raise RequestTimeout("client", why, "", "client-timeout") from None
+
+    def _check_room(self) -> None:
+        if sum(reader.held for reader in self._open.values()) > MAX_HELD_BYTES:
+            raise TryAgainError("server", "too much mail at once", "", "server-full")
+
+    async def _answered(self, request: Request) -> Answered:
+        """The answer to a whole request; an NbspamError where there is none."""
+        if request.command == "PING":
+            return Answered(PONG, "")
+        try:
+            if request.command == "TELL":
+                async with self._learning:  # one after the other: they would wait for each other anyway
+                    answered = await done_apart(lambda: self._shared.filter.tell(request))
+            else:
+                answered = self._shared.filter.judged(request)
+            return Answered(answered.data, f"{answered.outcome} {_about(request)}")
+        except NbspamError:
+            raise
+        except Exception as error:  # one mail that meets a fault of ours stops no other
+            if os.environ.get("NBSPAM_TRACEBACK"):
+                for line in traceback.format_exc().splitlines():
+                    self._shared.say(line)
+            raise InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug") from error
+
+    async def _linger(self, connection: socket.socket) -> None:
+        """Waits for the end of what the client sends: closing before would throw the answer away."""
+        connection.shutdown(socket.SHUT_WR)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while await loop.sock_recv(connection, CHUNK_BYTES):
+                    pass
+        except (OSError, TimeoutError):
+            pass  # it has had its time
+
+
+def _about(request: Request) -> str:
+    """Which mail it was, without a word of it."""
+    user = dotted(request.user) or "-"
+    return f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
