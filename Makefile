@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test setup debian lint types bench fuzz clean help \
+.PHONY: demo test setup debian lint types bench bench-serve fuzz clean help \
 	experiment-models
 
 help:  ## What can be made
@@ -36,6 +36,9 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 
 bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
 	$(BIN)/python -m tests.bench.run
+
+bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh processes (needs spamc)
+	$(BIN)/python -m tests.bench.serve
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/test_html_laws.py tests/test_mail_*.py \

@@ -2,7 +2,7 @@
 # Installs the mail programs that the tests run for real.  Without root, or on a system without
 # apt-get, it does nothing and those tests skip and say why.
 set -u
-programs="procmail maildrop bogofilter chromium"
+programs="procmail maildrop bogofilter chromium spamc"
 missing=""
 for program in $programs; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
