@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -26,6 +27,7 @@ from nbspam.errors import CannotCreateError, TryAgainError, UsageError
 from nbspam.serve.filter import Filter
 from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
+from nbspam.serve.worker import LINGER_SECONDS
 from nbspam.store import reader as store_reader
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -78,10 +80,10 @@ class Server:
                 one.shutdown(socket.SHUT_WR)
             return answer(one)
 
-    def workers(self) -> list[int]:
-        """The processes that answer: two."""
+    def workers(self, jobs: int = 2) -> list[int]:
+        """The processes that answer."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        eventually(lambda: len(children.read_text().split()) == 2)
+        eventually(lambda: len(children.read_text().split()) == jobs)
         return [int(word) for word in children.read_text().split()]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
@@ -196,6 +198,28 @@ def test_a_client_that_keeps_its_side_open_is_answered(common: Server) -> None:
     assert common.ask("PING", half_close=False) == b"SPAMD/1.5 0 PONG\r\n"
 
 
+def test_the_time_in_the_log_is_that_of_the_answer(common: Server) -> None:
+    """A client may keep its side open for as long as it likes."""
+    with common.connect() as one:
+        one.sendall(request("CHECK", b"Message-ID: <slow@b.example>\n\n"))
+        assert answer(one).startswith(OK)
+        eventually(lambda: "<slow@b.example>" in common.log)
+        time.sleep(0.1)
+    (line,) = [line for line in common.log.splitlines() if "<slow@b.example>" in line]
+    assert float(line.split()[-2]) < 1000 * LINGER_SECONDS
+
+
+def test_a_server_without_descriptors_recovers(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1")
+    (worker,) = server.workers(1)
+    resource.prlimit(worker, resource.RLIMIT_NOFILE, (14, 14))
+    silent = [server.connect() for _ in range(20)]
+    eventually(lambda: "no connection can be taken: Too many open files" in server.log)
+    for one in silent:
+        one.close()
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
 def test_a_message_without_a_length_ends_with_the_stream(common: Server) -> None:
     with common.connect() as one:
         one.sendall(b"CHECK SPAMC/1.5\r\n\r\n" + SPAM)
@@ -293,9 +317,9 @@ def test_a_slow_client_holds_nobody_up_and_is_told_when_its_time_is_over(
 
 
 def test_a_client_that_does_not_take_its_answer_is_left(serve: Callable[..., Server]) -> None:
-    server = serve("--timeout", "0.5")
+    server = serve("--timeout", "2")
     with server.connect() as one:
-        one.sendall(request("PROCESS", HAM + b"x\n" * 2_000_000))
+        one.sendall(request("PROCESS", HAM + b"x\n" * 300_000))  # more than a socket holds
         eventually(lambda: "not answered: TimeoutError" in server.log)
     assert server.ask("CHECK", SPAM).startswith(OK)
 

@@ -31,14 +31,13 @@ LINGER_SECONDS = 2.0  # for a client to take the answer while it is still sendin
 COLLECTION = 10_000  # new objects between two searches for cycles: __main__ makes them rarer, for one mail
 ACCEPT_PAUSE_SECONDS = 0.2  # where no connection can be made, as without descriptors
 
+Say = Callable[[str], None]
+
 
 class RequestTimeout(NbspamError):
     """A client that is too slow (EX_TIMEOUT of spamd)."""
 
     status = 79
-
-
-Say = Callable[[str], None]
 
 
 class Shared(NamedTuple):
@@ -132,25 +131,21 @@ class Worker:
         """One connection: a request, its answer, a line in the log."""
         with connection:
             connection.setblocking(False)
-            begun = time.perf_counter()
             try:
-                say, outcome = await self._exchange(connection, reader)
+                await self._exchange(connection, reader)
             except (OSError, TimeoutError) as error:  # the client went away, or does not read
-                say, outcome = self._shared.say_each, f"not answered: {type(error).__name__}"
+                self._shared.say_each(f"not answered: {type(error).__name__}")
             except asyncio.CancelledError:  # the server ends, and the client has sent nothing yet
                 with contextlib.suppress(OSError):
                     connection.send(refusal(TryAgainError("server", "is being stopped", "", "server-stops")))
-                return
-            if outcome:
-                say(f"{outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
 
-    async def _exchange(self, connection: socket.socket, reader: RequestReader) -> tuple[Say, str]:
-        """Reads and answers; what the log says of it, nothing where nothing was asked."""
-        say = self._shared.say_each
+    async def _exchange(self, connection: socket.socket, reader: RequestReader) -> None:
+        """Reads and answers; the log has how long that took from connection to answer."""
+        begun, say = time.perf_counter(), self._shared.say_each
         try:
             request = await self._request(connection, reader)
             if request is None or request.command == "SKIP":
-                return say, ""
+                return
             answered = await self._answered(request)
         except NbspamError as error:
             say = self._shared.say  # also where the line a message is not wanted
@@ -158,8 +153,9 @@ class Worker:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._shared.seconds):
             await loop.sock_sendall(connection, answered.data)
+        if answered.outcome:
+            say(f"{answered.outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
         await self._linger(connection)
-        return say, answered.outcome
 
     async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
         loop = asyncio.get_running_loop()
@@ -194,6 +190,8 @@ class Worker:
             return Answered(answered.data, f"{answered.outcome} {_about(request)}")
         except NbspamError:
             raise
+        except OSError as error:  # no descriptors, no processes
+            raise TryAgainError("server", error.strerror or "is out of means", "", "server-io") from error
         except Exception as error:  # one mail that meets a fault of ours stops no other
             if os.environ.get("NBSPAM_TRACEBACK"):
                 for line in traceback.format_exc().splitlines():
@@ -202,14 +200,14 @@ class Worker:
 
     async def _linger(self, connection: socket.socket) -> None:
         """Waits for the end of what the client sends: closing before would throw the answer away."""
-        connection.shutdown(socket.SHUT_WR)
         loop = asyncio.get_running_loop()
         try:
+            connection.shutdown(socket.SHUT_WR)
             async with asyncio.timeout(LINGER_SECONDS):
                 while await loop.sock_recv(connection, CHUNK_BYTES):
                     pass
         except (OSError, TimeoutError):
-            pass  # it has had its time
+            pass  # it has gone, or has had its time
 
 
 def _about(request: Request) -> str:
