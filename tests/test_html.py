@@ -331,7 +331,8 @@ def test_after_a_tag_that_never_ends_the_rest_is_hidden() -> None:
 
 
 def test_a_sheet_may_concern_all_elements() -> None:
-    assert words(read_html("<style>*{display:none}</style>a<p>X<b>X</b></p>").visible) == "a"
+    assert words(read_html("<style>p *{display:none}</style>a<p>b<b>X</b></p>").visible) == "a b"
+    assert words(read_html("<style>*{display:none}</style>X<p>X<b>X</b></p>").visible) == ""
 
 
 def test_a_text_read_again_for_its_late_sheet_counts_once() -> None:

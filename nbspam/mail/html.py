@@ -24,6 +24,7 @@ Decisions, where browsers and mail readers leave a choice:
 from __future__ import annotations
 
 from nbspam.mail.html_elements import (
+    ASKING,
     BODY,
     BREAK,
     CLOSE,
@@ -43,7 +44,7 @@ from nbspam.mail.html_elements import (
 )
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_pieces import Pieces
-from nbspam.mail.html_stack import OpenElements
+from nbspam.mail.html_stack import OpenElements, Page
 from nbspam.mail.html_state import GONE, State
 from nbspam.mail.html_tags import (
     NOTED,
@@ -54,15 +55,11 @@ from nbspam.mail.html_tags import (
     bare_tag,
     full_attributes,
     plain_attributes,
+    wanted_attributes,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.html_sheet import Sheet
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
-MAX_SHEETS = 50  # style elements that are read
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
 
@@ -95,7 +92,7 @@ def read_html(text: str) -> Html:
     html = reader.read()
     if reader.late:
         # A sheet stands behind text it may hide: read again with all sheets known.
-        html = _Reader(text, reader.sheet).read()
+        html = _Reader(text, Page(reader.page)).read()
     return html
 
 
@@ -103,40 +100,25 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *(
-            "body_seen",
-            "gave_up",
-            "hidden",
-            "html",
-            "in_form",
-            "in_link",
-            "known",
-            "late",
-            "link",
-            "link_text",
-            "noted",
-            "open",
-        ),
-        *("pieces", "raw", "root", "sheet", "sheets", "start", "visible", "whole_sheet"),
+        *("gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link", "link_text", "noted"),
+        *("open", "page", "pieces", "raw", "root", "start", "visible"),
     )
 
-    def __init__(self, text: str, sheet: Sheet | None = None) -> None:
+    def __init__(self, text: str, page: Page | None = None) -> None:
         self.pieces = Pieces(text)
         self.html = Html()
         self.visible: list[str] = []
         self.hidden: list[str] = []
         self.open = OpenElements()
-        self.root = State()
+        self.page = page or Page()
+        self.root = self.page.root()
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
-        self.sheet = sheet
-        self.whole_sheet = sheet is not None  # all sheets of the text are in it
-        self.late = False  # a sheet came behind text
-        self.known = _remembered if sheet is None else {}
+        self.late = False  # a sheet came behind text, or inside of elements that it may concern
+        self.known = _remembered if page is None else {}
         self.raw = ""
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
-        self.sheets = 0
-        self.body_seen = self.gave_up = self.in_form = self.in_link = False
+        self.gave_up = self.in_form = self.in_link = False
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
@@ -220,6 +202,8 @@ class _Reader:
             self.visible.append("\n")
 
     def _unusual(self, tag: Tag, state: State) -> State:
+        if tag.kind == ASKING:
+            return self._ask(tag, state)
         if tag.kind == OPEN_TABLE:
             state = self.open.push(tag, self.open.make_room(tag, state))
             self._separate(state)
@@ -237,23 +221,30 @@ class _Reader:
         elif tag.kind == CLOSE_UNKNOWN:
             return self.open.close(tag, state)
         elif tag.kind == RAW:
-            self._take_raw(tag, state)
-        elif tag.kind == BODY and not self.body_seen:
-            self.body_seen = True
-            root = State()
-            root.quirks = self.root.quirks
-            if tag.effect is not None and tag.effect.colour is not None:
-                root.page = tag.effect.colour
-            root.link = root.link if tag.link_colour is None else tag.link_colour
-            state = self.open.rebuild(0, root.then(tag.effect) if tag.effect else root)
+            state = self._take_raw(tag, state)
+        elif tag.kind == BODY and self.page.meet(tag):
+            state = self.open.rebuild(0, self.page.root())
         elif tag.kind == LOST:
             self.open.tags.clear()
             self.open.before.clear()
-            self.body_seen = True
+            self.page.end()
             return state.then(GONE)
         if tag.name and tag.kind != CLOSE_FORM:
             self.html.tags.append(tag.name)
         return state
+
+    def _ask(self, tag: Tag, state: State) -> State:
+        """An element begins for which it matters what stands around it."""
+        opened, element = self.open, tag.element
+        if element.in_table and not opened.is_in(TABLE_NAME):
+            return state
+        if element.special and not (element.name == "form" and self.in_form):
+            state = opened.make_room(tag, state)
+        tag = self.page.resolved(tag, opened.tags)
+        if tag.kind == OPEN:
+            self.html.tags.append(tag.name)
+            return opened.push(tag, state)
+        return self._part(tag, state) if tag.kind <= BREAK else self._unusual(tag, state)
 
     def _turn_form(self, tag: Tag, state: State) -> State:
         """A form begins or ends; one in another is nothing, and its end ends no other element."""
@@ -268,7 +259,7 @@ class _Reader:
         self._separate(state)
         return state
 
-    def _take_raw(self, tag: Tag, state: State) -> None:
+    def _take_raw(self, tag: Tag, state: State) -> State:
         """The content of an element without markup: text to show, a title, a sheet of styles, or nothing."""
         text, self.raw = self.raw, ""
         name = tag.name
@@ -278,21 +269,20 @@ class _Reader:
             sink = self.hidden if state.hidden else self.visible
             sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
         elif name == "style":
-            self._read_sheet(text, tag.medium)
+            state = self._read_sheet(text, tag.medium, state)
+        return state
 
-    def _read_sheet(self, text: str, medium: str) -> None:
-        self.sheets += 1
-        if self.sheets > MAX_SHEETS:
-            return
-        # Few mails have a sheet that hides or colours anything.
-        from nbspam.mail.html_sheet import Sheet, holds
-
-        counts = not self.whole_sheet and holds(medium)  # else it is read for its colours only
-        sheet = (self.sheet if counts else None) or Sheet(self.root.quirks)
-        if sheet.read(text, self.html.colours) and counts:
-            self.late = self.late or any(text.strip() for text in self.visible)
-            self.sheet = sheet
-            self.known = {}  # tags mean something else from here on
+    def _read_sheet(self, text: str, medium: str, state: State) -> State:
+        if not self.page.read_sheet(text, medium, self.html.colours):
+            return state
+        self.known = {}  # tags mean something else from here on
+        self.late = (
+            self.late
+            or bool(self.open.tags)
+            or self.page.has_body()
+            or any(text.strip() for text in self.visible)
+        )
+        return state if self.late or self.gave_up else self.page.root()
 
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
@@ -302,9 +292,9 @@ class _Reader:
         """A link begins, or ends, or both."""
         if tag.name == "a":
             self._end_link()
-            if tag.kind == OPEN and self.in_link:
+            if tag.kind != CLOSE and self.in_link:
                 state = self.open.end_outer(tag, state)
-            self.in_link = tag.kind == OPEN
+            self.in_link = tag.kind != CLOSE
             self.link = tag.link
             self.link_text = self.hidden if state.hidden else self.visible
             self.start = len(self.link_text)
@@ -335,13 +325,14 @@ class _Reader:
 
     def _read_tag(self, met: int, piece: str) -> tuple[Tag, str]:
         text, ended, rest = piece.partition(">")
-        if self.sheet is not None and ended and text in _remembered:
+        sheet = self.page.sheet
+        if sheet is not None and ended and text in _remembered:
             tag = _remembered[text]
-            if text[0] == "/" or self.sheet.is_silent_about(tag.name, text):
+            if text[0] == "/" or sheet.is_silent_about(tag.name, text):
                 self.known[text] = tag
                 return tag, rest
         tag = bare_tag(text)
-        attributes = plain_attributes(text, tag.element, self.sheet is not None) if ended else None
+        attributes = plain_attributes(text, tag.element, sheet) if ended else None
         memorable = attributes is not None
         if attributes is None:
             attributes, end = self._read_attributes(met, text, tag)
@@ -352,7 +343,7 @@ class _Reader:
                     return UNENDED, rest
                 rest = self.pieces.skip(piece, end)
         if text[0] != "/":
-            tag = attributed_tag(tag, attributes, self.sheet)
+            tag = attributed_tag(tag, attributes, sheet)
         if tag.kind == RAW:
             self.raw, rest = self.pieces.raw(tag.name, rest)
         elif memorable and len(text) <= MAX_REMEMBERED_TAG:
@@ -363,15 +354,16 @@ class _Reader:
 
     def _read_attributes(self, met: int, text: str, tag: Tag) -> tuple[dict[str, str], int]:
         """Attributes, and the end of the tag counted from its begin (-1: it never ends)."""
+        wanted = wanted_attributes(tag.element, self.page.sheet)
         begin = 1
         while begin < len(text) and text[begin] not in " \t\r\n\f/":
             begin += 1
         if self.gave_up:
-            return full_attributes(text, begin, tag.element)
+            return full_attributes(text, begin, wanted)
         whole, offset = self.pieces.text, self.pieces.locate(met)
         if whole.find(">", offset) < 0:
             return {}, -1
-        attributes, end = full_attributes(whole, offset + begin, tag.element)
+        attributes, end = full_attributes(whole, offset + begin, wanted)
         return attributes, end - offset if end >= 0 else -1
 
     def _behind_declaration(self, piece: str) -> str:
@@ -380,7 +372,7 @@ class _Reader:
             self.html.comments += 1
             return self.pieces.behind_comment(piece)
         if piece[1:8].lower() == "doctype":
-            self.root.quirks = False
+            self.root.quirks = self.page.quirks = False
         else:
             self.html.comments += 1
         return self.pieces.behind(">", piece)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 # Kinds of tags, in the order the reader asks for them.  INVISIBLE are comments and elements without content
 # that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
-# OPEN_SINGLE cannot stand in another of its name.
-OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, EMPTY = range(10)
-INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(10, 17)
+# OPEN_SINGLE cannot stand in another of its name.  ASKING is a
+# start tag that becomes another by where it stands.
+OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, ASKING = range(10)
+EMPTY, INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(10, 18)
 
 
 def _words(names: str) -> frozenset[str]:
@@ -28,7 +29,7 @@ _BREAK = _words("br frame hr input keygen")
 _HEADINGS = _words("h1 h2 h3 h4 h5 h6")
 _CHOICE = _words("select optgroup option")
 _SINGLE = _words("nobr button")
-_SHOWING_NOTHING = _words("base basefont col colgroup head html link meta param source track wbr")
+_SHOWING_NOTHING = _words("base basefont col colgroup head link meta param source track wbr")
 _VOID = _EMPTY | _BREAK | _SHOWING_NOTHING
 _CELL = _words("td th caption")
 _ROWS = _words("tr thead tbody tfoot")
@@ -184,7 +185,7 @@ def _kind(name: str) -> int:
     for names, kind in ((_EMPTY, EMPTY), (_BREAK, BREAK), (_SHOWING_NOTHING, INVISIBLE), (_RAW, RAW)):
         if name in names:
             return kind
-    if name == "body":
+    if name in ("html", "body"):
         return BODY
     # Names with a colon are those of word processors, `o:p`; they are no disguise.
     return OPEN if ":" in name else OPEN_UNKNOWN
@@ -194,7 +195,7 @@ def end_element(name: str) -> Element:
     """The element an end tag closes; without a name if there is nothing to close."""
     if name == "br":
         return Element(name, BREAK)
-    if name in _VOID or name in _RAW or name == "body":
+    if name in _VOID or name in _RAW or name in ("html", "body"):
         return Element("", INVISIBLE)
     if name in _SPECIAL:
         element = Element(name, CLOSE_FORM if name == "form" else CLOSE_BLOCK)

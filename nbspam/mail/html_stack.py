@@ -1,21 +1,24 @@
-"""The elements open at one place of a page: OpenElements.
+"""The elements open at one place of a page: OpenElements; and outside of all of them the Page with its sheet.
 
 Hides how far an element reaches when end tags are missing, crossed or wrong: a paragraph ends at the next
 block, a cell at the next cell, and with it every style inside; formatting goes on behind a block that
-cut it off (HTML, 13.2.6.4.7, in short).
+cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 """
 
 from __future__ import annotations
 
 from nbspam.mail.html_elements import OPEN_TABLE, WALLS
 from nbspam.mail.html_state import TABLE, State
+from nbspam.mail.html_tags import Tag, attributed_tag, bare_tag, resolved_tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html_tags import Tag
+    from nbspam.mail.html_selectors import Asked
+    from nbspam.mail.html_sheet import Sheet
 
 MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text; honest mail needs 1,000
 NEAREST = 64  # elements looked at in any case, when all these steps are used up
+MAX_SHEETS = 1_000  # style elements that are read
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -124,3 +127,96 @@ def _inside(tag: Tag, state: State) -> State:
     if tag.kind == OPEN_TABLE:
         state = state.then(TABLE)
     return state if tag.effect is None else state.then(tag.effect)
+
+
+class Page:
+    """The page that is being read.
+
+    sheet   : the rules of its style elements, as far as they have been read
+    is_whole: all of them are in the sheet
+    quirks  : it has no doctype
+    """
+
+    __slots__ = ("_html", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
+
+    def __init__(self, first: Page | None = None) -> None:
+        """first: this page as it was known after a first reading."""
+        self.sheet: Sheet | None = first.sheet if first else None
+        self.is_whole = first is not None
+        self.quirks: bool = first.quirks if first else True
+        self._sheets = 0
+        self._met: set[str] = set()  # which of `html` and `body` were written
+        self._begin()
+
+    def _begin(self) -> None:
+        self._html = attributed_tag(bare_tag("html"), {}, self.sheet)
+        self.body = attributed_tag(bare_tag("body"), {}, self.sheet)
+
+    def root(self) -> State:
+        """What text inherits that stands in no other element."""
+        root = State()
+        root.quirks = self.quirks
+        tags = [self.resolved(tag, []) for tag in (self._html, self.body)]
+        effects = [tag.effect for tag in tags if tag.effect is not None]
+        for effect in effects:
+            root.page = root.page if effect.colour is None else effect.colour
+        root.link = root.link if tags[1].link_colour is None else tags[1].link_colour
+        for effect in effects:
+            root = root.then(effect)
+        return root
+
+    def has_body(self) -> bool:
+        return "body" in self._met
+
+    def end(self) -> None:
+        """Nothing that follows can change it."""
+        self._met.update(("html", "body"))
+
+    def meet(self, tag: Tag) -> bool:
+        """Note the tag of `html` or `body`; whether it is the first of it."""
+        if tag.name in self._met:
+            return False
+        self._met.add(tag.name)
+        if tag.name == "html":
+            self._html = tag
+        else:
+            self.body = tag
+        return True
+
+    def read_sheet(self, text: str, medium: str, colours: list[str]) -> bool:
+        """Read the content of a style element; whether tags and texts mean something else from here on."""
+        self._sheets += 1
+        if self._sheets > MAX_SHEETS:
+            return False
+        # Few mails have a sheet that hides or colours anything.
+        from nbspam.mail.html_media import holds
+        from nbspam.mail.html_sheet import Sheet
+
+        counts = not self.is_whole and holds(medium)  # else it is read for its colours only
+        sheet = (self.sheet if counts else None) or Sheet(self.quirks)
+        if not sheet.read(text, colours) or not counts:
+            return False
+        self.sheet = sheet
+        if not self._met:
+            self._begin()
+        return True
+
+    def resolved(self, tag: Tag, opened: list[Tag]) -> Tag:
+        """A start tag as it is inside of these open elements: itself, unless rules ask where it stands."""
+        if tag.asking is None or self.sheet is None:
+            return tag
+        if self.sheet.family.steps < len(opened):
+            return tag.asking.plain
+        around = (
+            []
+            if tag.name == "html"
+            else [self._html]
+            if tag.name == "body"
+            else [self._html, self.body, *opened]
+        )
+        if self.sheet.family.steps < 0:
+            around = [self._html, self.body, *opened]
+        if tag.name in ("html", "body"):
+            around = [] if tag.name == "html" else [self._html]
+        line: list[Asked] = [other.match or self.sheet.match(other.name, {}) for other in around]
+        return resolved_tag(tag, self.sheet, line)

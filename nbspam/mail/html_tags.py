@@ -7,14 +7,15 @@ may be remembered by its text; most tags of a mail repeat.
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import INVISIBLE, LOST, Element, end_element, start_element
+from nbspam.mail.html_elements import ASKING, INVISIBLE, LOST, RAW, Element, end_element, start_element
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html_sheet import Sheet
+    from nbspam.mail.html_selectors import Asked
+    from nbspam.mail.html_sheet import Match, Rule, Sheet
 
 MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
@@ -30,6 +31,7 @@ class Tag:
 
     __slots__ = (
         *(
+            "asking",
             "colours",
             "effect",
             "element",
@@ -38,6 +40,7 @@ class Tag:
             "kind",
             "link",
             "link_colour",
+            "match",
             "medium",
             "name",
             "room",
@@ -56,6 +59,24 @@ class Tag:
         self.colours: tuple[str, ...] = ()
         self.evidence = _PLAIN
         self.medium = ""  # of a sheet of styles: for whom it is
+        self.match: Match | None = None  # what the sheet of the page says of it, if there is one
+        self.asking: Asking | None = None  # of kind ASKING: what it is depends on where it stands
+
+
+class Asking:
+    """A start tag for which rules ask what is around it.
+
+    plain      : the tag, if none of them holds
+    attributes : of the tag
+    known      : the tag by the rules that were found to hold
+    """
+
+    __slots__ = ("attributes", "known", "plain")
+
+    def __init__(self, plain: Tag, attributes: dict[str, str]) -> None:
+        self.plain = plain
+        self.attributes = attributes
+        self.known: dict[tuple[Rule, ...], Tag] = {(): plain}
 
 
 # Markup without a name: a comment, a `<` that begins no tag, a tag that never ends.
@@ -100,10 +121,43 @@ def bare_tag(text: str) -> Tag:
 
 def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) -> Tag:
     """A bare tag with its attributes; the rules of a sheet count behind its own style."""
-    rules = None if sheet is None else sheet.effects(tag.name, attributes)
-    if not attributes and rules is None:
+    if sheet is None:
+        return _ruled_tag(tag.element, attributes, None) if attributes else tag
+    match = sheet.match(tag.name, attributes)
+    if attributes or match.plain:
+        tag = _ruled_tag(tag.element, attributes, sheet.merged(match.plain))
+        tag.match = match
+    if not (match.asking or sheet.siblings) or tag.kind == RAW or not tag.name:
         return tag
-    element = tag.element
+    asking = Tag(tag.element)
+    asking.kind, asking.asking, asking.match = ASKING, Asking(tag, attributes), match
+    asking.link, asking.images, asking.colours, asking.evidence = (
+        tag.link,
+        tag.images,
+        tag.colours,
+        tag.evidence,
+    )
+    return asking
+
+
+def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
+    """A tag of kind ASKING as it is inside of these elements."""
+    asking, match = tag.asking, tag.match
+    if asking is None or match is None:
+        return tag
+    held = sheet.held(match, line)
+    found = asking.known.get(held)
+    if found is None:
+        rules = sheet.merged([*match.plain, *held])
+        found = asking.known[held] = _ruled_tag(tag.element, asking.attributes, rules)
+        found.match = match
+    return found
+
+
+def _ruled_tag(
+    element: Element, attributes: dict[str, str], rules: tuple[Effect | None, Effect] | None
+) -> Tag:
+    """A start tag with attributes and what rules say of it."""
     tag = Tag(element)
     tag.evidence = _LINKS if element.name == "a" else _PLAIN
     if element.link and ("href" in attributes or element.name == "form"):
@@ -227,7 +281,12 @@ def _address(value: str) -> str:
     return value[:MAX_TARGET]
 
 
-def plain_attributes(text: str, element: Element, all_of_them: bool) -> dict[str, str] | None:
+def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
+    """The names of the attributes that mean something on an element."""
+    return element.wanted if sheet is None else element.wanted | sheet.attributes
+
+
+def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[str, str] | None:
     """The attributes of meaning in a tag whose syntax is plain; None if it takes full_attributes to know.
 
     Plain is: double quotes only, an even number, each opening one behind a `=`.
@@ -239,38 +298,39 @@ def plain_attributes(text: str, element: Element, all_of_them: bool) -> dict[str
     for index in range(0, last, 2):
         if parts[index][-1:] != "=":
             return None
-    if not all_of_them:
+    if sheet is None:
         lower = text.lower()
         for hint in element.hints:
             if hint in lower:
                 break
         else:
             return {}
+    wanted = wanted_attributes(element, sheet)
     found: dict[str, str] = {}
     for index in range(0, last + 1, 2):
         words = parts[index].split()
         if not index and "/" in words.pop(0)[:-1]:
             return None
         quoted = words.pop() if index < last and words else "="
-        if words and not _add_bare(words, element, found):
+        if words and not _add_bare(words, wanted, found):
             return None
         if index < last:
             if quoted.find("=", 1) != len(quoted) - 1:
                 return None
             name = quoted[:-1].lower()
-            if name in element.wanted and name not in found:
+            if name in wanted and name not in found:
                 found[name] = parts[index + 1]
     return found
 
 
-def _add_bare(words: list[str], element: Element, found: dict[str, str]) -> bool:
+def _add_bare(words: list[str], wanted: frozenset[str], found: dict[str, str]) -> bool:
     """Add attributes written without quotes; False if spaces around a `=` or a slash make them no words."""
     for word in words:
         name, equals, value = word.partition("=")
         if (equals and not (name and value)) or ("/" in name and len(word) > 1):
             return False
         name = name.lower()
-        if name in element.wanted and name not in found:
+        if name in wanted and name not in found:
             found[name] = value
     return True
 
@@ -278,7 +338,7 @@ def _add_bare(words: list[str], element: Element, found: dict[str, str]) -> bool
 _SPACE = " \t\r\n\f"
 
 
-def full_attributes(text: str, start: int, element: Element) -> tuple[dict[str, str], int]:
+def full_attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
     """The attributes from `start` on, and where the closing `>` stands (-1: nowhere) (HTML, 13.2.5.32)."""
     found: dict[str, str] = {}
     end = len(text)
@@ -301,7 +361,7 @@ def full_attributes(text: str, start: int, element: Element) -> tuple[dict[str, 
             value, start = _value(text, start + 1)
             if start < 0:
                 return found, -1
-        if name in element.wanted and name not in found:
+        if name in wanted and name not in found:
             found[name] = value
 
 

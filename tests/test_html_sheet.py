@@ -1,0 +1,184 @@
+"""Which elements a style sheet hides: selectors, media and the order of rules, on pages of a few words."""
+
+import pytest
+
+from nbspam.mail.html import read_html
+
+HIDDEN_BY = [
+    ("an ancestor", ".a .b", "<div class=a><p class=b>X</div><p class=b>see"),
+    ("an ancestor two levels out", ".a .b", "<div class=a><div><p class=b>X</div></div><p>see"),
+    ("an ancestor between", ".a i .b", "<div class=a><i><b class=b>X</b></i><b class=b>see</b></div>"),
+    ("a cell in a table", "table td.x", "<table><td class=x>X<td>see</table>"),
+    ("a name in a class", ".x p", "<div class=x><p>X</div><p>see"),
+    ("names only", "div p", "<div><p>X</div><p>see"),
+    ("an id", "#x span", "<div id=x>see <span>X</span></div>"),
+    ("the body, although it is not written", "body p", "<p>X</p>see"),
+    ("the page", "html body p", "<html><body><p>X</p>see"),
+    ("the root", ":root p", "<p>X</p>see"),
+    ("a class of the body", ".m p", "<body class=m><p>X</p>see"),
+    ("a child", ".a>p", "<div class=a><p>X</p><div><p>see</div></div>"),
+    ("a child of the body", "body > p", "<p>X</p><div><p>see</div>"),
+    ("a child that wants a second look", ".a > i b", "<p class=a><i><i><b>X</b></i></i></p>see"),
+    ("the next sibling", ".a+p", "<div class=a>see</div><p>X<p>see"),
+    ("later siblings", ".a~p", "<p>see<p class=a>see<p>X<p>X"),
+    ("a sibling of an ancestor", "h1+div b", "<h1>see</h1><div><b>X</b></div><div><b>see</b></div>"),
+    ("not of a class", "p:not(.s)", "<p>X<p class=s>see"),
+    ("not under the mouse", "p:not(:hover)", "<p>X</p>see"),
+    ("one of two", ":is(p,div).x", "<p class=x>X<div class=x>X</div><p>see"),
+    ("one of one", ":where(.x)", "<p class=x>X<p>see"),
+    ("the first child", "p:first-child", "<div><p>X<p>see</div>"),
+    ("the second child", "p:nth-child(2)", "<div><p>see<p>X</div>"),
+    ("odd children", "td:nth-child(odd)", "<table><tr><td>X<td>see<td>X</table>"),
+    ("children from the third on", "p:nth-child(n+3)", "<div><p>see<p>see<p>X<p>X</div>"),
+    ("the first two children", "p:nth-child(-n+2)", "<div><p>X<p>X<p>see</div>"),
+    ("the second of its name", "b:nth-of-type(2)", "<p><b>see</b><i>see</i><b>X</b></p>"),
+    ("any child, from the last on", "p:nth-last-child(n)", "<p>X</p>see"),
+    ("an attribute", "[title]", "<p title=x>X<p>see"),
+    ("the value of an attribute", "[title=x]", "<p title=x>X<p title=y>see"),
+    ("a quoted value", "p[title='x y']", "<p title='x y'>X<p>see"),
+    ("the begin of a class", "[class^=a]", "<p class=abc>X<p>see"),
+    ("the end of a class", "[class$=c]", "<p class=abc>X<p>see"),
+    ("a part of a class", "[class*=b]", "<p class=abc>X<p>see"),
+    ("a part of a style", "[style*=left]", "<p style='margin-left:1px'>X<p>see"),
+    ("a word of a value", "[title~=b]", "<p title='a b'>X<p title=ab>see"),
+    ("a language", "[lang|=en]", "<p lang=en-GB>X<p lang=eng>see"),
+    ("an attribute of a cell", "td[align=center]", "<table><td align=center>X<td>see</table>"),
+    ("a link", "a:link", "<a href=http://x.example/>X</a><a name=y>see</a>"),
+    ("two classes of one element", ".a.b", "<p class='a b'>X<p class=a>see"),
+    ("a class by its escape", r".\61 b", "<p class=ab>X<p>see"),
+    ("an open paragraph, which the next one ends", ".a p", "<p class=a>see<p>see<div class=a><p>X</div>"),
+]
+
+
+@pytest.mark.parametrize(("why", "selector", "page"), HIDDEN_BY, ids=[row[0] for row in HIDDEN_BY])
+def test_a_selector_hides(why: str, selector: str, page: str) -> None:
+    style = f"<!doctype html><style>{selector}{{display:none}}</style>"
+    seen = read_html(style + page).visible
+    assert "X" not in seen
+    assert seen.count("see") == page.count("see")
+    behind = f"<!doctype html>{page}</table><style>{selector}{{display:none}}</style>"
+    assert "X" not in read_html(behind).visible
+
+
+NOTHING_HIDDEN_BY = [
+    ("what needs a reader's hand", "p:hover"),
+    ("a part of an element", "p::first-line"),
+    ("a part of an element, as of old", "p:before"),
+    ("a selector beside one that is none", "p,:bogus"),
+    ("a class that begins with a digit", ".1a"),
+    ("a combinator that leads nowhere", "p>"),
+    ("an ancestor that is not there", ".z p"),
+    ("a parent that is none", "body>b"),
+    ("an elder sibling that is not there", "b+p"),
+    ("itself in itself", "p p"),
+    ("no place", "p:nth-child(0)"),
+    ("no number", "p:nth-child(x)"),
+]
+
+
+@pytest.mark.parametrize(("why", "selector"), NOTHING_HIDDEN_BY, ids=[row[0] for row in NOTHING_HIDDEN_BY])
+def test_a_selector_hides_nothing(why: str, selector: str) -> None:
+    page = "<!doctype html><style>%s{display:none}</style><p class=1a title=t>see <b>see</b>"
+    assert read_html(page % selector).visible.count("see") == 2
+
+
+CASCADE = [
+    ("the later rule", "p{display:none}p{display:block}", True),
+    ("an ancestor counts as a name more", "div p{display:block}p{display:none}", True),
+    ("a class above two names", "body div p{display:block}.b{display:none}", False),
+    ("an id above classes", "#i{display:block}.a .b{display:none}", True),
+    ("an attribute as a class", "[class=b]{display:block}div p{display:none}", True),
+    (":where() weighs nothing", ":where(#i){display:block}p{display:none}", False),
+    (":is() weighs as the id in it", ":is(#i){display:block}.b{display:none}", True),
+    ("important above an id", ".b{display:none!important}#i{display:block}", False),
+    ("a rule in a rule", ".a{color:red; .b{display:none}}", False),
+    ("a rule in a rule, with &", ".a{color:red; & > .b{display:none}}", False),
+    ("a rule in one of another element", ".z{ .b{display:none}}", True),
+    ("a rule behind a rule in a rule", ".a{ .z{display:none} color:red} .b{display:none}", False),
+    ("what follows a rule in a rule is of the outer one", ".a{ .z{color:red} display:none}", False),
+    ("a thousand empty rules before", "a{}" * 1_000 + ".b{display:none}", False),
+    ("a long comment before", "/*" + "x" * 200_000 + "*/.b{display:none}", False),
+    ("the html", "html{display:none}", False),
+]
+
+
+@pytest.mark.parametrize(("why", "sheet", "is_seen"), CASCADE, ids=[row[0] for row in CASCADE])
+def test_the_strongest_rule_decides(why: str, sheet: str, is_seen: bool) -> None:
+    page = f"<!doctype html><style>{sheet}</style><div class=a><p class=b id=i>see</div>"
+    assert ("see" in read_html(page).visible) is is_seen
+
+
+MEDIA = [
+    ("all", True),
+    ("screen and (max-width:9999px)", True),
+    ("(max-width:480px)", False),
+    ("(min-width:300px)", True),
+    ("(width>=100px)", True),
+    ("(100px < width < 400px)", False),
+    ("(100px<=width<=4000px)", True),
+    ("(min-height:1px)", True),
+    ("(color)", True),
+    ("(min-resolution:.1dppx)", True),
+    ("(min-resolution:192dpi)", False),
+    ("screen and (-webkit-min-device-pixel-ratio:0)", True),
+    ("(orientation:portrait),(orientation:landscape)", True),
+    ("(prefers-color-scheme:light)", True),
+    ("(prefers-color-scheme:dark)", False),
+    ("not print", True),
+    ("not screen", False),
+    ("not all and (max-width:480px)", True),
+    ("print", False),
+    ("(bogus:1px)", False),
+    ("(max-width:480px) or (min-width:1px)", True),
+]
+
+
+@pytest.mark.parametrize(("media", "holds"), MEDIA, ids=[row[0] for row in MEDIA])
+def test_a_medium_holds_at_an_ordinary_screen(media: str, holds: bool) -> None:
+    page = "<style>@media %s{p{display:none}}</style><p>see"
+    assert ("see" not in read_html(page % media).visible) is holds
+
+
+PAGES = [
+    ("the html's style", "<html style='display:none'><body>X"),
+    ("the html's colour", "<html style='color:white'><body>X"),
+    ("the html's ground", "<html style='background:#000'><body style='color:#000'>X"),
+    ("a class of the html", "<style>.x{display:none}</style><html class=x><body>X"),
+    ("a rule for a body that is not written", "<style>body{color:#fff}</style>X"),
+    ("a sheet in an element that it concerns", "<div class=a><style>.a p{display:none}</style><p>X</div>"),
+    ("a fifty-first sheet", "<style></style>" * 50 + "<style>p{display:none}</style><p>X"),
+]
+
+
+@pytest.mark.parametrize(("why", "page"), PAGES, ids=[row[0] for row in PAGES])
+def test_a_page_hides_its_text_by(why: str, page: str) -> None:
+    html = read_html(page)
+    assert (html.visible.strip(), html.hidden.strip()) == ("", "X")
+
+
+def test_words_cut_by_an_asked_element_stay_words() -> None:
+    html = read_html("<style>p b{color:red}</style><p>Hel<b>lo</b> world")
+    assert (html.visible.split(), html.joined, html.tags) == (["Hello", "world"], 0, ["style", "p", "b"])
+
+
+def test_a_link_for_which_a_sheet_asks_keeps_target_and_text() -> None:
+    html = read_html("<style>p a{color:red}</style><p><a href=http://x.example/>one</a> two")
+    assert html.links == [("http://x.example/", "one")]
+
+
+COSTLY = [
+    ("deep ancestors", "<style>.a .b i{display:none}</style>" + "<i class=a>x" * 30_000),
+    ("siblings", "<style>.a~p{display:none}</style>" + "<p>x" * 60_000),
+    (
+        "more rules than can be asked",
+        f"<style>{''.join(f'.x{n} p{{color:red}}' for n in range(9_000))}</style>"
+        + "".join(f"<p class=y{n}>x" for n in range(10_000)),
+    ),
+    ("brackets in brackets", "<style>" + "p:not(" * 50_000 + "{color:red}</style>x"),
+    ("blocks in blocks", "<style>" + ".a{&&&& " * 50_000 + "{color:red}</style>x"),
+]
+
+
+@pytest.mark.parametrize(("why", "page"), COSTLY, ids=[row[0] for row in COSTLY])
+def test_a_costly_sheet_is_read_to_the_end_of_the_page(why: str, page: str) -> None:
+    assert read_html(page + "<h1>end").visible.rstrip().endswith("end")
