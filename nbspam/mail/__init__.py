@@ -5,7 +5,8 @@ and is quadratic in known ways; deciding what a hostile mail says is what this p
 Reading order: message, limits, headers, splitter, leaf; then transfer, charset, parameters.
 Imported only where a mail needs them: words (RFC 2047), uuencode, guess (charsets), dates; and html,
 which is read with html_pieces, html_tags, html_elements, html_stack, html_state; its styles with
-html_sheet, html_selectors, html_media, html_css, html_style, html_colours.
+html_sheet, html_selectors, html_media, html_css, html_style, html_boxes,
+html_values, html_colours.
 """
 
 from __future__ import annotations

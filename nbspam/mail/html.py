@@ -8,6 +8,8 @@ Decisions, where browsers and mail readers leave a choice:
 - Text is kept as written, white space too; blocks, cells and line breaks put a newline between words.
 - `noscript` and `object` show their content (mail is read without scripts and plug-ins); `iframe`,
   `noframes`, `script`, `style`, `video` and the like do not; a `textarea` and the options of a `select` do.
+- Closed `details` show their first `summary`, as in mail programs that know them; others show all of it.
+- A variable of CSS has one value in a page, the last that was set.
 - A comment without end hides all that follows.  After a tag without end the rest is read leniently,
   but as hidden: no browser shows it.
 - `joined` counts places where letters or digits stand on both sides of markup that shows nothing and
@@ -36,6 +38,7 @@ from nbspam.mail.html_elements import (
     OPEN_BLOCK,
     OPEN_FORM,
     OPEN_SINGLE,
+    OPEN_SUMMARY,
     OPEN_TABLE,
     OPEN_UNKNOWN,
     RAW,
@@ -43,7 +46,7 @@ from nbspam.mail.html_elements import (
     TABLE_NAME,
 )
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_pieces import Pieces
+from nbspam.mail.html_pieces import Pieces, full_attributes, plain_attributes, wanted_attributes
 from nbspam.mail.html_stack import OpenElements, Page
 from nbspam.mail.html_state import GONE, State
 from nbspam.mail.html_tags import (
@@ -53,9 +56,6 @@ from nbspam.mail.html_tags import (
     Tag,
     attributed_tag,
     bare_tag,
-    full_attributes,
-    plain_attributes,
-    wanted_attributes,
 )
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
@@ -207,6 +207,9 @@ class _Reader:
         if tag.kind == OPEN_TABLE:
             state = self.open.push(tag, self.open.make_room(tag, state))
             self._separate(state)
+        elif tag.kind == OPEN_SUMMARY:
+            state = self.open.push_summary(tag, self.open.make_room(tag, state))
+            self._separate(state)
         elif tag.kind == OPEN_UNKNOWN:
             state = self.open.push(tag, state)
             if tag.element.foreign and self.open.is_in(tag.element.foreign):
@@ -342,6 +345,8 @@ class _Reader:
                     self.gave_up = True
                     return UNENDED, rest
                 rest = self.pieces.skip(piece, end)
+        if "--" in text and self.page.take_variables(attributes.get("style", "")):
+            self.known, memorable = {}, False
         if text[0] != "/":
             tag = attributed_tag(tag, attributes, sheet)
         if tag.kind == RAW:

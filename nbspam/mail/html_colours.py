@@ -1,7 +1,15 @@
-"""The names of colours beyond the sixteen of HTML 4 (CSS Color 4, 6.1), loaded when a mail uses one."""
+"""Colours beyond the sixteen of HTML 4 and their numbers: names, functions, gradients (CSS Color 4 and 5).
+
+Loaded when a mail uses one.  Of the two colours of `light-dark()` the light page's counts.
+"""
 
 from __future__ import annotations
 
+from nbspam.mail.html_css import number_of, split_outside
+from nbspam.mail.html_state import FAINT, TRANSPARENT, UNKNOWN, vanishes
+from nbspam.mail.html_style import css_colour
+
+MAX_COLOURS = 20  # of a gradient
 _TABLE = """
 aliceblue f0f8ff antiquewhite faebd7 aquamarine 7fffd4 azure f0ffff beige f5f5dc bisque ffe4c4
 blanchedalmond ffebcd blueviolet 8a2be2 brown a52a2a burlywood deb887 cadetblue 5f9ea0 chartreuse 7fff00
@@ -27,7 +35,120 @@ rosybrown bc8f8f royalblue 4169e1 saddlebrown 8b4513 salmon fa8072 sandybrown f4
 seashell fff5ee sienna a0522d skyblue 87ceeb slateblue 6a5acd slategray 708090 slategrey 708090
 snow fffafa springgreen 00ff7f steelblue 4682b4 tan d2b48c thistle d8bfd8 tomato ff6347
 turquoise 40e0d0 violet ee82ee wheat f5deb3 whitesmoke f5f5f5 yellowgreen 9acd32
+canvas ffffff field ffffff window ffffff canvastext 000000 fieldtext 000000 windowtext 000000
 """
 
 _WORDS = _TABLE.split()
 NAMED = {name: int(digits, 16) for name, digits in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
+
+
+def function_colour(value: str) -> int | None:
+    """The colour of a function, but rgb(); None if it is none that is known."""
+    name, _, inside = value.rpartition(")")[0].partition("(")
+    if name in ("light-dark", "color-mix"):
+        parts = [part.split() for part in split_outside(inside, ",")]
+        found = [css_colour(part[0]) for part in parts if part and part[0] != "in"]
+        if not found or found[0] is None or name == "light-dark":
+            return found[0] if found else None
+        return _between(found[0], found[-1])
+    space, _, rest = inside.partition(" ") if name == "color" else ("", "", inside)
+    words = rest.replace(",", " ").replace("/", " ").split()
+    numbers = [number_of("0" if word == "none" else word) for word in words[:4]]
+    if len(numbers) < 3 or None in numbers:
+        return None
+    values = [number[0] for number in numbers if number]
+    if len(words) > 3 and values[3] <= (100 * FAINT if words[3].endswith("%") else FAINT):
+        return TRANSPARENT
+    if name == "color":
+        linear = space.endswith("-linear")
+        parts_of_one = [
+            value * (0.01 if word.endswith("%") else 1) for value, word in zip(values, words, strict=True)
+        ]
+        return _packed([_curved(part) if linear else part for part in parts_of_one[:3]])
+    shares = values[0] * (0.01 if words[0].endswith("%") and name.startswith("ok") else 1)
+    if name in ("lab", "lch"):
+        return _lab(*_straight(name, values))
+    if name in ("oklab", "oklch"):
+        return _oklab(*_straight(name, [shares, *values[1:]]))
+    return {"hsl": _hsl, "hsla": _hsl, "hwb": _hwb}.get(name, _none)(*values[:3])
+
+
+def _none(*_: float) -> int | None:
+    return None
+
+
+def _between(one: int, other: int | None) -> int | None:
+    if one < 0 or other is None or other < 0:
+        return None
+    return sum(((one >> shift & 255) + (other >> shift & 255)) // 2 << shift for shift in (0, 8, 16))
+
+
+def _packed(parts: list[float]) -> int:
+    """Red, green and blue as parts of one to a number."""
+    red, green, blue = [round(255 * min(max(part, 0), 1)) for part in parts[:3]]
+    return red << 16 | green << 8 | blue
+
+
+def _hsl(hue: float, saturation: float, lightness: float) -> int:
+    """Hue, saturation and lightness (CSS Color 4, 7.1)."""
+    lightness = min(max(lightness / 100, 0), 1)
+    reach = min(max(saturation / 100, 0), 1) * min(lightness, 1 - lightness)
+    turns = [(shift + hue / 30) % 12 for shift in (0, 8, 4)]
+    return _packed([lightness - reach * max(-1, min(turn - 3, 9 - turn, 1)) for turn in turns])
+
+
+def _hwb(hue: float, white: float, black: float) -> int:
+    """Hue, whiteness and blackness (CSS Color 4, 8.1)."""
+    if white + black >= 100:
+        return _packed([white / (white + black)] * 3)
+    pure = _hsl(hue, 100, 50)
+    parts = [(pure >> shift & 255) / 255 for shift in (16, 8, 0)]
+    return _packed([(part * (100 - white - black) + white) / 100 for part in parts])
+
+
+def _straight(name: str, values: list[float]) -> tuple[float, float, float]:
+    """Lightness and the two axes, also where chroma and hue are given."""
+    if not name.endswith("ch"):
+        return values[0], values[1], values[2]
+    from math import cos, radians, sin
+
+    return values[0], values[1] * cos(radians(values[2])), values[1] * sin(radians(values[2]))
+
+
+def _lab(lightness: float, a: float, b: float) -> int:
+    """CIE Lab (CSS Color 4, 9.3), its white taken for that of the screen."""
+    y = (lightness + 16) / 116
+    x, y, z = [
+        part**3 if part > 0.2069 else (part - 16 / 116) / 7.787 for part in (y + a / 500, y, y - b / 200)
+    ]
+    x, z = 0.9505 * x, 1.089 * z
+    red, green = 3.2406 * x - 1.5372 * y - 0.4986 * z, -0.9689 * x + 1.8758 * y + 0.0415 * z
+    return _packed([_curved(part) for part in (red, green, 0.0557 * x - 0.204 * y + 1.057 * z)])
+
+
+def _oklab(lightness: float, a: float, b: float) -> int:
+    """OKLab (CSS Color 4, 9.4)."""
+    x = (lightness + 0.3963 * a + 0.2158 * b) ** 3
+    y = (lightness - 0.1056 * a - 0.0639 * b) ** 3
+    z = (lightness - 0.0895 * a - 1.2915 * b) ** 3
+    red, green = 4.0767 * x - 3.3077 * y + 0.231 * z, -1.2684 * x + 2.6098 * y - 0.3413 * z
+    return _packed([_curved(part) for part in (red, green, -0.0042 * x - 0.7034 * y + 1.7076 * z)])
+
+
+def _curved(linear: float) -> float:
+    """Light as a screen has it (CSS Color 4, 10.2)."""
+    return 12.92 * linear if linear <= 0.0031308 else 1.055 * min(linear, 1.0) ** (1 / 2.4) - 0.055
+
+
+def gradient_colour(value: str) -> int:
+    """The colour of a gradient whose colours are all the same to the eye; else nothing can be said."""
+    inside = value.partition("gradient(")[2].rpartition(")")[0]
+    found = []
+    for part in split_outside(inside, ",")[:MAX_COLOURS]:
+        name, bracket, _ = part.strip().rpartition(")")
+        colour = css_colour(name + bracket if bracket else part.split()[0] if part.split() else "")
+        if colour is not None:
+            found.append(colour)
+    if not found or found[0] < 0 or not all(vanishes(colour, found[0]) for colour in found):
+        return UNKNOWN
+    return found[0]

@@ -1,4 +1,5 @@
-"""The syntax of CSS, as far as declarations need it: flattened, unnested, number_of, pixels_of.
+"""The syntax of CSS, as far as declarations need it: flattened, unnested, split_outside, number_of,
+pixels_of.
 
 Hides comments, strings, escapes and brackets, so that a style may be cut at its semicolons and a sheet
 at its braces.  Linear in time, without regular expressions.
@@ -7,7 +8,7 @@ at its braces.  Linear in time, without regular expressions.
 from __future__ import annotations
 
 # Pixels of one of each unit; those that depend on what is around are taken at their usual size.
-_PIXELS = {
+PIXELS = {
     "px": 1.0,
     "": 1.0,
     "pt": 4 / 3,
@@ -106,6 +107,10 @@ def unnested(style: str) -> str:
 
 def number_of(value: str) -> tuple[float, str] | None:
     """Number and unit; None if the value does not begin with a number."""
+    if value[-1:] == ")":
+        from nbspam.mail.html_values import calculated  # rare
+
+        return calculated(value)
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
     try:
         return max(-_MOST, min(float(digits), _MOST)), value[len(digits) :]
@@ -116,4 +121,17 @@ def number_of(value: str) -> tuple[float, str] | None:
 def pixels_of(value: str) -> float:
     """A length in pixels; 0 for what is none."""
     number = number_of(value)
-    return 0.0 if number is None else number[0] * _PIXELS.get(number[1], 0.0)
+    return 0.0 if number is None else number[0] * PIXELS.get(number[1], 0.0)
+
+
+def split_outside(text: str, sign: str) -> list[str]:
+    """The text cut at a sign that stands in no brackets."""
+    if "(" not in text and "[" not in text:
+        return text.split(sign)
+    parts, start, depth = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "([") - (char in ")]" and depth > 0)
+        if char == sign and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 # OPEN_SINGLE cannot stand in another of its name.  ASKING is a
 # start tag that becomes another by where it stands.
 OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, ASKING = range(10)
-EMPTY, INVISIBLE, OPEN_TABLE, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(10, 18)
+EMPTY, INVISIBLE, OPEN_TABLE, OPEN_SUMMARY, OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(10, 19)
 
 
 def _words(names: str) -> frozenset[str]:
@@ -44,6 +44,7 @@ _RAW = _words("iframe noembed noframes plaintext script style textarea title xmp
 # Only these take a size from attributes; `<td width=0 height=0>` is shown all the same.
 _SIZED = _words("marquee object applet")
 # Only these take a colour of the ground, or a picture as ground, from attributes.
+_FOLDS = _words("details summary")
 _GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
 _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")
@@ -51,8 +52,10 @@ _SOURCES = _words("img image bgsound iframe embed script input frame video sourc
 _NEVER_SHOWN = _words("template datalist rp video audio canvas meter progress dialog")
 # These are not shown inside of an element; elsewhere they are unknown elements like any other.
 _FOREIGN = {
-    **dict.fromkeys(("desc", "metadata", "defs"), _words("svg")),
-    **dict.fromkeys(("annotation", "annotation-xml"), _words("math")),
+    **dict.fromkeys(
+        ("desc", "metadata", "defs", "symbol", "clippath", "mask", "marker", "pattern"), _words("svg")
+    ),
+    **dict.fromkeys(("annotation", "annotation-xml", "mphantom"), _words("math")),
 }
 
 # An end tag, or the start of a sibling, does not reach outside of these.
@@ -106,6 +109,8 @@ class Element:
     ends          : elements it ends when they are the innermost
     in_table      : nothing at all outside of a table
     foreign       : elements inside of which it is not shown
+    folds         : `details`, or its `summary`
+    is_box        : has a size of its own, and is no part of a line of text
     cuts          : a cell, row or table; nothing is carried out of it
     wanted        : attributes that mean something on it, beside those in GENERAL
     hints         : without one of these in its lower-case text a tag has no attribute of meaning
@@ -113,7 +118,7 @@ class Element:
 
     __slots__ = (
         *("carried", "closes", "cuts", "ends", "foreign", "grounded", "hints", "holds_cells", "in_table"),
-        *("is_cell", "kind", "link"),
+        *("folds", "is_box", "is_cell", "kind", "link"),
         *("name", "never_shown", "room", "sized", "source", "special", "stops", "wanted"),
     )
 
@@ -130,6 +135,8 @@ class Element:
         self.sized = name in _SIZED
         self.grounded = name in _GROUNDED
         self.is_cell = name in _CELL
+        self.is_box = name in _SPECIAL or name in WALLS or name in ("html", "body", "video", "img", "input")
+        self.folds = name in _FOLDS
         self.holds_cells = name in _ROWS or name == "table"
         self.link = name in _LINKS
         self.source = name in _SOURCES
@@ -179,7 +186,7 @@ def _kind(name: str) -> int:
     if name in _FORMATTING or name in _INLINE:
         return OPEN
     if name in _SPECIAL:
-        return {"table": OPEN_TABLE, "form": OPEN_FORM}.get(name, OPEN_BLOCK)
+        return {"table": OPEN_TABLE, "form": OPEN_FORM, "summary": OPEN_SUMMARY}.get(name, OPEN_BLOCK)
     if name == "hr":
         return RULE
     for names, kind in ((_EMPTY, EMPTY), (_BREAK, BREAK), (_SHOWING_NOTHING, INVISIBLE), (_RAW, RAW)):

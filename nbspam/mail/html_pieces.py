@@ -1,6 +1,7 @@
-"""The text of a page between one `<` and the next: Pieces.
+"""The text of a page between one `<` and the next: Pieces, and the attributes in it.
 
-Hides how what has no markup inside is passed over: comments, tags with a `<` in their quotes, scripts.
+Hides how what has no markup inside is passed over: comments, tags with a `<` in their quotes, scripts;
+and the syntax of attributes: quotes, slashes, duplicates.
 Every piece is looked at once, so that it stays linear.
 """
 
@@ -9,6 +10,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nbspam.mail.html_elements import Element
+    from nbspam.mail.html_sheet import Sheet
+
+MAX_NAME = 40  # characters of an attribute's name that are kept
 
 
 class Pieces:
@@ -100,3 +106,101 @@ class Pieces:
 
 
 NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
+
+
+def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
+    """The names of the attributes that mean something on an element."""
+    return element.wanted if sheet is None else element.wanted | sheet.attributes
+
+
+def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[str, str] | None:
+    """The attributes of meaning in a tag whose syntax is plain; None if it takes full_attributes to know.
+
+    Plain is: double quotes only, an even number, each opening one behind a `=`.
+    """
+    parts = text.split('"')
+    last = len(parts) - 1
+    if last & 1 or ("'" in text and any("'" in part for part in parts[::2])):
+        return None
+    for index in range(0, last, 2):
+        if parts[index][-1:] != "=":
+            return None
+    if sheet is None:
+        lower = text.lower()
+        for hint in element.hints:
+            if hint in lower:
+                break
+        else:
+            return {}
+    wanted = element.wanted if sheet is None else wanted_attributes(element, sheet)
+    found: dict[str, str] = {}
+    for index in range(0, last + 1, 2):
+        words = parts[index].split()
+        if not index and "/" in words.pop(0)[:-1]:
+            return None
+        quoted = words.pop() if index < last and words else "="
+        if words and not _add_bare(words, wanted, found):
+            return None
+        if index < last:
+            if quoted.find("=", 1) != len(quoted) - 1:
+                return None
+            name = quoted[:-1].lower()
+            if name in wanted and name not in found:
+                found[name] = parts[index + 1]
+    return found
+
+
+def _add_bare(words: list[str], wanted: frozenset[str], found: dict[str, str]) -> bool:
+    """Add attributes written without quotes; False if spaces around a `=` or a slash make them no words."""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if (equals and not (name and value)) or ("/" in name and len(word) > 1):
+            return False
+        name = name.lower()
+        if name in wanted and name not in found:
+            found[name] = value
+    return True
+
+
+_SPACE = " \t\r\n\f"
+
+
+def full_attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
+    """The attributes from `start` on, and where the closing `>` stands (-1: nowhere) (HTML, 13.2.5.32)."""
+    found: dict[str, str] = {}
+    end = len(text)
+    while True:
+        while start < end and text[start] in " \t\r\n\f/":
+            start += 1
+        if start >= end:
+            return found, -1
+        if text[start] == ">":
+            return found, start
+        begin = start
+        start += 1  # a `=` may begin a name
+        while start < end and text[start] not in " \t\r\n\f/>=":
+            start += 1
+        name = text[begin : min(start, begin + MAX_NAME)].lower()
+        while start < end and text[start] in _SPACE:
+            start += 1
+        value = ""
+        if start < end and text[start] == "=":
+            value, start = _value(text, start + 1)
+            if start < 0:
+                return found, -1
+        if name in wanted and name not in found:
+            found[name] = value
+
+
+def _value(text: str, start: int) -> tuple[str, int]:
+    end = len(text)
+    while start < end and text[start] in _SPACE:
+        start += 1
+    quote = text[start : start + 1]
+    if quote in ("'", '"'):
+        stop = text.find(quote, start + 1)
+        return text[start + 1 : stop], stop + 1 if stop >= 0 else -1
+    stop = start
+    while stop < end and text[stop] not in " \t\r\n\f>":
+        stop += 1
+    return text[start:stop], stop

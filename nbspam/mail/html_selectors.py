@@ -7,6 +7,8 @@ first (`:hover`).  Comparisons are counted by the Family that is asked, so that 
 
 from __future__ import annotations
 
+from nbspam.mail.html_css import split_outside
+
 MAX_SELECTORS = 100  # of one rule
 MAX_PARTS = 20  # compounds and tests of a selector
 MAX_NESTING = 4  # :not() in :is() in :not()
@@ -26,13 +28,15 @@ _NEVER = _words(
     "before after first-line first-letter"
 )
 _ALWAYS = _words("defined enabled read-only")
+_WEIGHTS = {"#": (1, 0, 0), ".": (0, 1, 0)}
+LINK = ":link"  # what an element is that leads somewhere
 _SIGNS = dict.fromkeys(map(ord, "-_"))
 
 
 class Asked:
     """An element as a selector sees it.
 
-    marks      : its name, `.class`, `#id`
+    marks      : its name, `.class`, `#id`, LINK
     attributes : decoded, in lower case
     """
 
@@ -84,8 +88,8 @@ class Compound:
 
     __slots__ = ("marks", "places", "tests")
 
-    def __init__(self) -> None:
-        self.marks: frozenset[str] = frozenset()
+    def __init__(self, marks: frozenset[str] = frozenset()) -> None:
+        self.marks = marks
         self.tests: list[tuple[str, str, str] | tuple[bool, list[Compound]]] = []
         self.places: list[tuple[int, int, bool]] = []
 
@@ -128,18 +132,19 @@ class Compound:
 
 
 class Selector:
-    """Compounds from the element outwards, each with how it is reached: `(" >+~", compound)`."""
+    """Compounds from the element outwards, each with how it is reached: `(" >+~", compound)`.
 
-    __slots__ = ("parts", "text", "weight")
+    weight   : specificity: ids; classes, attributes and pseudo-classes; names
+    is_plain : it asks the element only, and nothing around it
+    """
+
+    __slots__ = ("is_plain", "parts", "text", "weight")
 
     def __init__(self, text: str, parts: list[tuple[str, Compound]], weight: tuple[int, int, int]) -> None:
         self.text = text
         self.parts = parts
-        self.weight = weight  # specificity: ids; classes, attributes and pseudo-classes; names
-
-    def is_plain(self) -> bool:
-        """Whether it asks the element only, and nothing around it."""
-        return len(self.parts) == 1 and not self.parts[0][1].asks_place()
+        self.weight = weight
+        self.is_plain = len(parts) == 1 and not parts[0][1].asks_place()
 
     def asks_siblings(self) -> bool:
         return any(reached in ("+", "~") or compound.asks_place() for reached, compound in self.parts)
@@ -219,21 +224,12 @@ def read_selectors(text: str, folded: bool) -> list[Selector]:
     return found
 
 
-def split_outside(text: str, sign: str) -> list[str]:
-    """The text cut at a sign that stands in no brackets."""
-    if "(" not in text and "[" not in text:
-        return text.split(sign)
-    parts, start, depth = [], 0, 0
-    for at, char in enumerate(text):
-        depth += (char in "([") - (char in ")]" and depth > 0)
-        if char == sign and not depth:
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]
-
-
 def _selector(text: str, folded: bool) -> Selector | None:
     """One selector; None if it holds nowhere; ValueError if it is none."""
+    mark = text[1:] if text[:1] in (".", "#") else text
+    if mark.isalnum() and not mark[0].isdigit():  # most selectors are one name
+        mark = text.lower() if folded or text is mark else text
+        return Selector(text, [("", Compound(frozenset((mark,))))], _WEIGHTS.get(text[0], (0, 0, 1)))
     parts: list[tuple[str, Compound]] = []
     weight = [0, 0, 0]
     reached = ""
@@ -334,7 +330,7 @@ def _pseudo(
     if name in ("root", "scope"):
         marks.append("html")
     elif name in ("link", "any-link"):
-        found.tests.append(("href", "", ""))
+        marks.append(LINK)
     elif name in ("first-child", "first-of-type"):
         found.places.append((0, 1, name == "first-of-type"))
     elif name in ("nth-child", "nth-of-type", "nth-last-child"):

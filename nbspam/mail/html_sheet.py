@@ -7,10 +7,10 @@ each time.  Loaded when a mail has a sheet.
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import flattened
+from nbspam.mail.html_css import flattened, split_outside
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_media import applies
-from nbspam.mail.html_selectors import Asked, Family, Selector, read_selectors, split_outside
+from nbspam.mail.html_selectors import LINK, Asked, Family, Selector, read_selectors
 from nbspam.mail.html_state import Effect
 from nbspam.mail.html_style import style_effect
 
@@ -28,11 +28,11 @@ class Rule:
 
     __slots__ = ("normal", "order", "selector", "strong")
 
-    def __init__(self, selector: Selector) -> None:
+    def __init__(self, selector: Selector, strong: Effect, normal: Effect) -> None:
         self.selector = selector
         self.order = 0
-        self.strong = Effect()
-        self.normal = Effect()
+        self.strong = strong
+        self.normal = normal
 
 
 class Match(Asked):
@@ -56,9 +56,21 @@ class Sheet:
     attributes : what selectors ask for, beside class and id
     siblings   : whether one of them asks for elder siblings
     family     : what is around the element that is asked for
+    variables  : values of `--names`, wherever on the page they are set
     """
 
-    __slots__ = ("_folded", "_index", "_known", "_rules", "_simple", "attributes", "family", "siblings")
+    __slots__ = (
+        "_folded",
+        "_index",
+        "_known",
+        "_rules",
+        "_simple",
+        "_tests",
+        "attributes",
+        "family",
+        "siblings",
+        "variables",
+    )
 
     def __init__(self, folded: bool) -> None:
         self._folded = folded  # without doctype, `.A` is `.a`
@@ -68,13 +80,17 @@ class Sheet:
         # What was worked out, by the name and the attributes asked for; many elements of a page are alike.
         self._known: dict[tuple[str | None, ...], Match] = {}
         self.attributes: frozenset[str] = frozenset()
+        self._tests = False  # whether any selector asks for attributes, `[class]` too
         self.siblings = False
         self.family = Family()
+        self.variables: dict[str, str] = {}
 
     def read(self, text: str, colours: list[str]) -> bool:
         """Add the rules of a sheet, and its colours; whether there is any rule that matters."""
         self._known.clear()
         text = flattened(text[:MAX_SHEET].replace("<!--", " ").replace("-->", " "))
+        if "--" in text:
+            self.set_variables(text)
         blocks: list[tuple[bool, str]] = []  # that are open: does it hold, and its selectors
         for chunk in text.split("}"):
             *heads, body = chunk.split("{")
@@ -93,31 +109,42 @@ class Sheet:
             self._end_block(*_block(selectors, blocks), body, colours)
         return bool(self._rules)
 
+    def set_variables(self, css: str) -> None:
+        from nbspam.mail.html_values import MAX_VARIABLES, variables_of  # rare
+
+        if len(self.variables) < MAX_VARIABLES:
+            self.variables.update(variables_of(css))
+
     def _end_block(self, held: bool, selectors: str, body: str, colours: list[str]) -> None:
         if held and selectors and ":" in body:
             self._add(selectors, body, colours)
 
     def _add(self, selectors: str, body: str, colours: list[str]) -> None:
-        normal = style_effect(body, colours)
-        strong = style_effect(body, [], True) if "!" in body else Effect()
+        normal = style_effect(body, colours, variables=self.variables)
+        strong = style_effect(body, [], True, self.variables) if "!" in body else Effect()
         if not normal.changes() and not strong.changes():
             return
         for selector in read_selectors(selectors, self._folded):
-            rule = self._rules.get(selector.text) or self._enter(selector)
+            rule = self._rules.get(selector.text)
+            if rule is not None:
+                rule.strong, rule.normal = _over(strong, rule.strong), _over(normal, rule.normal)
+            else:
+                rule = self._enter(selector, strong, normal)
             if rule is not None:
                 rule.order = len(self._rules)
-                rule.strong, rule.normal = _over(strong, rule.strong), _over(normal, rule.normal)
 
-    def _enter(self, selector: Selector) -> Rule | None:
+    def _enter(self, selector: Selector, strong: Effect, normal: Effect) -> Rule | None:
         """A new rule, if there is room for it."""
-        attributes = self.attributes | (selector.attributes() - {"class", "id"})
+        asked = selector.attributes()
+        self._tests = self._tests or bool(asked)
+        attributes = self.attributes | (asked - {"class", "id"})
         if len(self._rules) >= MAX_RULES or len(attributes) > MAX_ATTRIBUTES:
             return None
         self.attributes = attributes
         self.siblings = self.siblings or selector.asks_siblings()
-        rule = self._rules[selector.text] = Rule(selector)
+        rule = self._rules[selector.text] = Rule(selector, strong, normal)
         compound = selector.parts[0][1]
-        if selector.is_plain() and not compound.tests and len(compound.marks) < 2:
+        if selector.is_plain and not compound.tests and len(compound.marks) < 2:
             self._simple[selector.mark()] = rule
         else:
             self._index.setdefault(selector.mark(), []).append(rule)
@@ -126,7 +153,9 @@ class Sheet:
     def is_silent_about(self, name: str, text: str) -> bool:
         """Whether no rule can concern a tag with this name and text."""
         lower = text.lower()
-        if self.siblings or "class" in lower or "id" in lower:
+        if self.variables and ("var(" in lower or "&" in lower or "\\" in lower or "/*" in lower):
+            return False
+        if self.siblings or "class" in lower or "id" in lower or "href" in lower:
             return False
         if any(asked in lower for asked in self.attributes):
             return False
@@ -134,8 +163,10 @@ class Sheet:
 
     def match(self, name: str, attributes: dict[str, str]) -> Match:
         """The rules for an element, wherever it stands, and those that have to ask."""
-        asked = [attributes.get(attribute) for attribute in self.attributes]
-        key = name, attributes.get("class"), attributes.get("id"), *asked
+        is_link = LINK if "href" in attributes else None
+        key: tuple[str | None, ...] = name, attributes.get("class"), attributes.get("id"), is_link
+        if self.attributes:
+            key = *key, *[attributes.get(attribute) for attribute in self.attributes]
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= MAX_KNOWN:
@@ -144,22 +175,23 @@ class Sheet:
         return found
 
     def _matched(self, name: str, attributes: dict[str, str]) -> Match:
-        marks = [name]
+        marks = [name, LINK] if "href" in attributes else [name]
         for attribute, sign in (("class", "."), ("id", "#")):
             if attribute in attributes:
                 value = decode(attributes[attribute], True)
                 words = (value.lower() if self._folded else value).split()
                 marks += [sign + word for word in words]
-        decoded = {name: decode(value, True).lower() for name, value in attributes.items()}
-        match = Match(name, frozenset(marks), decoded)
-        for mark in {*marks, _ANY}:
+        if self._tests:
+            attributes = {name: decode(value, True).lower() for name, value in attributes.items()}
+        match = Match(name, frozenset(marks), attributes)
+        for mark in dict.fromkeys([*marks, _ANY]):
             if mark in self._simple:
                 match.plain.append(self._simple[mark])
             for rule in self._index.get(mark, ()):
                 self.family.steps -= 1
                 if self.family.steps < 0:
                     break
-                if not rule.selector.is_plain():
+                if not rule.selector.is_plain:
                     if rule.selector.parts[0][1].marks <= match.marks:
                         match.asking.append(rule)
                 elif rule.selector.parts[0][1].fits(match, self.family, 0, 0):
@@ -182,6 +214,8 @@ class Sheet:
         """What rules do together: id above class above name, the later above the earlier."""
         if not rules:
             return None
+        if len(rules) == 1:
+            return rules[0].strong if rules[0].strong.changes() else None, rules[0].normal
         strong, normal = Effect(), Effect()
         for rule in sorted(rules, key=lambda rule: (rule.selector.weight, rule.order), reverse=True):
             strong.over(rule.strong)

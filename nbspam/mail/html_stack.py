@@ -8,8 +8,9 @@ cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 from __future__ import annotations
 
 from nbspam.mail.html_elements import OPEN_TABLE, WALLS
-from nbspam.mail.html_state import TABLE, State
-from nbspam.mail.html_tags import Tag, attributed_tag, bare_tag, resolved_tag
+from nbspam.mail.html_entities import decode
+from nbspam.mail.html_state import GONE, TABLE, State
+from nbspam.mail.html_tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,17 @@ class OpenElements:
         outside = self.before.pop()
         index = self._search(frozenset((tag.name,)), WALLS, True)
         return self.push(inner, outside if index < 0 else self._cut(index))
+
+    def push_summary(self, tag: Tag, state: State) -> State:
+        """Open a `summary`: the first that is a child of `details` is shown, where these are shut."""
+        around = self.tags[-1] if self.tags else tag
+        is_shut = around.effect is not None and around.effect.shut
+        if is_shut and around.name == "details" and not isinstance(around, _Summarised):
+            self.tags[-1] = _Summarised(around)
+        elif state.shut:
+            tag = Tag(tag.element)
+            tag.effect = GONE
+        return self.push(tag, state)
 
     def take_out(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag, but nothing inside it."""
@@ -123,6 +135,16 @@ class OpenElements:
         return state
 
 
+class _Summarised(Tag):
+    """The `details` whose summary has been met."""
+
+    __slots__ = ()
+
+    def __init__(self, tag: Tag) -> None:
+        super().__init__(tag.element)
+        self.effect, self.match = tag.effect, tag.match
+
+
 def _inside(tag: Tag, state: State) -> State:
     if tag.kind == OPEN_TABLE:
         state = state.then(TABLE)
@@ -146,21 +168,26 @@ class Page:
         self.quirks: bool = first.quirks if first else True
         self._sheets = 0
         self._met: set[str] = set()  # which of `html` and `body` were written
+        self._html = self.body = NOTHING
         self._begin()
 
     def _begin(self) -> None:
-        self._html = attributed_tag(bare_tag("html"), {}, self.sheet)
-        self.body = attributed_tag(bare_tag("body"), {}, self.sheet)
+        """`html` and `body` as they are while they are not written."""
+        if self.sheet is not None and not self._met:
+            self._html = attributed_tag(bare_tag("html"), {}, self.sheet)
+            self.body = attributed_tag(bare_tag("body"), {}, self.sheet)
 
     def root(self) -> State:
         """What text inherits that stands in no other element."""
         root = State()
         root.quirks = self.quirks
-        tags = [self.resolved(tag, []) for tag in (self._html, self.body)]
-        effects = [tag.effect for tag in tags if tag.effect is not None]
-        for effect in effects:
-            root.page = root.page if effect.colour is None else effect.colour
-        root.link = root.link if tags[1].link_colour is None else tags[1].link_colour
+        effects = []
+        for tag in (self._html, self.body):
+            own = tag if tag.asking is None else self.resolved(tag, [])
+            root.link = root.link if own.link_colour is None else own.link_colour
+            if own.effect is not None:
+                effects.append(own.effect)
+                root.page = root.page if own.effect.colour is None else own.effect.colour
         for effect in effects:
             root = root.then(effect)
         return root
@@ -197,8 +224,19 @@ class Page:
         if not sheet.read(text, colours) or not counts:
             return False
         self.sheet = sheet
-        if not self._met:
+        self._begin()
+        return True
+
+    def take_variables(self, style: str) -> bool:
+        """Note the variables that the style of an element sets; whether it sets any."""
+        if "--" not in style:
+            return False
+        from nbspam.mail.html_sheet import Sheet  # rare
+
+        if self.sheet is None:
+            self.sheet = Sheet(self.quirks)
             self._begin()
+        self.sheet.set_variables(decode(style, True))
         return True
 
     def resolved(self, tag: Tag, opened: list[Tag]) -> Tag:

@@ -15,6 +15,7 @@ WHITE = 0xFFFFFF
 DEFAULT_LINK = 0x0000EE
 CURRENT = -4  # a ground in the colour of its letters
 
+FAINT = 0.1  # opacity: nobody can read what is fainter
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: the largest size at which nobody can read, and the largest box without text
 
@@ -26,7 +27,10 @@ NEAR = 20
 class Effect:
     """What one element changes; None leaves a property as inherited."""
 
-    __slots__ = ("cell", "cell_ground", "colour", "gone", "ground", "invisible", "size", "squeezed")
+    __slots__ = (
+        *("colour", "gone", "size", "ground", "invisible", "cell", "cell_ground", "squeezed", "boxed"),
+        *("clipped", "faint", "opens", "shrunk", "shut"),
+    )
 
     def __init__(self) -> None:
         self.gone: bool | None = None  # takes no space, whatever stands inside
@@ -35,26 +39,41 @@ class Effect:
             None  # of the letters, in pixels; below nought, times that of the text around
         )
         self.squeezed: bool | None = None  # indent
+        self.faint: float | None = None  # opacity, which that of the elements inside is multiplied with
+        # Hidden if the element is a box: cut off, or shrunk to nothing; and whether the style makes it one.
+        self.clipped: bool | None = None
+        self.shrunk: bool | None = None
+        self.boxed: bool | None = None
+        self.shut: bool | None = None  # shows only a child that opens it: `details` and its `summary`
+        self.opens: bool | None = None
         self.colour: int | None = None
         self.ground: int | None = None
         self.cell_ground: int | None = None  # of a table or row: only its cells stand on it
         self.cell: bool | None = None
 
     def changes(self) -> bool:
-        return any(getattr(self, name) is not None for name in self.__slots__)
+        for name in self.__slots__:  # noqa: SIM110 (any() takes twice the time)
+            if getattr(self, name) is not None:
+                return True
+        return False
 
     def over(self, other: Effect) -> None:
         """Take from other what this one leaves open; the colour of links gives way to any other."""
         for name in self.__slots__:
-            if getattr(self, name) is None or (
-                name == "colour" and self.colour == LINK and other.colour is not None
+            value = getattr(other, name)
+            if value is not None and (
+                getattr(self, name) is None or (name == "colour" and self.colour == LINK)
             ):
-                setattr(self, name, getattr(other, name))
+                setattr(self, name, value)
 
 
-# What all that is not shown does, every cell, every table, every `font` with a size.
+# What all that is not shown does, closed details, their summary, a `font` with a size, a cell, a table.
 GONE = Effect()
 GONE.gone = True
+SHUT = Effect()
+SHUT.shut = True
+OPENS = Effect()
+OPENS.opens = True
 SIZED = Effect()
 SIZED.size = NORMAL
 CELL = Effect()
@@ -67,11 +86,13 @@ class State:
 
     __slots__ = (
         *("after", "cell_ground", "colour", "gone", "ground", "hidden"),
-        *("invisible", "key", "link", "page", "quirks", "size", "squeezed"),
+        *("invisible", "key", "link", "opacity", "page", "quirks", "shut", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
         self.gone = self.invisible = self.squeezed = self.hidden = False
+        self.shut = False  # gone only because the element just around is shut
+        self.opacity = 1.0
         self.size = NORMAL
         self.colour = self.page = 0  # page: the colour of the body
         self.ground = WHITE
@@ -93,7 +114,11 @@ class State:
         state = State.__new__(State)
         state.after = {}
         state.page, state.link, state.quirks = self.page, self.link, self.quirks
-        state.gone = self.gone or bool(effect.gone)
+        state.opacity = self.opacity if effect.faint is None else self.opacity * effect.faint
+        state.gone = bool(effect.gone) or state.opacity <= FAINT
+        state.gone = state.gone or (self.gone and not (self.shut and effect.opens))
+        state.shut = effect.shut is True and not state.gone
+        state.gone = state.gone or state.shut
         state.invisible = self.invisible if effect.invisible is None else effect.invisible
         inherited = self
         if effect is TABLE and self.quirks:
@@ -127,7 +152,7 @@ class State:
             self.cell_ground = effect.cell_ground
 
     def _key(self) -> tuple[float | None, ...]:
-        hiding = (self.gone, self.invisible, self.size, self.squeezed)
+        hiding = (self.gone, self.shut, self.opacity, self.invisible, self.size, self.squeezed)
         return (*hiding, self.colour, self.ground, self.cell_ground, self.page, self.link)
 
 

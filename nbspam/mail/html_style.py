@@ -7,7 +7,7 @@ can read a text.
 from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
-from nbspam.mail.html_state import CURRENT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
+from nbspam.mail.html_state import CURRENT, FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
 
 
 def _words(names: str) -> frozenset[str]:
@@ -16,11 +16,13 @@ def _words(names: str) -> frozenset[str]:
 
 _FAR = -400.0  # pixels: further left or up than that is off the screen
 _FAR_RIGHT = 4_000.0  # pixels: nobody looks there
-_FAINT = 0.1  # opacity
+_LINE = 12.0  # pixels: a box with so much padding shows a line
+_HEAPED = -8.0  # pixels between letters: they stand one on the other
 
 _READABLE = 6.0, 32.0  # pixels: all between is taken for NORMAL, so that few states are told apart
 _RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
 _SIZES = _words("xx-small x-small small medium large x-large xx-large xxx-large initial math")
+_STEPS = {"smaller": -1 / 1.2, "larger": -1.2}
 _INHERITED = _words("inherit unset revert revert-layer")
 _VISIBILITY = _words("visible hidden collapse initial")
 _DISPLAYS = _INHERITED | _words(
@@ -99,12 +101,14 @@ def css_colour(value: str) -> int | None:
         except ValueError:
             return None
         if len(digits) == 8:
-            return TRANSPARENT if number & 255 <= 255 * _FAINT else number >> 8
+            return TRANSPARENT if number & 255 <= 255 * FAINT else number >> 8
         return number if len(digits) == 6 else None
     if value.startswith("rgb"):
         return _rgb(value)
-    if value.startswith("hsl"):
-        return _hsl(value)
+    if value[-1:] == ")":
+        from nbspam.mail.html_colours import function_colour  # rare
+
+        return function_colour(value)
     return _named(value)
 
 
@@ -113,35 +117,17 @@ def _rgb(value: str) -> int | None:
     numbers: list[float] = []
     for word in inside[:4]:
         try:
-            number = float(word.rstrip("%"))
+            number = 0.0 if word == "none" else float(word.rstrip("%"))
         except ValueError:
             return None
         share = 0.01 if len(numbers) == 3 else 2.55
         numbers.append(number * share if word.endswith("%") else number)
     if len(numbers) < 3 or any(number != number for number in numbers):
         return None
-    if len(numbers) == 4 and numbers[3] <= _FAINT:
+    if len(numbers) == 4 and numbers[3] <= FAINT:
         return TRANSPARENT
     red, green, blue = [round(min(max(number, 0), 255)) for number in numbers[:3]]
     return red << 16 | green << 8 | blue
-
-
-def _hsl(value: str) -> int | None:
-    """Hue, saturation and lightness (CSS Color 4, 7.1)."""
-    words = value.partition("(")[2].partition(")")[0].replace(",", " ").replace("/", " ").split()
-    numbers = [number_of(word) for word in words[:4]]
-    if len(numbers) < 3 or None in numbers:
-        return None
-    hue, saturation, lightness, alpha = ([number[0] for number in numbers if number] + [1.0])[:4]
-    if len(words) > 3 and alpha <= (100 * _FAINT if words[3].endswith("%") else _FAINT):
-        return TRANSPARENT
-    lightness = min(max(lightness / 100, 0), 1)
-    reach = min(max(saturation / 100, 0), 1) * min(lightness, 1 - lightness)
-    channels = []
-    for shift in (0, 8, 4):
-        turn = (shift + hue / 30) % 12
-        channels.append(round(255 * (lightness - reach * max(-1, min(turn - 3, 9 - turn, 1)))))
-    return channels[0] << 16 | channels[1] << 8 | channels[2]
 
 
 def _named(value: str) -> int | None:
@@ -153,10 +139,13 @@ def _named(value: str) -> int | None:
     return NAMED.get(value)
 
 
-def declarations(style: str, important: bool = False) -> dict[str, str]:
+def declarations(
+    style: str, important: bool = False, variables: dict[str, str] | None = None
+) -> dict[str, str]:
     """Property to value, lower case: the last that is valid, an `!important` one before any other.
 
     important : only those that are
+    variables : values of `--names`, beside those of this style
     """
     style = style.lower()
     if "'" in style or '"' in style or "\\" in style or "/*" in style:
@@ -173,6 +162,10 @@ def declarations(style: str, important: bool = False) -> dict[str, str]:
             rules, value = above if word.strip() == "important" else {}, value.strip()
         if name not in rules or not _is_invalid(name, value):
             rules[name] = value
+    if "var(" in style:
+        from nbspam.mail.html_values import with_variables  # rare
+
+        found, above = [with_variables(rules, {**(variables or {}), **found}) for rules in (found, above)]
     if important or not above:
         return above if important else found
     return {**found, **{name: value for name, value in above.items() if not _is_invalid(name, value)}}
@@ -183,13 +176,13 @@ def _is_invalid(name: str, value: str) -> bool:
     if value in _INHERITED:
         return False
     if name == "display":
-        return not _DISPLAYS.issuperset(value.split())
+        return not _DISPLAYS.issuperset(value.split()) and "var(" not in value
     if name == "visibility":
         return value not in _VISIBILITY
     if name in ("color", "background-color", "-webkit-text-fill-color"):
         return css_colour(value) is None and value not in ("currentcolor", "initial") and "(" not in value
     if name == "font-size":
-        return value not in _SIZES and value not in ("smaller", "larger") and number_of(value) is None
+        return "(" not in value and value not in _SIZES and value not in _STEPS and number_of(value) is None
     return False
 
 
@@ -198,16 +191,31 @@ _HIDING = _words(
     "display opacity filter content-visibility zoom overflow overflow-x overflow-y clip clip-path position "
     "margin-left margin-top transform text-indent"
 )
+_RARE = _words(
+    "clip clip-path contain filter font-size-adjust inset inset-inline-start margin-inline mask "
+    "margin-inline-start mask-image mix-blend-mode rotate scale transform translate "
+    "-webkit-mask -webkit-mask-image -webkit-text-security"
+)
+_CUTTING = _words("hidden clip auto scroll overlay")
+_BOXES = _words("block inline-block flex inline-flex grid inline-grid table inline-table flow-root list-item")
 
 
-def style_effect(style: str, colours: list[str], important: bool = False) -> Effect:
+def style_effect(
+    style: str, colours: list[str], important: bool = False, variables: dict[str, str] | None = None
+) -> Effect:
     """What the declarations of a style do; the colours they name are added to `colours`."""
     effect = Effect()
-    rules = declarations(style, important)
+    rules = declarations(style, important, variables)
     if not _HIDING.isdisjoint(rules):
         _fade(rules, effect)
         _clip(rules, effect)
         _move(rules, effect)
+    if not _RARE.isdisjoint(rules) or rules.get("display", "").startswith("table-column"):
+        from nbspam.mail.html_boxes import hide_rarely
+
+        gone, shrunk = hide_rarely(rules)
+        effect.gone = gone or effect.gone
+        effect.shrunk = shrunk or effect.shrunk
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
         if name in rules:
@@ -229,6 +237,8 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
         rules.get("-webkit-background-clip", "") + rules.get("background-clip", "")
     ):
         return True
+    if pixels_of(rules.get("-webkit-text-stroke", "").partition(" ")[0]) > 0:
+        return True
     for word in rules.get("text-shadow", "").split()[:8]:
         shadow = css_colour(word)
         if shadow is not None:
@@ -237,9 +247,15 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
 
 
 def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
+    if "gradient(" in value and "url(" not in value:
+        from nbspam.mail.html_colours import gradient_colour  # rare
+
+        return gradient_colour(value)
     function = "rgb" if "rgb" in value else "hsl"
     if function in value:
         words = [function + value.partition(function)[2].partition(")")[0] + ")"]
+    elif "(" in value and "url(" not in value:
+        words = [value]
     else:
         words = value.split()[:20]
     for word in words:
@@ -249,7 +265,7 @@ def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
         if colour is not None:
             colours.append(canonical(colour))
             return ground if colour == TRANSPARENT else colour
-    return UNKNOWN if "url(" in value or "gradient(" in value else ground
+    return UNKNOWN if "url(" in value else ground
 
 
 def _fade(rules: dict[str, str], effect: Effect) -> None:
@@ -257,9 +273,11 @@ def _fade(rules: dict[str, str], effect: Effect) -> None:
     get = rules.get
     if "display" in rules and not _is_invalid("display", rules["display"]):
         effect.gone = rules["display"] == "none"
+    opacity = number_of(get("opacity", ""))
+    if opacity is not None:
+        effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))
     if (
-        _is_faint(get("opacity", ""))
-        or _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
+        _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
         or get("content-visibility") == "hidden"
         or (_is_faint(get("zoom", "")) and rules["zoom"].strip("0.%"))  # no zoom at all is none that hides
     ):
@@ -268,14 +286,18 @@ def _fade(rules: dict[str, str], effect: Effect) -> None:
 
 def _is_faint(value: str) -> bool:
     number = number_of(value)
-    return number is not None and number[0] <= (100 * _FAINT if number[1] == "%" else _FAINT)
+    return number is not None and number[0] <= (100 * FAINT if number[1] == "%" else FAINT)
 
 
 def _clip(rules: dict[str, str], effect: Effect) -> None:
-    """What is inside is cut off."""
+    """What is inside is cut off, if the element is a box."""
+    if "display" in rules and effect.gone is not None:
+        effect.boxed = rules["display"] in _BOXES
+    if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
+        effect.boxed = True
     for name in ("overflow", "overflow-x", "overflow-y"):
-        if name in rules and ("hidden" in rules[name] or "clip" in rules[name]) and _has_no_room(rules):
-            effect.gone = True
+        if rules.get(name, "visible").partition(" ")[0] in _CUTTING and _has_no_room(rules):
+            effect.clipped = True
     clip = rules.get("clip", "")
     if clip.startswith("rect(") and rules.get("position") in ("absolute", "fixed"):
         effect.gone = not clip.strip("rect(0px1, )") or effect.gone
@@ -285,11 +307,18 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
         effect.gone = True
 
 
+_ROOM = {
+    **dict.fromkeys(("height", "max-height", "block-size"), ("padding-top", "padding-bottom")),
+    **dict.fromkeys(("width", "max-width", "inline-size"), ("padding-right", "padding-left")),
+}
+
+
 def _has_no_room(rules: dict[str, str]) -> bool:
-    for name in ("height", "max-height", "width", "max-width"):
-        number = number_of(rules.get(name, ""))
-        if number is not None and pixels_of(rules[name]) <= TINY:
-            return True
+    for name, paddings in _ROOM.items():
+        if name in rules and number_of(rules[name]) is not None and pixels_of(rules[name]) <= TINY:
+            inside = 2 * pixels_of(rules.get("padding", "").partition(" ")[0])
+            if inside + sum([pixels_of(rules.get(side, "")) for side in paddings]) < _LINE:
+                return True
     number = number_of(rules.get("line-height", ""))
     return number is not None and number[0] <= 0
 
@@ -310,37 +339,23 @@ def _move(rules: dict[str, str], effect: Effect) -> None:
     if rules.get("position") in ("absolute", "fixed", "relative"):
         right += pixels_of(rules.get("left", ""))
         for name in ("top", "right", "bottom"):
-            if pixels_of(rules.get(name, "")) <= _FAR:
+            place = pixels_of(rules.get(name, ""))
+            if place <= _FAR or (place >= _FAR_RIGHT and name == "top"):
                 effect.gone = True
-    transform = rules.get("transform", "")
-    if transform:
-        right += _moved(transform, effect)
+    if "transform" in rules:
+        from nbspam.mail.html_boxes import moved  # rare
+
+        right += moved(rules["transform"])
     if right <= _FAR or right >= _FAR_RIGHT or pixels_of(rules.get("margin-top", "")) <= _FAR:
         effect.gone = True
-
-
-def _moved(transform: str, effect: Effect) -> float:
-    """How far a transformation moves to the right; one up, or to no size, hides."""
-    right = 0.0
-    for part in transform.split(")")[:8]:
-        function, _, inside = part.strip().partition("(")
-        words = inside.replace(",", " ").split()[:3]
-        lengths = [pixels_of(word) for word in words]
-        if function in ("translate", "translatex", "translate3d") and lengths:
-            right += lengths[0]
-        if function == "translatey":
-            lengths = [0.0, *lengths]
-        if function.startswith("translate") and len(lengths) > 1 and lengths[1] <= _FAR:
-            effect.gone = True
-        if function.startswith("scale") and words and any(_is_faint(word) for word in words[:2]):
-            effect.gone = True
-    return right
 
 
 def _letters(rules: dict[str, str], effect: Effect) -> None:
     """What is inherited and may be undone inside: visibility and size."""
     if rules.get("visibility") in _VISIBILITY:
         effect.invisible = rules["visibility"] in ("hidden", "collapse")
+    if rules.get("letter-spacing", "").startswith("-") and pixels_of(rules["letter-spacing"]) <= _HEAPED:
+        effect.gone = True
     if "font-size" in rules:
         effect.size = _letter_size(rules["font-size"])
     elif "font" in rules:
@@ -355,7 +370,7 @@ def _letter_size(value: str) -> float | None:
     """Pixels; below nought, how many times the size around, the other way round; None as around."""
     number = number_of(value)
     if number is None:
-        return NORMAL if value in _SIZES else None
+        return NORMAL if value in _SIZES else _STEPS.get(value)
     if number[1] in _RELATIVE:
         return -number[0] * _RELATIVE[number[1]] if number[0] >= 0 else None
     if number[0] < 0 or (number[0] and not number[1]):

@@ -1,6 +1,6 @@
 """What one tag of HTML means by itself: Tag, read from the text between `<` and `>`.
 
-Hides the attributes: their syntax (quotes, entities, duplicates) and which of them say something about
+Hides the attributes: which of them say something about
 links, images, colours and visibility.  Nothing here knows what stands around a tag, so a tag read once
 may be remembered by its text; most tags of a mail repeat.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import ASKING, INVISIBLE, LOST, RAW, Element, end_element, start_element
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, SIZED, UNKNOWN, Effect
+from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
@@ -110,6 +110,8 @@ def bare_tag(text: str) -> Tag:
             tag = Tag(start_element(name))
             if tag.element.never_shown:
                 tag.effect = GONE
+            elif tag.element.folds:
+                tag.effect = OPENS if tag.name == "summary" else SHUT
             elif tag.element.is_cell:
                 tag.effect = CELL
         tag.evidence = _LINKS if tag.name == "a" else _PLAIN
@@ -122,10 +124,10 @@ def bare_tag(text: str) -> Tag:
 def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) -> Tag:
     """A bare tag with its attributes; the rules of a sheet count behind its own style."""
     if sheet is None:
-        return _ruled_tag(tag.element, attributes, None) if attributes else tag
+        return _ruled_tag(tag.element, attributes, None, None) if attributes else tag
     match = sheet.match(tag.name, attributes)
     if attributes or match.plain:
-        tag = _ruled_tag(tag.element, attributes, sheet.merged(match.plain))
+        tag = _ruled_tag(tag.element, attributes, sheet.merged(match.plain), sheet.variables)
         tag.match = match
     if not (match.asking or sheet.siblings) or tag.kind == RAW or not tag.name:
         return tag
@@ -149,13 +151,17 @@ def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
     found = asking.known.get(held)
     if found is None:
         rules = sheet.merged([*match.plain, *held])
-        found = asking.known[held] = _ruled_tag(tag.element, asking.attributes, rules)
+        found = _ruled_tag(tag.element, asking.attributes, rules, sheet.variables)
+        asking.known[held] = found
         found.match = match
     return found
 
 
 def _ruled_tag(
-    element: Element, attributes: dict[str, str], rules: tuple[Effect | None, Effect] | None
+    element: Element,
+    attributes: dict[str, str],
+    rules: tuple[Effect | None, Effect] | None,
+    variables: dict[str, str] | None,
 ) -> Tag:
     """A start tag with attributes and what rules say of it."""
     tag = Tag(element)
@@ -170,14 +176,17 @@ def _ruled_tag(
     if element.name == "style":
         kind = attributes.get("type", "").strip().lower()
         tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
-    tag.effect = _effect(tag, attributes, rules)
+    tag.effect = _effect(tag, attributes, rules, variables)
     if tag.evidence == _PLAIN and (tag.images or tag.colours):
         tag.evidence = NOTED
     return tag
 
 
 def _effect(
-    tag: Tag, attributes: dict[str, str], rules: tuple[Effect | None, Effect] | None
+    tag: Tag,
+    attributes: dict[str, str],
+    rules: tuple[Effect | None, Effect] | None,
+    variables: dict[str, str] | None,
 ) -> Effect | None:
     """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
     element = tag.element
@@ -186,12 +195,12 @@ def _effect(
         "style" not in attributes
         and "hidden" not in attributes
         and rules is None
-        and not (element.sized or element.never_shown)
+        and not (element.sized or element.never_shown or element.folds)
     ):
         return weakest
     colours: list[str] = []
-    style = decode(attributes.get("style", ""), True)
-    effect = style_effect(style, colours)
+    style = decode(attributes["style"], True) if "style" in attributes else ""
+    effect = style_effect(style, colours, variables=variables) if style else Effect()
     tag.colours = (*colours, *tag.colours)
     if rules is not None:
         if rules[0] is not None:
@@ -205,11 +214,31 @@ def _effect(
         element.sized and attributes.get("width", "").strip() == "0" == attributes.get("height", "").strip()
     ):
         effect.gone = True
+    if element.folds:
+        if element.name == "summary":
+            effect.opens = True
+        elif "open" not in attributes:
+            effect.shut = True
+    _settle(effect, element)
+    return effect if effect.changes() else None
+
+
+def _settle(effect: Effect, element: Element) -> None:
+    """Make it that of this element: what hides a box hides none in a line, a cell grows, a row has cells."""
     if element.is_cell:
         effect.cell = True
     elif element.holds_cells and effect.ground is not None:
         effect.cell_ground, effect.ground = effect.ground, None
-    return effect if effect.changes() else None
+    if effect.boxed is effect.shrunk is effect.clipped is effect.squeezed is None:
+        return
+    is_box = element.is_box if effect.boxed is None else effect.boxed
+    if effect.shrunk and (is_box or element.is_box):
+        effect.gone = True
+    if effect.clipped and is_box and (effect.boxed or not (element.is_cell or element.holds_cells)):
+        effect.gone = True
+    if effect.squeezed and not is_box and not element.is_cell:
+        effect.squeezed = None
+    effect.boxed = effect.shrunk = effect.clipped = None
 
 
 def _ruled(effect: Effect, strong: Effect, style: str) -> Effect:
@@ -279,101 +308,3 @@ def _address(value: str) -> str:
     if "\n" in value or "\t" in value or "\r" in value:
         value = value.translate(_NO_BREAKS)
     return value[:MAX_TARGET]
-
-
-def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
-    """The names of the attributes that mean something on an element."""
-    return element.wanted if sheet is None else element.wanted | sheet.attributes
-
-
-def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[str, str] | None:
-    """The attributes of meaning in a tag whose syntax is plain; None if it takes full_attributes to know.
-
-    Plain is: double quotes only, an even number, each opening one behind a `=`.
-    """
-    parts = text.split('"')
-    last = len(parts) - 1
-    if last & 1 or ("'" in text and any("'" in part for part in parts[::2])):
-        return None
-    for index in range(0, last, 2):
-        if parts[index][-1:] != "=":
-            return None
-    if sheet is None:
-        lower = text.lower()
-        for hint in element.hints:
-            if hint in lower:
-                break
-        else:
-            return {}
-    wanted = wanted_attributes(element, sheet)
-    found: dict[str, str] = {}
-    for index in range(0, last + 1, 2):
-        words = parts[index].split()
-        if not index and "/" in words.pop(0)[:-1]:
-            return None
-        quoted = words.pop() if index < last and words else "="
-        if words and not _add_bare(words, wanted, found):
-            return None
-        if index < last:
-            if quoted.find("=", 1) != len(quoted) - 1:
-                return None
-            name = quoted[:-1].lower()
-            if name in wanted and name not in found:
-                found[name] = parts[index + 1]
-    return found
-
-
-def _add_bare(words: list[str], wanted: frozenset[str], found: dict[str, str]) -> bool:
-    """Add attributes written without quotes; False if spaces around a `=` or a slash make them no words."""
-    for word in words:
-        name, equals, value = word.partition("=")
-        if (equals and not (name and value)) or ("/" in name and len(word) > 1):
-            return False
-        name = name.lower()
-        if name in wanted and name not in found:
-            found[name] = value
-    return True
-
-
-_SPACE = " \t\r\n\f"
-
-
-def full_attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
-    """The attributes from `start` on, and where the closing `>` stands (-1: nowhere) (HTML, 13.2.5.32)."""
-    found: dict[str, str] = {}
-    end = len(text)
-    while True:
-        while start < end and text[start] in " \t\r\n\f/":
-            start += 1
-        if start >= end:
-            return found, -1
-        if text[start] == ">":
-            return found, start
-        begin = start
-        start += 1  # a `=` may begin a name
-        while start < end and text[start] not in " \t\r\n\f/>=":
-            start += 1
-        name = text[begin : min(start, begin + MAX_NAME)].lower()
-        while start < end and text[start] in _SPACE:
-            start += 1
-        value = ""
-        if start < end and text[start] == "=":
-            value, start = _value(text, start + 1)
-            if start < 0:
-                return found, -1
-        if name in wanted and name not in found:
-            found[name] = value
-
-
-def _value(text: str, start: int) -> tuple[str, int]:
-    end = len(text)
-    while start < end and text[start] in _SPACE:
-        start += 1
-    quote = text[start : start + 1]
-    if quote in ("'", '"'):
-        stop = text.find(quote, start + 1)
-        return text[start + 1 : stop], stop + 1 if stop >= 0 else -1
-    stop = start
-    while stop < end and text[stop] not in " \t\r\n\f>":
-        stop += 1
-    return text[start:stop], stop

@@ -1,0 +1,116 @@
+"""Values of CSS that are worked out: calculated, and with the variables in them replaced.
+
+Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loaded when a style has one.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.html_css import PIXELS, number_of
+
+MAX_CALCULATION = 200  # characters of one that is worked out
+MAX_VARIABLE = 1_000  # characters of a value with its variables replaced
+MAX_VARIABLES = 1_000  # that are known of a page
+MAX_REPLACED = 20  # variables in one value
+_SIGNS = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+def calculated(value: str) -> tuple[float, str] | None:
+    """Number and unit of a calculation; pixels where units are mixed, None if it is none."""
+    if len(value) > MAX_CALCULATION:
+        return None
+    for sign in "(),*/":
+        value = value.replace(sign, f" {sign} ")
+    units: set[str] = set()
+    try:
+        found, rest = _sum(value.split(), units, 0)
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError):
+        return None
+    if rest:
+        return None
+    units.discard("")
+    if len(units) != 1:
+        return found, "px" if units else ""
+    unit = units.pop()
+    return found / _unit(unit), unit
+
+
+def _sum(words: list[str], units: set[str], least: int) -> tuple[float, list[str]]:
+    """The value of what operators of this strength, or stronger ones, hold together; and what is left."""
+    value, words = _term(words, units)
+    while words and _SIGNS.get(words[0], -1) > least:
+        sign = words[0]
+        other, words = _sum(words[1:], units, _SIGNS[sign])
+        value = {"+": value + other, "-": value - other, "*": value * other, "/": value / (other or 1e-9)}[
+            sign
+        ]
+    return value, words
+
+
+def _term(words: list[str], units: set[str]) -> tuple[float, list[str]]:
+    word, words = words[0], words[1:]
+    if word in ("calc", "min", "max", "clamp", "-webkit-calc"):
+        values, words = _list(words[1:], units)
+        if word == "clamp":
+            return max(values[0], min(values[1], values[2])), words
+        return (max if word == "max" else min)(values), words
+    if word == "(":
+        values, words = _list(words, units)
+        return values[0], words
+    number = number_of(word)
+    if number is None:
+        raise ValueError(word)
+    units.add(number[1])
+    return number[0] * _unit(number[1]), words
+
+
+def _unit(name: str) -> float:
+    """Pixels; a share is one of the width of a mail."""
+    return 6.0 if name == "%" else PIXELS.get(name) or 1.0
+
+
+def _list(words: list[str], units: set[str]) -> tuple[list[float], list[str]]:
+    """The values up to the bracket that closes."""
+    value, words = _sum(words, units, 0)
+    values = [value]
+    while words[0] == ",":
+        value, words = _sum(words[1:], units, 0)
+        values.append(value)
+    if words[0] != ")":
+        raise ValueError(words[0])
+    return values, words[1:]
+
+
+def replaced(value: str, variables: dict[str, str]) -> str | None:
+    """A value with the variables in it replaced; None if one of them has no value."""
+    for _ in range(MAX_REPLACED):
+        before, found, rest = value.rpartition("var(")
+        if not found:
+            return value
+        inside, _, behind = rest.partition(")")
+        name, comma, fallback = inside.partition(",")
+        known = variables.get(name.strip(), fallback.strip() if comma else None)
+        if known is None or len(before) + len(known) + len(behind) > MAX_VARIABLE:
+            return None
+        value = before + known + behind
+    return None
+
+
+def with_variables(rules: dict[str, str], variables: dict[str, str]) -> dict[str, str]:
+    """Declarations with their variables replaced; one without value is as if it were unset."""
+    return {
+        name: (replaced(value, variables) or "unset") if "var(" in value else value
+        for name, value in rules.items()
+        if not name.startswith("--")
+    }
+
+
+def variables_of(css: str) -> dict[str, str]:
+    """The variables that a style or a sheet sets, whatever for: the last value of each name."""
+    found = {}
+    for declaration in css.lower().replace("{", ";").replace("}", ";").split(";"):
+        name, colon, value = declaration.partition(":")
+        if colon and name.strip().startswith("--"):
+            found[name.strip()] = value.partition("!")[0].strip()
+            if len(found) >= MAX_VARIABLES:
+                break
+    return found

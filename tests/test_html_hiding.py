@@ -1,0 +1,174 @@
+"""Ways of a style to hide a text that few mails have, and ways that only look like one."""
+
+import pytest
+
+from nbspam.mail.html import read_html
+
+HIDDEN_BY = [
+    "opacity:calc(0)",
+    "opacity:1%",
+    "filter:blur(20px)",
+    "filter:contrast(0)",
+    "filter:brightness(99)",
+    "mask:linear-gradient(transparent,transparent)",
+    "-webkit-mask-image:linear-gradient(transparent,transparent)",
+    "mix-blend-mode:lighten",
+    "clip-path:polygon(0 0,0 0,0 0)",
+    "clip-path:ellipse(0 0)",
+    "clip-path:inset(0 100% 0 0)",
+    "clip-path:inset(60% 50%)",
+    "clip-path:inset(9999px)",
+    "position:absolute;clip:rect(5px,5px,5px,5px)",
+    "transform:scale3d(0,0,0)",
+    "transform:rotateX(90deg)",
+    "transform:matrix(0,0,0,0,0,0)",
+    "transform:matrix(1,0,0,1,-9999,0)",
+    "transform:translate3d(0,-9999px,0)",
+    "scale:0",
+    "translate:-9999px",
+    "rotate:y 90deg",
+    "position:absolute;left:calc(0px - 9999px)",
+    "position:absolute;inset:0 0 0 -9999px",
+    "position:absolute;inset-inline-start:-9999px",
+    "position:fixed;top:9999px",
+    "margin-inline-start:-9999px",
+    "max-height:calc(0px);overflow:hidden",
+    "height:0;overflow:auto",
+    "height:0;overflow-y:scroll",
+    "block-size:0;overflow:hidden",
+    "inline-size:0;overflow:clip",
+    "contain:strict",
+    "font-size:calc(1px*0)",
+    "font-size:clamp(0px,0px,0px)",
+    "font-size:min(0px,10px)",
+    "font-size:max(calc((1px - 1px)*3),0px)",
+    "font-size-adjust:0",
+    "letter-spacing:-1em",
+    "-webkit-text-security:disc",
+    "display:table-column",
+    "--x:none;display:var(--x)",
+    "display:var(--y,none)",
+    "--a:var(--b);--b:0;font-size:var(--a)",
+    "color:hwb(0 100% 0%)",
+    "color:lab(100% 0 0)",
+    "color:oklch(100% 0 0)",
+    "color:color(srgb 1 1 1)",
+    "color:color-mix(in srgb,white,white)",
+    "color:light-dark(#fff,#000)",
+    "color:canvas",
+    "color:rgb(none none none / 0)",
+    "background:oklab(0.628 0.225 0.126);color:#f00",
+    "background:lab(54.3 80.8 69.9);color:red",
+    "background:hwb(120 0% 0%);color:lime",
+    "background:linear-gradient(#fff,rgb(250,250,250) 50%);color:#fff",
+]
+
+
+@pytest.mark.parametrize("style", HIDDEN_BY)
+def test_a_style_hides(style: str) -> None:
+    assert read_html(f'<p style="{style}">X').visible.strip() == ""
+    assert read_html(f"<style>p{{{style}}}</style><p>X").visible.strip() == ""
+
+
+SEEN_WITH = [
+    "display:none;display:var(--x)",
+    "height:0;padding-top:50px;overflow:hidden",
+    "height:calc(100% - 5px);overflow:hidden",
+    "width:calc(100% - 100px);overflow:hidden",
+    "clip-path:inset(10%)",
+    "clip-path:polygon(0 0,100% 0,100% 100%)",
+    "opacity:.5",
+    "filter:blur(1px)",
+    "filter:brightness(1.2)",
+    "mask:linear-gradient(black,transparent)",
+    "rotate:90deg",
+    "transform:rotate(90deg)",
+    "transform:matrix(1,0,0,1,10,10)",
+    "position:relative;inset:0",
+    "letter-spacing:-1px",
+    "font-size:calc(8px + 1em)",
+    "font-size:calc(",
+    "font-size:calc(1px/0px)",
+    "color:hwb(0 0% 100%)",
+    "color:lab(20% 30 30)",
+    "color:-webkit-link()",
+    "-webkit-text-fill-color:transparent;-webkit-text-stroke:1px black",
+    "background:linear-gradient(#000,#fff);color:#fff",
+    "position:absolute;left:-9999px;transform:translateX(9999px)",
+]
+
+
+@pytest.mark.parametrize("style", SEEN_WITH)
+def test_a_style_does_not_hide(style: str) -> None:
+    assert read_html(f'<p style="{style}">see').visible.strip() == "see"
+
+
+OF_THE_ELEMENT = [
+    ("an element in a line has no height", "<span style='height:0;overflow:hidden'>see</span>"),
+    ("nor is it scaled", "<b style='transform:scale(0)'>see</b>"),
+    ("nor indented", "<b style='text-indent:-9999px'>see</b>"),
+    ("a block in a line", "<div style='display:inline;height:0;overflow:hidden'>see</div>"),
+    ("a cell grows", "<table><td style='max-height:0;overflow:hidden'>see</table>"),
+    ("a table grows", "<table style='height:0;overflow:hidden'><td>see</table>"),
+]
+
+
+@pytest.mark.parametrize(("why", "page"), OF_THE_ELEMENT, ids=[row[0] for row in OF_THE_ELEMENT])
+def test_what_hides_a_box_does_not_hide(why: str, page: str) -> None:
+    assert read_html(page).visible.strip() == "see"
+
+
+@pytest.mark.parametrize("box", ["display:inline-block", "display:block", "float:left", "position:absolute"])
+def test_an_element_in_a_line_is_cut_off_once_it_is_a_box(box: str) -> None:
+    assert read_html(f"<b style='{box};width:0;overflow:hidden'>X</b>").visible == ""
+
+
+def test_opacity_is_multiplied() -> None:
+    once, *_ = words = ["<i style='opacity:.4'>"] * 3
+    assert read_html(once + "see").visible == "see"
+    assert read_html("".join(words) + "X").visible == ""
+
+
+def test_letters_that_get_smaller_and_smaller_vanish() -> None:
+    assert read_html("<b style='font-size:smaller'>" * 4 + "see").visible == "see"
+    assert read_html("<b style='font-size:smaller'>" * 20 + "X").visible == ""
+
+
+def test_a_variable_is_known_wherever_it_is_set() -> None:
+    assert read_html("<div style='--c:#fff'><p style='color:var(--c)'>X").visible.strip() == ""
+    assert read_html("<style>p{display:var(--x)}:root{--x:none}</style><p>X").visible.strip() == ""
+    assert read_html("<p style='color:var(--c)'>see").visible.strip() == "see"
+
+
+DETAILS = [
+    ("only the summary", "<details><summary>see</summary>X</details>", "see"),
+    ("open", "<details open><summary>see</summary>it</details>", "see it"),
+    ("without summary", "<details>X</details>see", "see"),
+    ("the first summary only", "<details><summary>see</summary><summary>X</summary></details>", "see"),
+    ("a summary behind text", "<details>X<summary>see</summary>X</details>", "see"),
+    ("a summary that is no child", "<details><div><summary>X</summary></div></details>", ""),
+    ("a summary in formatting", "<details><b><summary>X</summary></b></details>", ""),
+    (
+        "details in closed ones",
+        "<details><summary>see</summary><details open><summary>X</summary>X</details></details>",
+        "see",
+    ),
+    ("formatting that ends in a summary", "<b><details><summary></b>see</summary>X</details>", "see"),
+    ("a summary alone", "<summary>see</summary>", "see"),
+    ("with a sheet that asks", "<style>p summary{color:red}</style><details><summary>see</summary>X", "see"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "seen"), DETAILS, ids=[row[0] for row in DETAILS])
+def test_of_details_a_reader_sees(why: str, page: str, seen: str) -> None:
+    assert " ".join(read_html(page).visible.split()) == seen
+
+
+@pytest.mark.parametrize("name", ["symbol", "clipPath", "mask", "pattern"])
+def test_what_a_drawing_keeps_for_later_is_hidden(name: str) -> None:
+    assert read_html(f"<svg><{name}><text>X</text></{name}></svg>").visible == ""
+    assert read_html(f"<{name}>see</{name}>").visible == "see"
+
+
+def test_a_phantom_of_a_formula_takes_only_room() -> None:
+    assert read_html("<math><mphantom><mi>X</mi></mphantom></math>").visible == ""
