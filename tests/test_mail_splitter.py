@@ -337,12 +337,25 @@ PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
         (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
         (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
         (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
-        (tree("mixed", tree("alternative", PLAIN, PLAIN), HTML), [False, False, False]),
+        (tree("mixed", tree("alternative", PLAIN, PLAIN), HTML), [True, False, False]),
         (tree("mixed", PLAIN, HTML), [False, False]),
-        (tree("alternative", HTML, HTML), [False, False]),
+        (tree("alternative", HTML, HTML), [True, False]),
+        (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
+        (tree("alternative", PLAIN, "text/enriched\n\nx\n"), [False, True]),
+        (tree("alternative", PLAIN, tree("mixed", HTML, PLAIN)), [True, False, False]),
+        (tree("related", HTML, PLAIN), [False, True]),
+        (tree("related", HTML, HTML, "text/css\n\nx\n"), [False, True, True]),
+        (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
+        (tree("related", HTML, PLAIN).replace('"\n', '"; start=x\n', 1), [False, False]),
         (PLAIN, [False]),
     ],
 )
-def test_html_replaces_the_other_texts_of_its_alternatives(mail, expected):
+def test_a_part_that_readers_choose_replaces_the_others(mail, expected):
     message = parse(f"Subject: s\nContent-Type: {mail}".encode())
     assert [part.is_replaced for part in message.parts] == expected
+
+
+def test_lines_that_a_deleted_blank_joins_are_joined():
+    mail = b"Content-Type: text/plain; format=flowed; delsp=yes\n\npea \nrs for  \nsale\n-- \nme\n"
+    assert parse(mail).parts[0].text == "pears for sale\n--\nme\n"
+    assert parse(mail.replace(b"delsp=yes", b"delsp=no")).parts[0].text.startswith("pea \nrs")

@@ -347,7 +347,8 @@ ALTERNATIVE = (
         (b"pears for sale", b"<p>pears for <b>sale</b>", ["pears", "for", "sale"], False),
         (b"pears for sale http://lake.example", b"<p>pears for sale", ["pears", "for", "sale"], False),
         (b"minutes of our meeting", b"<p>pears for sale", ["pears", "for", "sale"], True),
-        (b"pears for sale", b"<img src=http://lake.example/1.png>", ["pears", "for", "sale"], False),
+        (b"pears for sale", b"<img src=http://lake.example/1.png>", [], True),
+        (b"pears for sale", b"<p> </p>", ["pears", "for", "sale"], False),
         (b"", b"<p>pears", ["pears"], False),
     ],
 )

@@ -123,7 +123,9 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     if kind.startswith(("text/", "message/")) or _is_hidden_html(kind, payload):
-        _read_text(part, payload, allowance)
+        # RFC 3676, 4: a blank at the end of a line joins it with the next, and goes.
+        joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
+        _read_text(part, payload, joins_lines, allowance)
     return parts
 
 
@@ -143,12 +145,14 @@ def _is_hidden_html(kind: str, payload: bytes) -> bool:
     return kind.startswith("application/") and payload[:200].lstrip().lower().startswith(_HTML_FILE_STARTS)
 
 
-def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
+def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
     label = part.declared_charset
     html = part.content_type in ("text/html", "application/xhtml+xml")
     if html and not label and not payload.isascii():
         label = _meta_charset(payload)
     part.text, part.charset = decode(payload, label, allowance)
+    if joins_lines:
+        part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
     if not html:
         start = part.text[:200].lstrip()
         html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)

@@ -22,7 +22,7 @@ class Part:
     size_bytes       : of the decoded payload
     text             : decoded text; for HTML its source; "" if no reader would show it as text
     is_html          : declared as HTML, or plainly begins as HTML
-    is_replaced      : a text that is not shown, for an HTML part is an alternative to it
+    is_replaced      : a text that is not shown: readers show another part instead of it
     embedded_headers : the fields of the embedded message that begins with this part
     payload_magic    : the first 16 bytes of the decoded payload
     """

@@ -27,10 +27,10 @@ _ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x
 class _Multipart:
     """An open multipart: delimiter b"" means it is still to be guessed."""
 
-    __slots__ = ("alternative", "default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
+    __slots__ = ("choice", "default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
 
     def __init__(self, delimiter: bytes, default_type: str, encoding: str, start: int, depth: int) -> None:
-        self.alternative = 0  # the number of this multipart/alternative; 0: another multipart
+        self.choice = 0  # the number of this multipart if readers show one of its parts; 0: they show all
         self.delimiter = delimiter
         self.default_type = default_type
         self.encoding = encoding
@@ -52,7 +52,7 @@ class _Scan:
         self.blank = -1  # offset of an empty line, found before and still ahead
         self.opening = ""  # default type of the part that begins at position
         self.leaf: Entity | None = None
-        self.inside: list[int] = []  # the numbers of the multipart/alternatives that the leaf is in
+        self.inside: list[tuple[int, int]] = []  # of each choice that the leaf is in, which part of it
         self.multiparts: list[_Multipart] = []
         self.active: dict[bytes, tuple[int, bool]] = {}
 
@@ -108,14 +108,14 @@ def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
 class Splitter:
     """Takes one body apart and fills a Message."""
 
-    __slots__ = ("allowance", "alternatives", "embedded", "inside", "message", "scans")
+    __slots__ = ("allowance", "choices", "embedded", "inside", "message", "scans")
 
     def __init__(self, message: Message, allowance: Allowance) -> None:
         self.message = message
         self.allowance = allowance
         self.scans: list[_Scan] = []
-        self.alternatives = 0  # multipart/alternatives met
-        self.inside: list[list[int]] = []  # of each part of the message, which of them it is in
+        self.choices: list[bool] = []  # of each multipart met of which one part is shown: is it the first
+        self.inside: list[list[tuple[int, int]]] = []  # of each part of the message, as of its leaf
         self.embedded: list[tuple[str, str]] = []  # fields waiting for the part that begins a message
 
     def run(self, entity: Entity, body: bytes) -> None:
@@ -133,15 +133,26 @@ class Splitter:
                 self._advance(scan)
         if self.embedded or not self.message.parts:  # parts there were, but nothing in them
             self._finish_leaf(_Scan(b"", 0), Entity({}, "text/plain", self.allowance), 0, 0)
-        if self.alternatives:
+        if self.choices:
             self._mark_replaced()
 
     def _mark_replaced(self) -> None:
-        """Of alternatives, readers show the HTML, wherever it stands."""
-        parts = self.message.parts
-        of_html = {n for part, inside in zip(parts, self.inside, strict=True) if part.is_html for n in inside}
-        for part, inside in zip(parts, self.inside, strict=True):
-            part.is_replaced = bool(part.text) and not part.is_html and not of_html.isdisjoint(inside)
+        """Of alternatives readers show the last with HTML, else the last text; of related parts the first."""
+        shown: dict[int, tuple[bool, int]] = {}  # of each choice: whether it is HTML, and which part
+        texts = [
+            (part, inside)
+            for part, inside in zip(self.message.parts, self.inside, strict=True)
+            if part.text and (part.is_html or part.content_type == "text/plain")
+        ]
+        for part, inside in texts:
+            for number, child in inside:
+                first = self.choices[number - 1]
+                if number not in shown or (not first and (part.is_html, child) > shown[number]):
+                    shown[number] = part.is_html, child
+        for part, inside in zip(self.message.parts, self.inside, strict=True):
+            part.is_replaced = bool(part.text) and any(
+                number in shown and child != shown[number][1] for number, child in inside
+            )
 
     def _open(self, scan: _Scan) -> None:
         """Read the header block of the part that begins at the scan's position."""
@@ -182,7 +193,7 @@ class Splitter:
             self.allowance.parts -= 1
             scan.position = start
             scan.leaf = entity
-            scan.inside = [outer.alternative for outer in scan.multiparts if outer.alternative]
+            scan.inside = [(outer.choice, outer.opened) for outer in scan.multiparts if outer.choice]
             multipart = entity.content_type.startswith("multipart/")
             if not multipart and (entity.content_type not in MESSAGES or entity.encoding in _ENCODED):
                 return
@@ -219,9 +230,10 @@ class Splitter:
                 return
         default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, entity.encoding, start, depth)
-        if entity.content_type == "multipart/alternative":
-            self.alternatives += 1
-            multipart.alternative = self.alternatives
+        is_related = entity.content_type == "multipart/related" and "start" not in entity.parameters
+        if is_related or entity.content_type == "multipart/alternative":
+            self.choices.append(is_related)
+            multipart.choice = len(self.choices)
         scan.push(multipart)
 
     def _advance(self, scan: _Scan) -> None:

@@ -55,9 +55,10 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
 def _read_replaced(parts: list[Part], body: list[str], structure: list[str], readings: list[Reading]) -> None:
     """Texts for which a reader shows HTML: read where that shows no word, else only compared with it.
 
-    Words that nobody sees would cost a spammer nothing (docs/experiments/body.md).
+    Words that nobody sees would cost a spammer nothing (docs/experiments/body.md); nor would they beside a
+    picture, or a link, that is all there is to see.
     """
-    if not body:
+    if not body and not any(html.images or html.links for _, _, _, html in readings if html is not None):
         for part in parts:
             _read_text(part, body, structure, readings)
         return
