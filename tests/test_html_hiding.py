@@ -172,3 +172,56 @@ def test_what_a_drawing_keeps_for_later_is_hidden(name: str) -> None:
 
 def test_a_phantom_of_a_formula_takes_only_room() -> None:
     assert read_html("<math><mphantom><mi>X</mi></mphantom></math>").visible == ""
+
+
+TOLD = [
+    ("a button", "<input type=submit value='see it'>", "see it"),
+    ("a field", "<input value=see>it", "see it"),
+    ("an empty field", "<input type=text placeholder=see>", "see"),
+    ("a group of choices", "<select><optgroup label=see><option>it</select>", "see it"),
+    ("nothing of a hidden field", "<input type=hidden value=X>see", "see"),
+    ("nothing of a box to tick", "<input type=checkbox value=X>see", "see"),
+    ("nothing of a field that is not displayed", "<p style=display:none><input value=X></p>see", "see"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "seen"), TOLD, ids=[row[0] for row in TOLD])
+def test_attributes_show(why: str, page: str, seen: str) -> None:
+    assert " ".join(read_html(page).visible.split()) == seen
+
+
+LINKS = [
+    ("a refresh", "<meta http-equiv=refresh content='0;url=http://x.example/a'>", "http://x.example/a"),
+    ("in quotes", "<meta http-equiv=Refresh content='0; URL=\"http://x.example/a\"'>", "http://x.example/a"),
+    ("without url=", "<meta http-equiv=refresh content='1,http://x.example/a'>", "http://x.example/a"),
+    ("in references", "<meta http-equiv=&#114;efresh content='0;url=//x.example'>", "//x.example"),
+    ("relative to a base", "<base href=http://x.example/a/b.html><a href=c>", "http://x.example/a/c"),
+    ("a base that comes later", "<a href=c?d=1></a><base href=http://x.example>", "http://x.example/c?d=1"),
+    ("from the root", "<base href=http://x.example/a/b><a href=/c>", "http://x.example/c"),
+    ("another host", "<base href=https://x.example/a/b><a href=//y.example/c>", "https://y.example/c"),
+    (
+        "the first base",
+        "<base href=http://x.example/><base href=http://y.example/><a href=c>",
+        "http://x.example/c",
+    ),
+    (
+        "an address that needs no base",
+        "<base href=http://x.example/><a href=mailto:a@b.example>",
+        "mailto:a@b.example",
+    ),
+    ("a place on the page", "<base href=http://x.example/><a href=#top>", "#top"),
+    ("a relative base", "<base href=/a/><a href=c>", "c"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "target"), LINKS, ids=[row[0] for row in LINKS])
+def test_a_link_leads_to(why: str, page: str, target: str) -> None:
+    assert [found for found, _ in read_html(page).links] == [target]
+
+
+def test_a_picture_stands_at_its_base() -> None:
+    assert read_html("<base href=http://x.example/a/><img src=b.png>").images == ["http://x.example/a/b.png"]
+
+
+def test_a_refresh_to_the_same_page_leads_nowhere() -> None:
+    assert read_html("<meta http-equiv=refresh content=5><meta name=refresh content=6>").links == []

@@ -513,3 +513,11 @@ def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
         for memory in memories():
             memory.clear()
         assert all_tokens(bag(path.read_bytes())) == tokens
+
+
+@pytest.mark.parametrize("kind", [b"plain", b"html"])
+def test_letters_turned_round_are_read_as_they_are_seen(kind: bytes) -> None:
+    mail = "buy \u202esraep elas\u202c now\n\u202eeht ekal\n".encode()
+    found = bag(b"Content-Type: text/" + kind + b"; charset=utf-8\n\n" + mail)
+    assert found.body == ["buy", "sale", "pears", "now", "lake", "the"]
+    assert "zero-width=#" in found.structure

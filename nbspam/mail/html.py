@@ -54,6 +54,7 @@ from nbspam.mail.html_tags import (
     NOTHING,
     UNENDED,
     Tag,
+    absolute,
     attributed_tag,
     bare_tag,
 )
@@ -100,7 +101,19 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link", "link_text", "noted"),
+        *(
+            "base",
+            "gave_up",
+            "hidden",
+            "html",
+            "in_form",
+            "in_link",
+            "known",
+            "late",
+            "link",
+            "link_text",
+            "noted",
+        ),
         *("open", "page", "pieces", "raw", "root", "start", "visible"),
     )
 
@@ -115,7 +128,7 @@ class _Reader:
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
         self.late = False  # a sheet came behind text, or inside of elements that it may concern
         self.known = _remembered if page is None else {}
-        self.raw = ""
+        self.raw = self.base = ""  # base: what relative addresses begin with
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
         self.gave_up = self.in_form = self.in_link = False
@@ -189,6 +202,9 @@ class _Reader:
         for tag in self.noted:
             html.colours.extend(tag.colours)
             html.images.extend(tag.images)
+        if self.base:
+            html.links = [(absolute(target, self.base), text) for target, text in html.links]
+            html.images = [absolute(source, self.base) for source in html.images]
         html.visible = "".join([*self.visible, self.pieces.rest()])
         html.hidden = "".join(self.hidden)
         html.title = html.title.strip()
@@ -289,6 +305,8 @@ class _Reader:
 
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
+        if tag.shown:
+            (self.hidden if state.hidden else self.visible).append(f" {tag.shown}\n")
         return self._turn_link(tag, state) if tag.evidence > NOTED else state
 
     def _turn_link(self, tag: Tag, state: State) -> State:
@@ -301,6 +319,8 @@ class _Reader:
             self.link = tag.link
             self.link_text = self.hidden if state.hidden else self.visible
             self.start = len(self.link_text)
+        elif tag.name == "base":
+            self.base = self.base or tag.link or ""
         elif tag.link is not None:
             self.html.links.append((tag.link, ""))
         return state
@@ -338,7 +358,11 @@ class _Reader:
         attributes = plain_attributes(text, tag.element, sheet) if ended else None
         memorable = attributes is not None
         if attributes is None:
-            attributes, end = self._read_attributes(met, text, tag)
+            wanted = wanted_attributes(tag.element, sheet)
+            if self.gave_up:
+                attributes, end = full_attributes(text, wanted)
+            else:
+                attributes, end = self.pieces.attributes(met, text, wanted)
             memorable = ended != "" and end == len(text)
             if not memorable and not self.gave_up:
                 if end < 0:
@@ -356,20 +380,6 @@ class _Reader:
                 self.known.clear()
             self.known[text] = tag
         return tag, rest
-
-    def _read_attributes(self, met: int, text: str, tag: Tag) -> tuple[dict[str, str], int]:
-        """Attributes, and the end of the tag counted from its begin (-1: it never ends)."""
-        wanted = wanted_attributes(tag.element, self.page.sheet)
-        begin = 1
-        while begin < len(text) and text[begin] not in " \t\r\n\f/":
-            begin += 1
-        if self.gave_up:
-            return full_attributes(text, begin, wanted)
-        whole, offset = self.pieces.text, self.pieces.locate(met)
-        if whole.find(">", offset) < 0:
-            return {}, -1
-        attributes, end = full_attributes(whole, offset + begin, wanted)
-        return attributes, end - offset if end >= 0 else -1
 
     def _behind_declaration(self, piece: str) -> str:
         """The text behind a comment, a doctype, or what a browser takes for a comment."""

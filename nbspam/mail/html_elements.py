@@ -48,6 +48,7 @@ _FOLDS = _words("details summary")
 _GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
 _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")
+_MORE = {"base": "href", "meta": "http-equiv content", "optgroup": "label"}
 # What stands in these is for programs that do not know them, or is shown only after a click.
 _NEVER_SHOWN = _words("template datalist rp video audio canvas meter progress dialog")
 # These are not shown inside of an element; elsewhere they are unknown elements like any other.
@@ -163,7 +164,7 @@ def start_element(name: str) -> Element:
     if element.link:
         more = "href action"
     elif element.source:
-        more = "src"
+        more = "src type value placeholder" if name == "input" else "src"
     elif element.sized:
         more = "width height"
     elif name == "body":
@@ -174,9 +175,13 @@ def start_element(name: str) -> Element:
         more = "open"
     elif name == "style":
         more = "media type"
+    elif name in _MORE:
+        more = _MORE[name]
     if more:
         element.wanted = GENERAL | _words(more)
         element.hints = (*more.split(), *element.hints)
+    if name == "meta":  # every page has some; one may lead away from it
+        element.hints = ("refresh", "&")
     return element
 
 

@@ -43,6 +43,15 @@ class Pieces:
         self._index = index
         return self._offset
 
+    def attributes(self, met: int, text: str, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
+        """Attributes of the tag that a piece begins with, and its end counted from its begin (-1: never)."""
+        offset = self.locate(met)
+        if self.text.find(">", offset) < 0:
+            return {}, -1
+        begin = _end_of_name(text)
+        attributes, end = _attributes(self.text, offset + begin, wanted)
+        return attributes, end - offset if end >= 0 else -1
+
     def _next(self) -> str | None:
         self._skipped += 1
         return next(self.walk, None)
@@ -165,7 +174,19 @@ def _add_bare(words: list[str], wanted: frozenset[str], found: dict[str, str]) -
 _SPACE = " \t\r\n\f"
 
 
-def full_attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
+def _end_of_name(text: str) -> int:
+    end = 1
+    while end < len(text) and text[end] not in " \t\r\n\f/":
+        end += 1
+    return end
+
+
+def full_attributes(text: str, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
+    """The attributes of a tag, and where the closing `>` stands (-1: nowhere), within its own text."""
+    return _attributes(text, _end_of_name(text), wanted)
+
+
+def _attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
     """The attributes from `start` on, and where the closing `>` stands (-1: nowhere) (HTML, 13.2.5.32)."""
     found: dict[str, str] = {}
     end = len(text)

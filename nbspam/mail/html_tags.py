@@ -22,6 +22,8 @@ MAX_TARGET = 4_096  # characters of a link or image address that are kept
 MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
 
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_TELLING = frozenset(("base", "input", "meta", "optgroup"))
+_WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
 
@@ -44,6 +46,7 @@ class Tag:
             "medium",
             "name",
             "room",
+            "shown",
         ),
     )
 
@@ -59,6 +62,7 @@ class Tag:
         self.colours: tuple[str, ...] = ()
         self.evidence = _PLAIN
         self.medium = ""  # of a sheet of styles: for whom it is
+        self.shown = ""  # text in its attributes that a reader sees
         self.match: Match | None = None  # what the sheet of the page says of it, if there is one
         self.asking: Asking | None = None  # of kind ASKING: what it is depends on where it stands
 
@@ -133,12 +137,8 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
         return tag
     asking = Tag(tag.element)
     asking.kind, asking.asking, asking.match = ASKING, Asking(tag, attributes), match
-    asking.link, asking.images, asking.colours, asking.evidence = (
-        tag.link,
-        tag.images,
-        tag.colours,
-        tag.evidence,
-    )
+    asking.link, asking.images, asking.colours = tag.link, tag.images, tag.colours
+    asking.shown, asking.evidence = tag.shown, tag.evidence
     return asking
 
 
@@ -176,10 +176,53 @@ def _ruled_tag(
     if element.name == "style":
         kind = attributes.get("type", "").strip().lower()
         tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
+    elif element.name in _TELLING and attributes:
+        _tell(tag, attributes)
     tag.effect = _effect(tag, attributes, rules, variables)
-    if tag.evidence == _PLAIN and (tag.images or tag.colours):
+    if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
         tag.evidence = NOTED
     return tag
+
+
+def _tell(tag: Tag, attributes: dict[str, str]) -> None:
+    """What attributes of these elements show to a reader, or where they lead him."""
+    name = tag.name
+    if name == "input":
+        kind = decode(attributes.get("type", ""), True).strip().lower()
+        text = attributes.get("value") or attributes.get("placeholder") or ""
+        tag.shown = "" if kind in _WITHOUT_TEXT else decode(text, True)
+    elif name == "optgroup":
+        tag.shown = decode(attributes.get("label", ""), True)
+    elif name == "base":
+        tag.link = _address(attributes.get("href", ""))
+    elif decode(attributes.get("http-equiv", ""), True).strip().lower() == "refresh":
+        target = _address(attributes.get("content", "")).replace(",", ";", 1).partition(";")[2].strip()
+        if target[:3].lower() == "url":
+            target = target[3:].lstrip(" =")
+        tag.link = target.strip("'\" ") or None
+    if tag.link is not None:
+        tag.evidence = _LINKS
+
+
+def absolute(address: str, base: str) -> str:
+    """Where an address leads on a page with this `base` (RFC 3986, 5.2, without dot segments)."""
+    scheme, colon, rest = base.partition("://")
+    if (
+        not colon
+        or not address
+        or address[0] == "#"
+        or address.partition(":")[0].isalpha()
+        and ":" in address
+    ):
+        return address
+    address = address.replace("\\", "/")
+    if address.startswith("//"):
+        return f"{scheme}:{address}"
+    host, slash, path = rest.partition("/")
+    folder = path.partition("?")[0].partition("#")[0].rpartition("/")[0]
+    if address[0] == "/":
+        return f"{scheme}://{host}{address}"
+    return f"{scheme}://{host}/{folder}{'/' if folder else ''}{address}"
 
 
 def _effect(

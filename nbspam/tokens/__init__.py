@@ -80,6 +80,10 @@ def _read_text(part: Part, body: list[str], structure: list[str], readings: list
         text = html.visible
         if html.title:
             structure.extend(["title=" + word for word in words(html.title, 100)])
+    if "\u202e" in text:
+        from nbspam.tokens.unicode_words import turned  # rare
+
+        text = turned(text)
     text, urls = cut_urls(text)
     for url in urls:
         structure.extend(url_tokens(url))

@@ -102,6 +102,16 @@ def has_zero_width(text: str) -> bool:
     return not text.isascii() and len(text) > 1 and any(character in text[1:] for character in ZERO_WIDTH)
 
 
+def turned(text: str) -> str:
+    """The text with each run behind U+202E, up to U+202C or the end of the line, in the order it is seen."""
+    first, *pieces = text.split("\u202e")
+    found = [first]
+    for piece in pieces:
+        run = piece.partition("\n")[0].partition("\u202c")[0]
+        found += ["\u202e", run[::-1], piece[len(run) :]]
+    return "".join(found)
+
+
 def normalised(text: str) -> str:
     """NFKC and case folding, after runs of combining marks are cut to MAX_MARKS.
 
