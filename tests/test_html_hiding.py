@@ -137,6 +137,7 @@ def test_letters_that_get_smaller_and_smaller_vanish() -> None:
 def test_a_variable_is_known_wherever_it_is_set() -> None:
     assert read_html("<div style='--c:#fff'><p style='color:var(--c)'>X").visible.strip() == ""
     assert read_html("<style>p{display:var(--x)}:root{--x:none}</style><p>X").visible.strip() == ""
+    assert read_html("<style>:root{--x:none}</style><p style='display:var(--x)'>X").visible.strip() == ""
     assert read_html("<p style='color:var(--c)'>see").visible.strip() == "see"
 
 

@@ -107,7 +107,7 @@ class Sheet:
             if blocks:
                 self._end_block(*blocks[-1], own, colours)
             self._end_block(*_block(selectors, blocks), body, colours)
-        return bool(self._rules)
+        return bool(self._rules or self.variables)
 
     def set_variables(self, css: str) -> None:
         from nbspam.mail.html_values import MAX_VARIABLES, variables_of  # rare

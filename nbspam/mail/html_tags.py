@@ -211,14 +211,13 @@ def absolute(address: str, base: str) -> str:
         not colon
         or not address
         or address[0] == "#"
-        or address.partition(":")[0].isalpha()
-        and ":" in address
+        or (address.partition(":")[0].isalpha() and ":" in address)
     ):
         return address
     address = address.replace("\\", "/")
     if address.startswith("//"):
         return f"{scheme}:{address}"
-    host, slash, path = rest.partition("/")
+    host, _slash, path = rest.partition("/")
     folder = path.partition("?")[0].partition("#")[0].rpartition("/")[0]
     if address[0] == "/":
         return f"{scheme}://{host}{address}"

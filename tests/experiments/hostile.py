@@ -100,6 +100,34 @@ def alternative(spam: Spam, ham: list[Spam]) -> bytes:
     return mail(spam.header, parts + "--b--\n", "multipart/alternative; boundary=b")
 
 
+def parts_of(kind: str, good_first: bool) -> Disguise:
+    """Words of ham in a part that no reader shows: a page before the page, or a text behind it."""
+
+    def disguise(spam: Spam, ham: list[Spam]) -> bytes:
+        part = "--b\nContent-Type: text/{}; charset=utf-8\n\n{}\n"
+        own = part.format("html", page(escape(spam.text)))
+        other = (
+            part.format("html", page(escape(good(ham)))) if good_first else part.format("plain", good(ham))
+        )
+        parts = other + own if good_first else own + other
+        return mail(spam.header, parts + "--b--\n", f"multipart/{kind}; boundary=b")
+
+    return disguise
+
+
+def picture(spam: Spam, ham: list[Spam]) -> bytes:
+    """The spam as a picture that is loaded, and a text of ham for who shows no pages."""
+    part = "--b\nContent-Type: text/{}; charset=utf-8\n\n{}\n"
+    shown = page("<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>")
+    parts = part.format("plain", good(ham)) + part.format("html", shown)
+    return mail(spam.header, parts + "--b--\n", "multipart/alternative; boundary=b")
+
+
+def flowed(spam: Spam, _: list[Spam]) -> bytes:
+    text = _WORD.sub(lambda found: found.group()[:2] + " \n" + found.group()[2:], spam.text)
+    return mail(spam.header, text, "text/plain; charset=utf-8; format=flowed; delsp=yes")
+
+
 def with_header_of_ham(spam: Spam, ham: list[Spam]) -> bytes:
     """All fields of a ham but Subject."""
     own = b"".join(spam.header[a:b] for a, b, name in header_lines(spam.header) if name == "subject")
@@ -130,6 +158,20 @@ DISGUISES: dict[str, Disguise] = {
     "the same in a page, not displayed": beside('<div style="display:none">%s</div>'),
     "the same as the text beside a page": alternative,
     "the header of a ham, but for Subject": with_header_of_ham,
+    "words of a ham in a page, by a sheet that asks for ancestors": beside(
+        "<style>.a .b{display:none}</style><div class=a><p class=b>%s</div>"
+    ),
+    "words of a ham in a page, closed details": beside("<details><summary>more</summary>%s</details>"),
+    "words of a ham in a page, calculated size": beside("<p style='font-size:calc(1px*0)'>%s</p>"),
+    "words of a ham in a page, scaled to nothing": beside("<p style='scale:0'>%s</p>"),
+    "words of a ham in a page, by a variable": beside(
+        "<style>:root{--v:none}</style><p style='display:var(--v)'>%s</p>"
+    ),
+    "words of a ham as a page before the page": parts_of("alternative", good_first=True),
+    "words of a ham as a text related to the page": parts_of("related", good_first=False),
+    "a picture, words of a ham as the text beside it": picture,
+    "letters from right to left": spelled(lambda word: f"\u202e{word[::-1]}\u202c"),
+    "words cut by lines that are joined again": flowed,
 }
 
 
