@@ -226,3 +226,8 @@ def test_a_picture_stands_at_its_base() -> None:
 
 def test_a_refresh_to_the_same_page_leads_nowhere() -> None:
     assert read_html("<meta http-equiv=refresh content=5><meta name=refresh content=6>").links == []
+
+
+def test_a_long_base_is_not_kept_for_every_link() -> None:
+    html = read_html(f"<base href=http://x.example/{'a/' * 1_000}>" + "<a href=b>c</a>" * 2_000)
+    assert sum(len(target) > 1_000 for target, _ in html.links) == 1_000

@@ -61,6 +61,7 @@ from nbspam.mail.html_tags import (
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
+MAX_BASED = 1_000  # links, and images, of a page with a base; each may be as long as the base
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
 
@@ -203,8 +204,8 @@ class _Reader:
             html.colours.extend(tag.colours)
             html.images.extend(tag.images)
         if self.base:
-            html.links = [(absolute(target, self.base), text) for target, text in html.links]
-            html.images = [absolute(source, self.base) for source in html.images]
+            html.links = [(absolute(target, self.base), text) for target, text in html.links[:MAX_BASED]]
+            html.images = [absolute(source, self.base) for source in html.images[:MAX_BASED]]
         html.visible = "".join([*self.visible, self.pieces.rest()])
         html.hidden = "".join(self.hidden)
         html.title = html.title.strip()
@@ -295,12 +296,8 @@ class _Reader:
         if not self.page.read_sheet(text, medium, self.html.colours):
             return state
         self.known = {}  # tags mean something else from here on
-        self.late = (
-            self.late
-            or bool(self.open.tags)
-            or self.page.has_body()
-            or any(text.strip() for text in self.visible)
-        )
+        met = bool(self.open.tags) or self.page.has_body()
+        self.late = self.late or met or any(text.strip() for text in self.visible)
         return state if self.late or self.gave_up else self.page.root()
 
     def _note(self, tag: Tag, state: State) -> State:
