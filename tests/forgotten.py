@@ -28,5 +28,5 @@ def check_evidence(
         settings = from_text(model.settings)
         scored = Scorer(as_scored(model), settings).score(counted_message(message, settings))
         np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
-        np.testing.assert_allclose(scored.unknown, sample.evidence.unknown[row], atol=1e-9)
+        np.testing.assert_allclose(scored.common, sample.evidence.common[row], atol=1e-9)
         model.close()

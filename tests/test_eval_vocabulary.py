@@ -133,7 +133,7 @@ def test_a_replay_is_training_on_what_came_before(
             scored = scorer.score(counted_message(items[row].read(), settings))
             evidence, unknown = subject.evidence(row)
             assert np.array(evidence) == pytest.approx(np.array(scored.evidence), abs=1e-9)
-            assert unknown == pytest.approx(scored.unknown, abs=1e-9)
+            assert unknown == pytest.approx(scored.common, abs=1e-9)
         return
     expected = FixedFilter(block, rows[:100], settings, corpus.classes, vocabulary).scores(rows[100:])
     for row, joint in zip(rows[100:].tolist(), expected.tolist(), strict=True):

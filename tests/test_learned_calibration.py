@@ -44,7 +44,7 @@ class Learner:
         settings = from_text(model.settings)
         scored = Scorer(as_scored(model), settings).score(counted_message(item.read(), settings))
         label = CLASSES.index(item.label)
-        calibration.learn(self.weights, self.covariance, scored.evidence, scored.unknown, label)
+        calibration.learn(self.weights, self.covariance, scored.evidence, scored.common, label)
         model.close()
 
 

@@ -89,7 +89,7 @@ def test_the_evidence_is_that_of_the_counts_of_the_prefix(n: int, corpus: Corpus
     for place, row in enumerate(rows.tolist()):
         evidence, unknown = subject.evidence(row)
         assert np.array(evidence) == pytest.approx(expected.evidence[place], abs=1e-9)
-        assert unknown == pytest.approx(expected.unknown[place].tolist(), abs=1e-9)
+        assert unknown == pytest.approx(expected.common[place].tolist(), abs=1e-9)
 
 
 def test_the_score_is_that_of_one_message_at_a_time(corpus: Corpus) -> None:

@@ -11,6 +11,7 @@ import pytest
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, BlockBuilder, Ints
 from nbspam.engine.corpus import merge_blocks, used_columns
+from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.scoring.evidence import ViewEvidence, strongest_words
@@ -106,17 +107,19 @@ def scorer_of_some(block: Block, n_classes: int, settings: Settings) -> tuple[Sc
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 13])
 def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
     settings, block = WAYS[way], random_block(n_classes)
     scorer, documents = scorer_of_some(block, n_classes, settings)
     bulk = view_evidence(block, fixed_background(block, documents), settings)
     assert bulk.kinds == settings.kinds
+    scores = bulk_scores(np.array(scorer.model.calibration()), bulk)
     texts = texts_of(block)
     for row in range(len(block)):
         scored = scorer.score(Counted(bag_of(block, row, texts)))
         assert np.array(scored.evidence) == pytest.approx(bulk.evidence[row], abs=1e-9)
-        assert scored.unknown == pytest.approx(bulk.unknown[row].tolist())
+        assert scored.common == pytest.approx(bulk.common[row].tolist())
+        assert scored.scores == pytest.approx(scores[row], abs=1e-9)
 
 
 def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
@@ -126,9 +129,9 @@ def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
     plain = scorer.score(Counted(bag))
     structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
     more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures)))
-    assert (more.scores, more.evidence, more.unknown) == (plain.scores, plain.evidence, plain.unknown)
+    assert (more.scores, more.evidence, more.common) == (plain.scores, plain.evidence, plain.common)
     other = scorer.score(Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures)))
-    assert other.unknown[2] > plain.unknown[2]
+    assert other.common[2] > plain.common[2]
 
 
 def test_a_block_knows_its_pairs_at_the_edges() -> None:
@@ -148,7 +151,7 @@ def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> No
     assert len(names) == len(weights) == len(covariance)
     of_words = [kind for kind in kinds if kind != "measure"]
     assert [name.partition(":")[0] for name in names[: 3 * len(of_words) : 3]] == of_words
-    measured = names[3 * len(of_words) : len(names) - 2 * 4]
+    measured = names[3 * len(of_words) : names.index("constant")]
     assert measured == ["measure:" + name for name in MEASURES] * ("measure" in kinds)
     by_name = dict(zip(names, weights, strict=True))
     assert by_name["evidence:header"] == 1.0

@@ -13,18 +13,19 @@ from nbspam.models.views import Evidence, Floats
 from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
 
 MAX_STEPS = 60
+SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
 
 
 def design_matrix(sample: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
     n_rows, n_evidence, n_classes = sample.evidence.shape
-    own = 1 + sample.unknown.shape[1]
+    own = 1 + sample.common.shape[1]
     matrix = np.zeros((n_rows, n_classes, n_evidence + (n_classes - 1) * own))
     matrix[:, :, :n_evidence] = sample.evidence.transpose(0, 2, 1)
     for k in range(1, n_classes):
         start = n_evidence + (k - 1) * own
         matrix[:, k, start] = 1.0
-        matrix[:, k, start + 1 : start + own] = sample.unknown
+        matrix[:, k, start + 1 : start + own] = sample.common
     return matrix
 
 
@@ -44,11 +45,9 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
     first, spread = first_weights(n_classes, sample.kinds)
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
-    matrix = design_matrix(sample)
-    truth = np.eye(n_classes)[labels]
     weights = mean.copy()
     for _ in range(MAX_STEPS):
-        gradient, hessian = _derivatives(matrix, truth, weights)
+        gradient, hessian = _derivatives(sample, labels, weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
         weights = weights - step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
@@ -56,12 +55,25 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
             break
     if len(weights) > MAX_COVARIANCE:
         return weights, np.zeros((0, 0))
-    covariance = np.linalg.inv(_derivatives(matrix, truth, weights)[1] + precision)
+    covariance = np.linalg.inv(_derivatives(sample, labels, weights)[1] + precision)
     return weights, np.asarray(covariance, np.float64)
 
 
-def _derivatives(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _derivatives(sample: Evidence, labels: NDArray[np.int64], weights: Floats) -> tuple[Floats, Floats]:
     """Gradient and Hessian of minus the log-likelihood."""
+    n_weights, n_classes = len(weights), sample.evidence.shape[2]
+    step = max(1, SLICE_CELLS // (n_weights * n_classes))
+    gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
+    for first in range(0, len(labels), step):
+        rows = slice(first, first + step)
+        truth = np.eye(n_classes)[labels[rows]]
+        more = _derivatives_of(design_matrix(sample.of_rows(rows)), truth, weights)
+        gradient += more[0]
+        hessian += more[1]
+    return gradient, hessian
+
+
+def _derivatives_of(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:
     scores = matrix @ weights
     scores -= scores.max(axis=1, keepdims=True)
     shares = np.exp(scores)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
 from nbspam.models.measures import measure_evidence
+from nbspam.scoring.calibration import rough_weights
 from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 
@@ -45,17 +46,18 @@ class Evidence(NamedTuple):
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
-    unknown  : float64 (n_rows, n_views), share of distinct tokens that were never met; EDGE is left out
+    common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
+               met, EDGE left out; of three classes and more also the rough scores of class 1 and on
     kinds    : of evidence, see Settings.kinds
     """
 
     evidence: Floats
-    unknown: Floats
+    common: Floats
     kinds: tuple[str, ...]
 
     def of_rows(self, rows: slice | Ints) -> Evidence:
         """Some rows of it."""
-        return Evidence(self.evidence[rows], self.unknown[rows], self.kinds)
+        return Evidence(self.evidence[rows], self.common[rows], self.kinds)
 
 
 def pair_type(documents: NDArray[Any]) -> type[np.int32] | type[np.float64]:
@@ -157,7 +159,7 @@ def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = Non
 def view_evidence(
     block: Block, background: Background, settings: Settings, outside: Floats | None = None
 ) -> Evidence:
-    """Every kind of evidence and the unknown shares of every row; the law is nbspam.scoring.evidence.
+    """What the calibration sees of every row; the law is nbspam.scoring.evidence.
 
     outside : float64 (n_rows, n_views), distinct tokens of each row that the block leaves out because the
               model has no counts of them; None: it leaves none out
@@ -172,7 +174,10 @@ def view_evidence(
     unknown = missing / np.maximum(met + missing, 1)
     evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
     of_words = evidence.reshape(len(block), -1, evidence.shape[3])
-    return Evidence(np.concatenate([of_words, measures], axis=1), unknown, settings.kinds)
+    found = np.concatenate([of_words, measures], axis=1)
+    rough = np.array(rough_weights(evidence.shape[3], settings.kinds))
+    common = np.hstack([unknown, rough @ of_words[:, :, 1:]]) if len(rough) else unknown
+    return Evidence(found, common, settings.kinds)
 
 
 class _Slice(NamedTuple):

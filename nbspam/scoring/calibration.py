@@ -5,18 +5,22 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v
+    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
 E_vk the evidence of view v for class k against class 0 under a small lambda, C_vk the same under
 a large one, which trusts rare words less; S_vk what the strongest word of class k says, less what that of
 class 0 says; B_fk what the bin says that numeric feature f falls into (a measure); u_v the share of the
-view's distinct tokens that the model never met (NOTAWORD).  a_v, d_v, e_v and g_f are shared by the classes,
-b_k and c_vk belong to class k >= 1.  For two classes that is plain logistic regression on 24 numbers.
+view's distinct tokens that the model never met (NOTAWORD); R_j what the words say for class j >= 1 under the
+weights that learning starts from.  a_v, d_v, e_v and g_f are shared by the classes, b_k, c_vk and m_jk belong
+to class k >= 1.  For two classes, where there is no R, that is plain logistic regression on 24 numbers.  For
+three and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever comes
+where the other does (docs/experiments/classes.md).
 """
 
 from __future__ import annotations
 
 from math import exp
 
+from nbspam.errors import DamagedModelError
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -24,7 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_COVARIANCE = 132  # weights up to which `learn` keeps a covariance; beyond (K > 29) the weights stand
+MAX_COVARIANCE = 190  # weights up to which `learn` keeps a covariance; beyond (K > 43) the weights stand
+MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 185
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
 # judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).
@@ -38,6 +43,7 @@ _FIRST_VARIANCE = {
     "measure": 0.2,
     "constant": 0.3,
     "unknown": 9.0,
+    "alike": 0.3,
 }
 
 
@@ -52,7 +58,20 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
+        names.extend((f"alike:{j}", k) for j in _alike(n_classes))
     return names
+
+
+def check_weights(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
+    """Raises DamagedModelError where a calibration is not one of this model: an older program wrote it."""
+    if len(weights) != len(feature_names(n_classes, kinds)):
+        raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
+
+
+def shown_name(name: str, classes: Sequence[str]) -> str:
+    """The name of a feature as people read it: a class by its own name."""
+    kind, _, of = name.partition(":")
+    return f"{kind}:{classes[int(of)]}" if kind == "alike" else name
 
 
 def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
@@ -68,30 +87,52 @@ def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], li
     return weights, covariance
 
 
+def _alike(n_classes: int) -> range:
+    """The classes j whose R_j counts for all others."""
+    return range(1, n_classes) if 2 < n_classes <= MAX_ALIKE else range(0)
+
+
+def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
+    """What R_j weighs the rows of evidence by, those of words, which are first; empty where there is no R."""
+    if not _alike(n_classes):
+        return []
+    n_words = len(VIEWS) * sum(kind != "measure" for kind in kinds)
+    return first_weights(n_classes, kinds)[0][:n_words]
+
+
+def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:
+    """R_j for j >= 1, nats; empty without rough weights."""
+    if not rough:
+        return []
+    rows = [*zip(rough, evidence, strict=False)]
+    return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
+
+
 def design(
-    evidence: Sequence[Sequence[float]], unknown: Sequence[float], k: int, n_classes: int
+    evidence: Sequence[Sequence[float]], common: Sequence[float], k: int, n_classes: int
 ) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
-    evidence : by kind and view or measure, by class;  unknown : by view
+    evidence : by kind and view or measure, by class
+    common   : u_v by view, then R_j
     """
     row = [by_class[k] for by_class in evidence]
     for other in range(1, n_classes):
-        row.extend([1.0, *unknown] if other == k else [0.0] * (1 + len(unknown)))
+        row.extend([1.0, *common] if other == k else [0.0] * (1 + len(common)))
     return row
 
 
 def scores(
-    weights: Sequence[float], evidence: Sequence[Sequence[float]], unknown: Sequence[float]
+    weights: Sequence[float], evidence: Sequence[Sequence[float]], common: Sequence[float]
 ) -> list[float]:
     """z_k by class, nats; z_0 = 0."""
-    n_views, n_evidence = len(unknown), len(evidence)
+    n_common, n_evidence = len(common), len(evidence)
     by_class: list[float] = []
     for k in range(len(evidence[0])):
         total = sum(weights[i] * evidence[i][k] for i in range(n_evidence))
         if k:
-            start = n_evidence + (k - 1) * (1 + n_views)
-            total += weights[start] + sum(weights[start + 1 + v] * unknown[v] for v in range(n_views))
+            start = n_evidence + (k - 1) * (1 + n_common)
+            total += weights[start] + sum(weights[start + 1 + i] * common[i] for i in range(n_common))
         by_class.append(total)
     return by_class
 
@@ -100,7 +141,7 @@ def learn(
     weights: list[float],
     covariance: list[list[float]],
     evidence: Sequence[Sequence[float]],
-    unknown: Sequence[float],
+    common: Sequence[float],
     label: int,
 ) -> None:
     """One step of Bayesian logistic regression, in place, on a message scored before it was counted.
@@ -109,9 +150,9 @@ def learn(
     Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior.
     """
     n_classes = len(evidence[0])
-    z = scores(weights, evidence, unknown)
+    z = scores(weights, evidence, common)
     rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
-    own, other = design(evidence, unknown, label, n_classes), design(evidence, unknown, rival, n_classes)
+    own, other = design(evidence, common, label, n_classes), design(evidence, common, rival, n_classes)
     x = [a - b for a, b in zip(own, other, strict=True)]
     miss = 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0)))
     step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in covariance]

@@ -50,17 +50,18 @@ class Scored:
     scores     : nats by class, up to a constant
     posteriors : log P(class | message), or None where it is undefined (every class ruled out at alpha = 0)
     parts      : they add up to the scores, class by class
-    evidence, unknown : by view, what the calibration learns from; empty in textbook scoring
+    evidence, common : what the calibration learns from (nbspam.scoring.calibration.design); empty in
+                       textbook scoring
     """
 
-    __slots__ = ("evidence", "parts", "posteriors", "scores", "unknown")
+    __slots__ = ("common", "evidence", "parts", "posteriors", "scores")
 
     def __init__(self, scores: list[float], parts: list[ScorePart]) -> None:
         self.scores = scores
         self.parts = parts
         self.posteriors = log_posteriors(scores)
         self.evidence: list[list[float]] = []
-        self.unknown: list[float] = []
+        self.common: list[float] = []
 
     def log_odds(self, positive: int) -> float | None:
         """log P(positive | message) - log P(any other class | message), nats; None if undefined."""

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nbspam.scoring.alike import Alike
     from nbspam.scoring.features import FeatureScorer
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
@@ -119,6 +120,7 @@ class Scorer:
     """
 
     __slots__ = (
+        "_alike",
         "_features",
         "_laws",
         "_log_prior",
@@ -137,6 +139,7 @@ class Scorer:
             parse_prior(settings.prior), model.messages, model.classes, settings.alpha
         )
         self._weights: list[float] = []
+        self._alike: Alike | None = None  # of three classes and more
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
         self._strongest: list[ViewEvidence] = []  # by view; empty where they are no evidence of their own
         self._features: FeatureScorer | None = None
@@ -156,6 +159,12 @@ class Scorer:
     def _prepare_views(self) -> None:
         model, settings = self.model, self.settings
         self._weights = model.calibration() or _first_weights(len(model.classes), settings.kinds)
+        if len(model.classes) > 2:
+            from nbspam.scoring.alike import Alike
+            from nbspam.scoring.calibration import check_weights
+
+            check_weights(model.path, self._weights, len(model.classes), settings.kinds)
+            self._alike = Alike(self._weights, len(model.classes), settings.kinds)
         self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
         if settings.strongest_alpha:
             self._strongest = self._view_laws(settings.strongest_alpha)
@@ -202,10 +211,10 @@ class Scorer:
             unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
-                evidence[place] = self._mean(words, laws[view], self._weights[place])
+                evidence[place] = self._mean(words, laws[view], place)
             if self._strongest:
                 place = len(self._laws) * len(VIEWS) + view
-                evidence[place] = self._extremes(words, self._strongest[view], self._weights[place])
+                evidence[place] = self._extremes(words, self._strongest[view], place)
             parts.extend(words.parts.values())
         if self.settings.measures:
             found, measured = self._measures(
@@ -213,13 +222,24 @@ class Scorer:
             )
             parts.extend(found)
             evidence.extend(measured)
-        parts.extend(self._fixed_parts(unknown, len(evidence)))
+        common = [*unknown, *self._alike.scores(evidence)] if self._alike else unknown
+        parts.extend(self._fixed_parts(unknown, len(evidence), len(common)))
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
-        scored.evidence, scored.unknown = evidence, unknown
+        scored.evidence, scored.common = evidence, common
         return scored
 
-    def _mean(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
-        """The mean evidence of a view by class; what each informative word adds goes to its part."""
+    def _with_others(self, own: list[float], values: list[float], share: float, place: int) -> list[float]:
+        """What a word adds to the scores, nats by class.
+
+        own  : what it adds to its own class;  values : what it says, of which `share` is evidence;
+        place : of that evidence
+        """
+        if self._alike is None:
+            return own
+        return [a + share * b for a, b in zip(own, self._alike.adds(place, values), strict=True)]
+
+    def _mean(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
+        """The mean evidence of a view, row `place`; what each informative word adds goes to its part."""
         candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
         weigh, floor = law.weigh, law.floor
         for documents, word in words.known:
@@ -227,25 +247,27 @@ class Scorer:
             if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
-        scale = mean_evidence([weight], len(found), words.familiarity)[0]
+        scale, share = mean_evidence([self._weights[place], 1.0], len(found), words.familiarity)
         for word, weights in found:
-            words.add(word, [scale * value for value in weights], scale)
+            own = [scale * value for value in weights]
+            words.add(word, self._with_others(own, weights, share, place), scale)
         sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
         return mean_evidence(sums, len(found), words.familiarity)
 
-    def _extremes(self, words: ViewWords, law: ViewEvidence, weight: float) -> list[float]:
-        """What the strongest word of each class says, by class; what each adds goes to its part."""
-        n_classes = law.n_classes
+    def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
+        """What the strongest word of each class says, row `place`; what each adds goes to its part."""
+        n_classes, share = law.n_classes, words.familiarity
         found = strongest_words(words.known, law)
-        scale = weight * words.familiarity
+        scale = self._weights[place] * share
         for k, (excess, word) in enumerate(found):
             if word is not None:
-                adds = [0.0] * n_classes
+                says = [0.0] * n_classes
                 if k:
-                    adds[k] = scale * excess
+                    says[k] = excess
                 else:  # scores are relative to class 0, so its word takes from all others
-                    adds[1:] = [-scale * excess] * (n_classes - 1)
-                words.add(word, adds, scale * (1 - 1 / n_classes))
+                    says[1:] = [-excess] * (n_classes - 1)
+                own = [scale * value for value in says]
+                words.add(word, self._with_others(own, says, share, place), scale * (1 - 1 / n_classes))
         return [words.familiarity * (excess - found[0][0]) for excess, _ in found]
 
     def _measures(
@@ -272,11 +294,11 @@ class Scorer:
             evidence.append(values)
         return parts, evidence
 
-    def _fixed_parts(self, unknown: list[float], n_evidence: int) -> list[ScorePart]:
+    def _fixed_parts(self, unknown: list[float], n_evidence: int, n_common: int) -> list[ScorePart]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self.model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
-        own = [n_evidence + k * (1 + n_views) for k in range(len(model.classes) - 1)]  # where a class begins
+        own = [n_evidence + k * (1 + n_common) for k in range(len(model.classes) - 1)]  # where a class begins
         parts = []
         for view in range(n_views):
             shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]

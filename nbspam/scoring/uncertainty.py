@@ -101,8 +101,8 @@ def _calibration_variance(scored: Scored, positive: int, covariance: list[list[f
     n_classes = len(scored.scores)
     rest = [k for k in range(n_classes) if k != positive]
     shares = log_posteriors([scored.scores[k] for k in rest]) or [-inf] * len(rest)
-    x = calibration.design(scored.evidence, scored.unknown, positive, n_classes)
+    x = calibration.design(scored.evidence, scored.common, positive, n_classes)
     for k, share in zip(rest, shares, strict=True):
-        other = calibration.design(scored.evidence, scored.unknown, k, n_classes)
+        other = calibration.design(scored.evidence, scored.common, k, n_classes)
         x = [a - exp(share) * b for a, b in zip(x, other, strict=True)]
     return max(0.0, sum(x[i] * x[j] * covariance[i][j] for i in range(len(x)) for j in range(len(x))))

@@ -49,7 +49,7 @@ CREATE TABLE histogram (            -- how many words have a count: whole-vocabu
 
 CREATE TABLE calibration (          -- the logistic regression over the view evidence
     number  INTEGER PRIMARY KEY,    -- place in the weight vector
-    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', ...
+    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', 'alike:2', ...
     class   INTEGER,                -- class.number, NULL where the classes share the weight
     weight  REAL NOT NULL           -- nats a unit of the feature
 );

@@ -212,15 +212,15 @@ def sample_beside(
 def learn_sample(weights: list[float], covariance: list[list[float]], sample: Sample, first: int = 0) -> None:
     """A calibration goes on learning, in place, from the rows of a sample from the first on."""
     for row in range(first, len(sample.labels)):
-        evidence, unknown = sample.evidence.evidence[row].tolist(), sample.evidence.unknown[row].tolist()
-        calibration.learn(weights, covariance, evidence, unknown, int(sample.labels[row]))
+        evidence, common = sample.evidence.evidence[row].tolist(), sample.evidence.common[row].tolist()
+        calibration.learn(weights, covariance, evidence, common, int(sample.labels[row]))
 
 
 def joined(samples: list[Sample]) -> Sample:
     """All rows of several samples."""
     evidence = Evidence(
         np.concatenate([sample.evidence.evidence for sample in samples]),
-        np.concatenate([sample.evidence.unknown for sample in samples]),
+        np.concatenate([sample.evidence.common for sample in samples]),
         samples[0].evidence.kinds,
     )
     return Sample(evidence, np.concatenate([sample.labels for sample in samples]))

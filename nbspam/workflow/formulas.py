@@ -67,6 +67,7 @@ _SYMBOLS = {
     "measure": "g",
     "constant": "b",
     "unknown": "c",
+    "alike": "m",
 }
 
 
@@ -171,6 +172,8 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
     sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
     sums += " + Σ_f g_f B_fk" if settings.measures else ""
+    rough = _rough_scores(model, settings)
+    shared = "b_k + Σ_v c_vk u_v" + (" + Σ_j m_jk R_j" if rough else "")
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
@@ -180,7 +183,8 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
             f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",
         ),
         *_other_evidence(settings, factor, first),
-        (f"score against {first}", f"z_k = {sums} + b_k + Σ_v c_vk u_v + log π_k - log(m_k / m)"),
+        *rough,
+        (f"score against {first}", f"z_k = {sums} + {shared} + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]
     return lines + _calibration(model, settings)
@@ -201,15 +205,25 @@ def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
     return lines
 
 
+def _rough_scores(model: Model, settings: Settings) -> list[Line]:
+    from nbspam.scoring.calibration import rough_weights
+
+    weights = rough_weights(len(model.classes), settings.kinds)
+    words = [kind for kind in settings.kinds if kind != "measure"]
+    names = [f"{kind[0].upper()}_{view},j" for kind in words for view in VIEWS]
+    terms = [f"{weight:g} {name}" for weight, name in zip(weights, names, strict=False) if weight]
+    return [("rough score of class j", f"R_j = {' + '.join(terms)}")] if terms else []
+
+
 def _calibration(model: Model, settings: Settings) -> list[Line]:
-    from nbspam.scoring.calibration import feature_names, first_weights
+    from nbspam.scoring.calibration import feature_names, first_weights, shown_name
 
     learned = model.calibration()
     shape = (len(model.classes), settings.kinds)
     weights = learned or first_weights(*shape)[0]
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
-        kind, _, view = name.partition(":")
+        kind, _, view = shown_name(name, model.classes).partition(":")
         of = ", ".join(part for part in (view, model.classes[k] if k is not None else "") if part)
         lines.append((f"{_SYMBOLS[kind]}({of})", f"{weight:+.4f}"))
     return lines

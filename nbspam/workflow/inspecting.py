@@ -14,7 +14,7 @@ from typing import Any
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.scoring.calibration import feature_names
+from nbspam.scoring.calibration import feature_names, shown_name
 from nbspam.scoring.credibility import word_share_interval
 from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
@@ -131,7 +131,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
     names = feature_names(len(model.classes), settings.kinds)
     return [
         {
-            "feature": name,
+            "feature": shown_name(name, model.classes),
             "class": None if k is None else model.classes[k],
             "weight": weight,
             "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,

@@ -124,5 +124,5 @@ def _learn_calibration(updater: Updater, model: Model, counted: Counted, number:
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return
     scored = Scorer(as_scored(model), settings).score(counted)
-    calibration.learn(weights, covariance, scored.evidence, scored.unknown, number)
+    calibration.learn(weights, covariance, scored.evidence, scored.common, number)
     updater.write_calibration(features, weights, covariance)

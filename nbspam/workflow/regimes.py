@@ -176,8 +176,8 @@ class _Choosing:
         if not self._seen:
             return None
         late = self._seen[int(len(self._seen) * WARM_UP_SHARE) :]
-        found, unknown = zip(*late, strict=True)
-        evidence = Evidence(np.array(found), np.array(unknown), self._kinds)
+        found, common = zip(*late, strict=True)
+        evidence = Evidence(np.array(found), np.array(common), self._kinds)
         return Sample(evidence, np.array(self.truth[-len(late) :]))
 
 

@@ -169,16 +169,16 @@ class AveragedReplay(ReplayFilter):
         return self._weights
 
     def joint(self, row: int) -> Sequence[float]:
-        evidence, unknown = self.evidence(row)
-        self._latest = (row, evidence, unknown)
-        scores = calibration.scores(self._weights, evidence, unknown)
+        evidence, common = self.evidence(row)
+        self._latest = (row, evidence, common)
+        scores = calibration.scores(self._weights, evidence, common)
         if self._settings.prior == "empirical":
             return scores
         shift = prior_shift(self._settings, self._counts.sums.messages, self._classes).tolist()
         return [score + more for score, more in zip(scores, shift, strict=True)]
 
     def evidence(self, row: int) -> tuple[list[list[float]], list[float]]:
-        """Evidence by view and class, and the unknown share by view, of a row."""
+        """What the calibration sees of a row: evidence by class, and what all classes have in common."""
         one = select_rows(self._counted, np.array([row]))
         sums = self._counts.sums
         background = Background(
@@ -188,19 +188,19 @@ class AveragedReplay(ReplayFilter):
         )
         outside = None if self._outside is None else self._outside[[row]]
         found = view_evidence(one, background, self._settings, outside)
-        return found.evidence[0].tolist(), found.unknown[0].tolist()
+        return found.evidence[0].tolist(), found.common[0].tolist()
 
     def seen(self, message: int) -> tuple[list[list[float]], list[float]]:
-        """Evidence and unknown shares of message number `message` by what was learned so far."""
-        row, evidence, unknown = self._latest
+        """The same of message number `message` by what was learned so far."""
+        row, evidence, common = self._latest
         if row != self._order[message]:  # told late: others were learned since it was judged
             return self.evidence(self._order[message])
-        return evidence, unknown
+        return evidence, common
 
     def learn(self, message: int, label: int) -> None:
         if len(self._weights) <= MAX_COVARIANCE:
-            evidence, unknown = self.seen(message)
-            calibration.learn(self._weights, self._covariance, evidence, unknown, label)
+            evidence, common = self.seen(message)
+            calibration.learn(self._weights, self._covariance, evidence, common, label)
         self._latest = (-1, [], [])
         super().learn(message, label)
 

@@ -19,7 +19,7 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.scoring.calibration import MAX_COVARIANCE
+from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts, vocabulary_keys
@@ -132,6 +132,7 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return 0
+    check_weights(model.path, weights, len(model.classes), settings.kinds)
     now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
     totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None

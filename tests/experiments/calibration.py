@@ -47,13 +47,13 @@ def learned(  # type: ignore[type-arg]
     found = [(view_evidence(train, seen, settings), used) for seen, used in parts]
     sample = Evidence(
         np.concatenate([one.evidence[used] for one, used in found]),
-        np.concatenate([one.unknown[used] for one, used in found]) * shares,
+        np.concatenate([one.common[used] for one, used in found]) * shares,
         settings.kinds,
     )
     labels = np.concatenate([train.labels[used] for _, used in found]).astype(np.int64)
     weights, _ = fit(sample, labels)
     judged = view_evidence(test, fixed_background(test, documents), settings)
-    return bulk_scores(weights, judged._replace(unknown=judged.unknown * shares))[:, 1]
+    return bulk_scores(weights, judged._replace(common=judged.common * shares))[:, 1]
 
 
 def by_folds(  # type: ignore[type-arg]

@@ -375,5 +375,5 @@ def check_law(block: Block) -> None:
     of_words = len(VIEWS) * (len(theirs.kinds) - 1)
     by_name = of_words + np.argsort(MEASURES)
     places = [*range(of_words), *by_name.tolist()]
-    same = np.isclose(ours, np.hstack([theirs.evidence[:, places, 1], theirs.unknown]), atol=1e-9)
+    same = np.isclose(ours, np.hstack([theirs.evidence[:, places, 1], theirs.common]), atol=1e-9)
     assert same.mean() > 0.999, same.mean()

@@ -45,7 +45,7 @@ def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # ty
     weights, covariance = calibration.first_weights(2, settings.kinds)
     scores = np.zeros(len(block))
     for number in order.tolist():
-        evidence, unknown = found.evidence[number].tolist(), found.unknown[number].tolist()
+        evidence, unknown = found.evidence[number].tolist(), found.common[number].tolist()
         scores[number] = calibration.scores(weights, evidence, unknown)[1]
         calibration.learn(weights, covariance, evidence, unknown, int(block.labels[number]))
     return scores

@@ -1,0 +1,44 @@
+"""How evidence for one class counts for the others, where a model has three to twelve classes.
+
+Hides where the calibration keeps the weights m_jk of nbspam.scoring.calibration.  A module of its own,
+because mail that is ham or spam does without.
+"""
+
+from __future__ import annotations
+
+from nbspam.scoring.calibration import rough_scores, rough_weights
+from nbspam.tokens.bag import VIEWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Alike:
+    """The rough scores R_j, and what they add to the score of each class."""
+
+    __slots__ = ("_rough", "_weights")
+
+    def __init__(self, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
+        """weights: of the calibration, all of them"""
+        self._rough = rough_weights(n_classes, kinds)
+        n_rough = n_classes - 1 if self._rough else 0
+        own = 1 + len(VIEWS) + n_rough
+        begin = len(weights) - n_rough * own
+        ends = range(begin + own, len(weights) + 1, own)
+        self._weights = [weights[end - n_rough : end] for end in ends] if n_rough else []
+
+    def scores(self, evidence: Sequence[Sequence[float]]) -> list[float]:
+        """R_j for j >= 1, nats; none beyond twelve classes."""
+        return rough_scores(self._rough, evidence)
+
+    def adds(self, place: int, values: Sequence[float]) -> list[float]:
+        """What a row of evidence adds by way of the others, nats by class.
+
+        place : of the row among the evidence;  values : of the row, by class
+        """
+        if not self._weights:
+            return [0.0] * len(values)
+        rough = self._rough[place]
+        others = [sum([m * value for m, value in zip(row, values[1:], strict=True)]) for row in self._weights]
+        return [0.0, *[rough * other for other in others]]
