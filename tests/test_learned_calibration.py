@@ -90,8 +90,9 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
         weights, covariance = first_weights(n_classes, kinds)
         evidence = random.normal(size=(6, n_classes))
         evidence[:, 0] = 0.0
-        unknown = random.random(3).tolist()
-        rows = [calibration.design(evidence.tolist(), unknown, k, n_classes) for k in range(n_classes)]
+        rough = calibration.rough_weights(n_classes, kinds)
+        common = [*random.random(3).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
+        rows = [calibration.design(evidence.tolist(), common, k, n_classes) for k in range(n_classes)]
         design = np.array(rows)
         design[0] = 0.0
         z = design @ weights
@@ -100,7 +101,7 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
         right = 1 / (1 + np.exp(z[rival] - z[label]))
         precision = np.linalg.inv(covariance) + right * (1 - right) * np.outer(x, x)
         mean = weights + np.linalg.inv(precision) @ x * (1 - right)
-        calibration.learn(weights, covariance, evidence.tolist(), unknown, label)
+        calibration.learn(weights, covariance, evidence.tolist(), common, label)
         check_equal((weights, covariance), (mean.tolist(), np.linalg.inv(precision).tolist()))
 
 
@@ -188,3 +189,11 @@ def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp
         train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
     assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
     assert check_model(str(tmp_path / "m")) == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [([5, 5], True), ([5, 4], False), ([500, 4], False), ([0, 5, 6], True), ([4, 4, 90], False)],
+)
+def test_two_classes_of_five_messages_teach_a_calibration(messages: list[int], expected: bool) -> None:
+    assert calibrating.can_calibrate(messages) == expected

@@ -10,7 +10,7 @@ in time order: docs/experiments/calibration.md.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,9 @@ from nbspam.workflow.fixed_words import Fixed, fixed_of, outside_tokens
 # How much of each sample: docs/experiments/calibration.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
 MAX_LEFT_OUT = 3_000  # messages scored leave-one-out beside prequential ones; where there are none: all
-MIN_CALIBRATION = 20  # messages of each class; below, the calibration keeps its prior
+# Messages of each of two classes; below, the calibration keeps its prior.  Other classes may have fewer: most
+# weights are shared by all (docs/experiments/few.md).
+MIN_CALIBRATION = 5
 
 
 class Sample(NamedTuple):
@@ -116,10 +118,15 @@ def calibrate_on(sample: Sample, messages: int | None = None) -> Fitted:
 
     messages : how many the evidence is of.  None: one row a message
     """
-    if np.bincount(sample.labels, minlength=sample.evidence.evidence.shape[2]).min() < MIN_CALIBRATION:
+    if not can_calibrate(np.bincount(sample.labels, minlength=sample.evidence.evidence.shape[2]).tolist()):
         sample, messages = Sample(sample.evidence.of_rows(slice(0)), sample.labels[:0]), 0
     weights, covariance = fit(sample.evidence, sample.labels)
     return Fitted(weights, covariance, len(sample.labels) if messages is None else messages)
+
+
+def can_calibrate(messages: Sequence[int]) -> bool:
+    """Whether there are messages enough, by class, to learn a calibration from."""
+    return sorted(messages)[-2] >= MIN_CALIBRATION
 
 
 def aligned_documents(block: Block, table: Table) -> Ints:

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.store.reader import check_file
-from nbspam.workflow.calibrating import MIN_CALIBRATION
 from nbspam.workflow.delivery import delivery
 from nbspam.workflow.finding import FINE, Finding, note, wrong
-from nbspam.workflow.labels_in_doubt import Checked
+from nbspam.workflow.labels_in_doubt import MIN_OF_CLASS, Checked
 from nbspam.workflow.model_health import SOUND, health
 from nbspam.workflow.model_place import missing, others, place
 
@@ -86,9 +85,7 @@ def _against_the_model(checked: Checked) -> Iterator[Finding]:
 
 def _in_doubt(checked: Checked) -> Finding:
     if checked.doubts is None:
-        return note(
-            "in doubt", f"not looked for: that takes {MIN_CALIBRATION} messages of each of two classes"
-        )
+        return note("in doubt", f"not looked for: that takes {MIN_OF_CLASS} messages of each of two classes")
     if not checked.doubts:
         return Finding("in doubt", "no label")
     text = f"{_messages(len(checked.doubts))} likely mislabelled, by the mail of other campaigns"

@@ -28,7 +28,7 @@ from nbspam.store.inspect import learned_as
 from nbspam.store.reader import open_model
 from nbspam.tokens.bag import MEASURES_VIEW, READ_NUMBERS
 from nbspam.workflow.bulk_filter import BlockCounts, count_rows
-from nbspam.workflow.calibrating import MIN_CALIBRATION, Sample, calibrate_on
+from nbspam.workflow.calibrating import Sample, calibrate_on
 from nbspam.workflow.classifying import clues_for
 from nbspam.workflow.corpus import Corpus
 from nbspam.workflow.evaluating import duplicate_groups
@@ -36,6 +36,7 @@ from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/experiments/doctor.md
 NEARLY_THE_SAME = 0.9  # Jaccard; below it are answers that quote a whole message
+MIN_OF_CLASS = 20  # messages; of fewer, one wrong label is too large a part to be told from the others
 CLUED = 50  # labels in doubt whose clues are told, the surest
 CLUES = 3
 
@@ -100,7 +101,7 @@ def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
     moved = None if model is None else _moved(corpus, model)
     fewest = np.bincount(corpus.truth(), minlength=len(corpus.classes)).min()
     doubts = None
-    if len(corpus.classes) > 1 and fewest >= MIN_CALIBRATION:
+    if len(corpus.classes) > 1 and fewest >= MIN_OF_CLASS:
         certain = {one for names in same for one in names}
         doubts = [doubt for doubt in _doubts(corpus) if (doubt.name, doubt.label) not in certain]
     return Checked(len(corpus.block), same, near, moved, doubts)

@@ -13,7 +13,7 @@ from nbspam.errors import RETRAIN, BadDataError
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model, contradictions
 from nbspam.store.reader import FORMAT, Model, open_model
-from nbspam.workflow.calibrating import MIN_CALIBRATION
+from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.finding import Finding, note, wrong
 from nbspam.workflow.model_place import size
 
@@ -93,8 +93,8 @@ def _calibration(model: Model) -> Finding:
     if not settings.averaged:
         text = f"none: {settings.event_model} as one sum, so its probabilities are far too sure of themselves"
         return Finding("calibrated", text)
-    if min(model.messages) < MIN_CALIBRATION:
-        text = f"not on your mail: that takes {MIN_CALIBRATION} messages of each class"
+    if not can_calibrate(model.messages):
+        text = f"not on your mail: that takes {MIN_CALIBRATION} messages of each of two classes"
         return note("calibrated", text, "when there are more, train again: nbspam train --replace")
     if not model.calibration():
         return note("calibrated", "no: the model has no weights for its views", RETRAIN)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from nbspam.engine.accumulator import select_rows
+from nbspam.engine.block import Block
 from nbspam.engine.corpus import only_views
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.scoring import calibration
@@ -87,9 +89,9 @@ def read(name: str) -> Messages:
         return read_messages(str(index))
 
 
-def ours(messages: Messages, settings: Settings) -> Judge:
+def ours(block: Block, classes: tuple[str, ...], settings: Settings) -> Judge:
     """nbspam, one way of scoring."""
-    block, classes = only_views(messages.corpus.block, views_read(settings)), messages.corpus.classes
+    block = only_views(block, views_read(settings))
 
     def judge(train: Any, rows: Any) -> Any:
         counts = count_rows(select_rows(block, train), len(classes))
@@ -98,9 +100,8 @@ def ours(messages: Messages, settings: Settings) -> Judge:
     return judge
 
 
-def apart(messages: Messages) -> Judge:
+def apart(judge: Judge) -> Judge:
     """nbspam without the weights between the classes."""
-    judge = ours(messages, Settings())
 
     def alone(train: Any, rows: Any) -> Any:
         with mock.patch.object(calibration, "MAX_ALIKE", 2):
@@ -147,8 +148,10 @@ def main() -> None:
     for name in SETS:
         messages = read(name)
         labels = np.asarray(messages.corpus.truth())
-        judges = {"kept": ours(messages, Settings()), "each class by its own evidence": apart(messages)}
-        judges |= {way: ours(messages, settings) for way, settings in WAYS.items()}
+        read_as = partial(ours, messages.corpus.block, messages.corpus.classes)
+        kept = read_as(Settings())
+        judges = {"kept": kept, "each class by its own evidence": apart(kept)}
+        judges |= {way: read_as(settings) for way, settings in WAYS.items()}
         judges |= {f"scikit-learn's {model}": theirs(messages, model) for model in scikit_learn.MODELS}
         splits = {f"{FOLDS} folds": [*fold_splits(stratified_folds(labels, FOLDS, 0))]}
         splits |= {f"{few} messages train, {JUDGED:,} are judged": draws(labels, few) for few in FEW}
