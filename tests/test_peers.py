@@ -80,3 +80,17 @@ def test_bogofilter_learns_from_a_replay(tmp_path: Path) -> None:
     truth = messages.corpus.truth()[1::2]
     scores = np.array([probabilities[1] for _, _, probabilities in judged])
     assert scores[truth == 1].min() > scores[truth == 0].max()
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"Subject: one\ntwo three\n\nfour\n", b"Subject: one\n\ntwo three\n\nfour\n"),
+        (b"no header: but text\nmore\n", b"\nno header: but text\nmore\n"),
+        (b"From a@b Mon\nTo: c\n folded\n\ntext\n", b"From a@b Mon\nTo: c\n folded\n\ntext\n"),
+        (b"To: c\r\n\r\ntext\r\n", b"To: c\r\n\r\ntext\r\n"),
+        (b"", b"\n"),
+    ],
+)
+def test_bogofilter_is_told_where_the_text_begins(data: bytes, expected: bytes) -> None:
+    assert bogofilter.with_empty_line(data) == expected

@@ -10,6 +10,7 @@ Hides its command line and its word lists, which live in a temporary folder.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,20 @@ from tests.peers.common import (
 # bogofilter's own defaults, given on the command line so that no configuration file of the machine counts.
 SPAM_CUTOFF, HAM_CUTOFF = 0.99, 0.45
 FLAGS = {HAM: "-n", SPAM: "-s"}
+# A line before a message, the fields of its header, each with its continuation lines.
+HEADER = re.compile(rb"(?:From [^\n]*\n)?(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*")
 NO_WORDLIST = 3  # exit status before anything was learned
 MEMORY = "/dev/shm"  # a word list there costs no disk
+
+
+def with_empty_line(data: bytes) -> bytes:
+    """The message with an empty line behind its header, if it has none: else bogofilter reads text as header.
+
+    Enron's files have a Subject and then their text, those of sms text alone.
+    """
+    fields = HEADER.match(data)
+    end = fields.end() if fields else 0
+    return data if data[end : end + 2].startswith((b"\n", b"\r\n")) else data[:end] + b"\n" + data[end:]
 
 
 class Bogofilter:
@@ -131,12 +144,17 @@ def main() -> None:
     program = shutil.which("bogofilter")
     if program is None:
         sys.exit("bogofilter is not installed: apt-get install bogofilter")
-    messages = read_messages(options.source)
+    messages = _read(options.source)
     settings = {"filter": f"bogofilter, cut-offs {SPAM_CUTOFF:g} and {HAM_CUTOFF:g}"}
     with tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None) as name:
         folder = Path(name)
         evaluation = _evaluate(program, folder, messages, options, settings)
     finish(evaluation, options)
+
+
+def _read(source: str) -> Messages:
+    corpus, contents = read_messages(source)
+    return Messages(corpus, [with_empty_line(content) for content in contents])
 
 
 def _evaluate(program, folder, messages, options, settings) -> Evaluation:  # type: ignore[no-untyped-def]
@@ -151,7 +169,7 @@ def _evaluate(program, folder, messages, options, settings) -> Evaluation:  # ty
         settings = settings | {"feedback": options.feedback, "order": order}
         return Evaluation(classes, tuple(outcomes), "replay", digest, settings, trained=trained)
     if options.test:
-        both, train, rows = joined(messages, read_messages(options.test))
+        both, train, rows = joined(messages, _read(options.test))
         found = Batch(program, folder, both)(train, rows)
         outcomes = [outcome_of(both, row, one, row) for row, one in zip(rows, found, strict=True)]
         return Evaluation(classes, tuple(outcomes), "holdout", "", settings, trained=len(train))
