@@ -28,6 +28,8 @@ def sort_key(path: str) -> tuple[str, str]:
 
 
 def main() -> None:
+    if len(sys.argv) != 3:
+        raise SystemExit("usage: python -m tests.peers.dated_index SOURCE INDEX")
     source, index = open_labelled([sys.argv[1]]), sys.argv[2]
     items = sorted(source.items(), key=lambda item: sort_key(item.path))
     with open(index, "w", encoding="utf-8", errors="surrogateescape") as lines:
