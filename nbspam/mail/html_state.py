@@ -23,6 +23,13 @@ TINY = 2.0  # pixels: the largest size at which nobody can read, and the largest
 # (contrast 1.16), #cccccc is a common, readable footer.
 NEAR = 20
 
+MAX_STATES = 500  # that are kept for all pages
+MAX_AFTER = 200  # states that one of them remembers to follow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    _Key = tuple[bool, bool, float, bool, float, bool, int, int, int | None, int, int, bool]
+
 
 class Effect:
     """What one element changes; None leaves a property as inherited."""
@@ -52,10 +59,9 @@ class Effect:
         self.cell: bool | None = None
 
     def changes(self) -> bool:
-        for name in self.__slots__:  # noqa: SIM110 (any() takes twice the time)
-            if getattr(self, name) is not None:
-                return True
-        return False
+        hides = not (self.gone is self.invisible is self.size is self.squeezed is self.faint is None)
+        folds = not (self.clipped is self.shrunk is self.boxed is self.shut is self.opens is None)
+        return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
 
     def over(self, other: Effect) -> None:
         """Take from other what this one leaves open; the colour of links gives way to any other."""
@@ -99,61 +105,79 @@ class State:
         self.cell_ground: int | None = None  # what the cells of the table around will stand on
         self.link = DEFAULT_LINK
         self.quirks = True  # no doctype: letters of a table inherit from the page, not from around it
-        self.key: tuple[float | None, ...] | None = None  # what tells it from other states, once it is asked
+        self.key: _Key | None = None  # what tells it from other states, once it is asked
         self.after: dict[Effect, State] = {}
 
     def then(self, effect: Effect) -> State:
         """The state inside an element with this effect."""
         known = self.after.get(effect)
         if known is None:
-            known = self._follow(effect)
-            self.after[effect] = known
+            if len(self.after) >= MAX_AFTER:
+                self.after.clear()
+            known = self.after[effect] = self._follow(effect)
         return known
 
     def _follow(self, effect: Effect) -> State:
-        state = State.__new__(State)
-        state.after = {}
-        state.page, state.link, state.quirks = self.page, self.link, self.quirks
-        state.opacity = self.opacity if effect.faint is None else self.opacity * effect.faint
-        state.gone = bool(effect.gone) or state.opacity <= FAINT
-        state.gone = state.gone or (self.gone and not (self.shut and effect.opens))
-        state.shut = effect.shut is True and not state.gone
-        state.gone = state.gone or state.shut
-        state.invisible = self.invisible if effect.invisible is None else effect.invisible
-        inherited = self
+        opacity = self.opacity if effect.faint is None else self.opacity * effect.faint
+        gone = bool(effect.gone) or opacity <= FAINT or (self.gone and not (self.shut and effect.opens))
+        shut = effect.shut is True and not gone
+        invisible = self.invisible if effect.invisible is None else effect.invisible
+        size, squeezed, colour = self.size, self.squeezed, self.colour
         if effect is TABLE and self.quirks:
-            inherited = State()
-            inherited.colour = self.page
-        state.size = inherited.size
+            size, squeezed, colour = NORMAL, False, self.page
         if effect.size is not None:
-            state.size = effect.size if effect.size > 0 else -effect.size * inherited.size
-        state.squeezed = inherited.squeezed if effect.squeezed is None else effect.squeezed
-        colour = inherited.colour if effect.colour is None else effect.colour
-        state.colour = self.link if colour == LINK else colour
-        state._stand_on(self, effect)
-        unreadable = (
-            state.invisible or state.size <= TINY or state.squeezed or vanishes(state.colour, state.ground)
-        )
-        state.hidden = state.gone or unreadable
-        state.key = state._key()
+            size = effect.size if effect.size > 0 else -effect.size * size
+        if effect.squeezed is not None:
+            squeezed = effect.squeezed
+        if effect.colour is not None:
+            colour = self.link if effect.colour == LINK else effect.colour
+        hiding = gone or shut, shut, opacity, invisible, size, squeezed
+        ground, cell_ground = self._grounds(effect, colour)
+        key = *hiding, colour, ground, cell_ground, self.page, self.link, self.quirks
         if self.key is None:
             self.key = self._key()
-        return self if state.key == self.key else state
+        if key == self.key:
+            return self
+        known = _states.get(key)
+        if known is None:
+            if len(_states) >= MAX_STATES:
+                _states.clear()
+            known = _states[key] = _state(key)
+        return known
 
-    def _stand_on(self, outer: State, effect: Effect) -> None:
-        """Set the ground.  That of a table is its cells'; text between them is shown outside of it."""
-        self.ground = outer.ground
-        self.cell_ground = None if effect is TABLE else outer.cell_ground
+    def _grounds(self, effect: Effect, colour: int) -> tuple[int, int | None]:
+        """Its ground, and that of its cells.  Text of a table between its cells is shown outside of it."""
+        ground = self.ground
+        cell_ground = None if effect is TABLE else self.cell_ground
         if effect.ground is not None:
-            self.ground = self.colour if effect.ground == CURRENT else effect.ground
-        elif effect.cell and outer.cell_ground is not None:
-            self.ground = outer.cell_ground
-        if effect.cell_ground is not None:
-            self.cell_ground = effect.cell_ground
+            ground = colour if effect.ground == CURRENT else effect.ground
+        elif effect.cell and self.cell_ground is not None:
+            ground = self.cell_ground
+        return ground, cell_ground if effect.cell_ground is None else effect.cell_ground
 
-    def _key(self) -> tuple[float | None, ...]:
-        hiding = (self.gone, self.shut, self.opacity, self.invisible, self.size, self.squeezed)
-        return (*hiding, self.colour, self.ground, self.cell_ground, self.page, self.link)
+    def _key(self) -> _Key:
+        hiding = self.gone, self.shut, self.opacity, self.invisible, self.size, self.squeezed
+        standing = self.colour, self.ground, self.cell_ground
+        return *hiding, *standing, self.page, self.link, self.quirks
+
+
+# The states of all pages by what tells them apart: pure, so sharing them changes no result.
+_states: dict[_Key, State] = {}
+
+
+def _state(key: _Key) -> State:
+    state = State.__new__(State)
+    state.after, state.key = {}, key
+    state.gone, state.shut, state.opacity, state.invisible, state.size, state.squeezed = key[:6]
+    state.colour, state.ground, state.cell_ground, state.page, state.link, state.quirks = key[6:]
+    state.hidden = (
+        state.gone
+        or state.invisible
+        or state.squeezed
+        or state.size <= TINY
+        or vanishes(state.colour, state.ground)
+    )
+    return state
 
 
 def vanishes(colour: int, ground: int) -> bool:
