@@ -30,6 +30,7 @@ from nbspam.mail.html_elements import (
     BODY,
     BREAK,
     CLOSE,
+    CLOSE_BLOCK,
     CLOSE_FORM,
     CLOSE_UNKNOWN,
     EMPTY,
@@ -137,7 +138,7 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
-        known, names, joined = self.known, self.html.tags, 0
+        known, names = self.known, self.html.tags
         state, mark = self.root, -1  # how much was visible where a word may have been split
         visible.append(_decoded(next(self.pieces.walk)))
         for met, piece in self.pieces.numbered(MAX_TAGS):
@@ -170,27 +171,32 @@ class _Reader:
                 if state.hidden:
                     hidden.append(rest)
                     continue
-                joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
+                if mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum():
+                    self.html.joined += 1
                 visible.append(rest)
-        self.html.joined = joined
         return self._finish()
 
     def _part(self, tag: Tag, state: State) -> State:
         """A block begins, an element ends, or a line breaks."""
-        opened = self.open
-        if tag.kind == OPEN_BLOCK:
+        opened, kind = self.open, tag.kind
+        if kind == CLOSE:
+            return opened.close(tag, state)
+        if kind != CLOSE_BLOCK:
             self.html.tags.append(tag.name)
-            if not opened.tags or opened.tags[-1].name not in tag.room:
-                if tag.element.in_table and not opened.is_in(TABLE_NAME):
-                    return state  # a cell or row without table is nothing
-                state = opened.make_room(tag, state)
-            state = opened.push(tag, state)
+            if kind == OPEN_BLOCK:
+                if not opened.tags or opened.tags[-1].name not in tag.room:
+                    if tag.element.in_table and not opened.is_in(TABLE_NAME):
+                        return state  # a cell or row without table is nothing
+                    state = opened.make_room(tag, state)
+                opened.tags.append(tag)
+                opened.before.append(state)
+                if tag.effect is not None:
+                    state = state.then(tag.effect)
+        if state.hidden:
             self._separate(state)
-            return state
-        if tag.kind != CLOSE:
-            self._separate(state)
-        if tag.kind == BREAK:
-            self.html.tags.append(tag.name)
+        else:
+            self.visible.append("\n")
+        if kind != CLOSE_BLOCK:
             return state
         if opened.tags and opened.tags[-1].name == tag.name:
             del opened.tags[-1]
@@ -242,7 +248,7 @@ class _Reader:
             return self.open.close(tag, state)
         elif tag.kind == RAW:
             state = self._take_raw(tag, state)
-        elif tag.kind == BODY and self.page.meet(tag):
+        elif tag.kind == BODY and self.page.meet(tag) and (self.open.tags or not self.page.is_plain(tag)):
             state = self.open.rebuild(0, self.page.root())
         elif tag.kind == LOST:
             self.open.tags.clear()
@@ -384,7 +390,9 @@ class _Reader:
             self.html.comments += 1
             return self.pieces.behind_comment(piece)
         if piece[1:8].lower() == "doctype":
-            self.root.quirks = self.page.quirks = False
+            self.page.quirks = False
+            if not self.page.has_begun():
+                self.root.quirks = False
         else:
             self.html.comments += 1
         return self.pieces.behind(">", piece)

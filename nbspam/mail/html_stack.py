@@ -181,6 +181,8 @@ class Page:
         """What text inherits that stands in no other element."""
         root = State()
         root.quirks = self.quirks
+        if self._html is self.body:
+            return root
         effects = []
         for tag in (self._html, self.body):
             own = tag if tag.asking is None else self.resolved(tag, [])
@@ -191,6 +193,13 @@ class Page:
         for effect in effects:
             root = root.then(effect)
         return root
+
+    def is_plain(self, tag: Tag) -> bool:
+        """Whether text inherits nothing from the tag of `html` or `body`, since no sheet is known."""
+        return self.sheet is None and tag.effect is None and tag.link_colour is None
+
+    def has_begun(self) -> bool:
+        return bool(self._met)
 
     def has_body(self) -> bool:
         return "body" in self._met
