@@ -107,11 +107,13 @@ def unnested(style: str) -> str:
 
 def number_of(value: str) -> tuple[float, str] | None:
     """Number and unit; None if the value does not begin with a number."""
-    if value[-1:] == ")":
+    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
+    if not digits:  # a word
+        return None
+    if value[-1] == ")":
         from nbspam.mail.html_values import calculated  # rare
 
         return calculated(value)
-    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
     try:
         return max(-_MOST, min(float(digits), _MOST)), value[len(digits) :]
     except ValueError:
