@@ -48,7 +48,21 @@ _FOLDS = _words("details summary")
 _GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
 _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")
-_MORE = {"base": "href", "meta": "http-equiv content", "optgroup": "label"}
+# Attributes that mean something on these only.
+_MORE = {
+    **dict.fromkeys(_LINKS, "href action"),
+    **dict.fromkeys(_SOURCES, "src"),
+    **dict.fromkeys(_SIZED, "width height"),
+    **dict.fromkeys(("details", "dialog"), "open"),
+    "base": "href",
+    "body": "text link",
+    "font": "size",
+    "input": "src type value placeholder",
+    "meta": "http-equiv content",
+    "optgroup": "label",
+    "style": "media type",
+}
+_BOXES = _words("html body video img input")
 # What stands in these is for programs that do not know them, or is shown only after a click.
 _NEVER_SHOWN = _words("template datalist rp video audio canvas meter progress dialog")
 # These are not shown inside of an element; elsewhere they are unknown elements like any other.
@@ -111,7 +125,6 @@ class Element:
     in_table      : nothing at all outside of a table
     foreign       : elements inside of which it is not shown
     folds         : `details`, or its `summary`
-    is_box        : has a size of its own, and is no part of a line of text
     cuts          : a cell, row or table; nothing is carried out of it
     wanted        : attributes that mean something on it, beside those in GENERAL
     hints         : without one of these in its lower-case text a tag has no attribute of meaning
@@ -119,7 +132,7 @@ class Element:
 
     __slots__ = (
         *("carried", "closes", "cuts", "ends", "foreign", "grounded", "hints", "holds_cells", "in_table"),
-        *("folds", "is_box", "is_cell", "kind", "link"),
+        *("folds", "is_cell", "kind", "link"),
         *("name", "never_shown", "room", "sized", "source", "special", "stops", "wanted"),
     )
 
@@ -136,13 +149,16 @@ class Element:
         self.sized = name in _SIZED
         self.grounded = name in _GROUNDED
         self.is_cell = name in _CELL
-        self.is_box = name in _SPECIAL or name in WALLS or name in ("html", "body", "video", "img", "input")
         self.folds = name in _FOLDS
         self.holds_cells = name in _ROWS or name == "table"
         self.link = name in _LINKS
         self.source = name in _SOURCES
         self.wanted = GENERAL
         self.hints: tuple[str, ...] = ("style", "color", "hidden", "background")
+
+    def is_box(self) -> bool:
+        """Whether it has a size of its own, and is no part of a line of text."""
+        return self.special or self.name in WALLS or self.name in _BOXES
 
 
 # Attributes that may stand on any element; the colours are kept as evidence wherever they are.
@@ -160,23 +176,7 @@ def start_element(name: str) -> Element:
         element.closes, element.stops = _PARAGRAPH
     elif name in _SINGLE:
         element.closes, element.stops = _CLOSES[name]
-    more = ""
-    if element.link:
-        more = "href action"
-    elif element.source:
-        more = "src type value placeholder" if name == "input" else "src"
-    elif element.sized:
-        more = "width height"
-    elif name == "body":
-        more = "text link"
-    elif name == "font":
-        more = "size"
-    elif name in ("dialog", "details"):
-        more = "open"
-    elif name == "style":
-        more = "media type"
-    elif name in _MORE:
-        more = _MORE[name]
+    more = _MORE.get(name)
     if more:
         element.wanted = GENERAL | _words(more)
         element.hints = (*more.split(), *element.hints)

@@ -273,8 +273,8 @@ def _settle(effect: Effect, element: Element) -> None:
         effect.cell_ground, effect.ground = effect.ground, None
     if effect.boxed is effect.shrunk is effect.clipped is effect.squeezed is None:
         return
-    is_box = element.is_box if effect.boxed is None else effect.boxed
-    if effect.shrunk and (is_box or element.is_box):
+    is_box = element.is_box() if effect.boxed is None else effect.boxed
+    if effect.shrunk and (is_box or element.is_box()):
         effect.gone = True
     if effect.clipped and is_box and (effect.boxed or not (element.is_cell or element.holds_cells)):
         effect.gone = True
