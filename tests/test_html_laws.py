@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import nbspam
 from nbspam.mail import html as html_module
+from nbspam.mail import html_state
 from nbspam.mail.html import MAX_TAGS, read_html
 
 # The standard library as oracle, on HTML that is well formed and hides nothing.
@@ -106,6 +107,41 @@ def test_what_was_read_before_changes_nothing(first: str, second: str) -> None:
     warm = read_html(second)
     for name in cold.__slots__:
         assert getattr(warm, name) == getattr(cold, name)
+
+
+WHITE_ON_BLACK = "<div style='color:white;background:black'><table bgcolor=white><td>x"
+AFTERWARDS = [
+    ("a page with a doctype", WHITE_ON_BLACK, "<!doctype html>" + WHITE_ON_BLACK),
+    ("a class", "<p class=a>x", "<style>.a{display:none}</style>y<p class=a>x"),
+    ("two classes", "<p class='a b'>x", "<style>.a.b{display:none}</style>y<p class='a b'>x"),
+    ("an id", "<p id=a>x", "<style>#a{display:none}</style>y<p id=a>x"),
+    ("an attribute", "<p title=a>x", "<style>[title]{display:none}</style>y<p title=a>x"),
+    ("a link", "<a href=a>x", "<style>:link{display:none}</style>y<a href=a>x"),
+    ("a class around", "<p class=a><b>x", "<style>.a b{display:none}</style>y<p class=a><b>x"),
+]
+
+
+@pytest.mark.parametrize(("why", "first", "second"), AFTERWARDS, ids=[row[0] for row in AFTERWARDS])
+def test_a_page_without_a_sheet_does_not_show_what_another_hides(why: str, first: str, second: str) -> None:
+    assert "x" in read_html(first).visible
+    html = read_html(second)
+    assert ("x" in html.visible, "x" in html.hidden) == (False, True)
+
+
+def test_states_are_kept_within_bounds() -> None:
+    html_state._states.clear()
+    colours = [f"{number:06x}" for number in range(0, 1 << 24, 1 << 13)]
+    read_html("".join([f"<b style='color:#{colour}'>x" for colour in colours]))
+    assert len(colours) > html_state.MAX_STATES >= len(html_state._states) > 1
+
+
+def test_a_state_remembers_so_many_that_follow_and_no_more() -> None:
+    state = html_state.State()
+    for colour in range(2 * html_state.MAX_AFTER):
+        effect = html_state.Effect()
+        effect.colour = colour
+        assert state.then(effect).colour == colour
+    assert 1 <= len(state.after) <= html_state.MAX_AFTER
 
 
 @given(

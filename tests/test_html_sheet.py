@@ -166,6 +166,13 @@ def test_a_link_for_which_a_sheet_asks_keeps_target_and_text() -> None:
     assert html.links == [("http://x.example/", "one")]
 
 
+def test_of_tags_with_one_rule_each_keeps_its_own_colour() -> None:
+    for order in (1, -1):
+        fonts = ["<font class=a color=white>one</font>", "<font class=a color=black>two</font>"][::order]
+        html = read_html("<style>.a{background:white}</style>" + "".join(fonts))
+        assert (html.visible.strip(), html.hidden.strip()) == ("two", "one")
+
+
 COSTLY = [
     ("deep ancestors", "<style>.a .b i{display:none}</style>" + "<i class=a>x" * 30_000),
     ("siblings", "<style>.a~p{display:none}</style>" + "<p>x" * 60_000),

@@ -119,7 +119,9 @@ NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
 
 def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
     """The names of the attributes that mean something on an element."""
-    return element.wanted if sheet is None else element.wanted | sheet.attributes
+    if sheet is None or not sheet.attributes:
+        return element.wanted
+    return element.wanted | sheet.attributes
 
 
 def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[str, str] | None:
@@ -134,13 +136,12 @@ def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[s
     for index in range(0, last, 2):
         if parts[index][-1:] != "=":
             return None
-    if sheet is None:
-        lower = text.lower()
-        for hint in element.hints:
-            if hint in lower:
-                break
-        else:
-            return {}
+    lower = text.lower()
+    for hint in element.hints if sheet is None else (*element.hints, *sheet.hints):
+        if hint in lower:
+            break
+    else:
+        return {}
     wanted = element.wanted if sheet is None else wanted_attributes(element, sheet)
     found: dict[str, str] = {}
     for index in range(0, last + 1, 2):

@@ -30,6 +30,8 @@ _NEVER = _words(
 _ALWAYS = _words("defined enabled read-only")
 _WEIGHTS = {"#": (1, 0, 0), ".": (0, 1, 0)}
 LINK = ":link"  # what an element is that leads somewhere
+# Signs in a selector, and the attributes that it may ask for by them.
+_TELLING = {".": "class", "#": "id", ":": "href"}
 _SIGNS = dict.fromkeys(map(ord, "-_"))
 
 
@@ -134,17 +136,20 @@ class Compound:
 class Selector:
     """Compounds from the element outwards, each with how it is reached: `(" >+~", compound)`.
 
-    weight   : specificity: ids; classes, attributes and pseudo-classes; names
-    is_plain : it asks the element only, and nothing around it
+    weight    : specificity: ids; classes, attributes and pseudo-classes; names
+    is_plain  : it asks the element only, and nothing around it
+    is_simple : it asks for one name, class or id, or for nothing
     """
 
-    __slots__ = ("is_plain", "parts", "text", "weight")
+    __slots__ = ("is_plain", "is_simple", "parts", "text", "weight")
 
     def __init__(self, text: str, parts: list[tuple[str, Compound]], weight: tuple[int, int, int]) -> None:
         self.text = text
         self.parts = parts
         self.weight = weight
-        self.is_plain = len(parts) == 1 and not parts[0][1].asks_place()
+        first = parts[0][1]
+        self.is_simple = len(parts) == 1 and len(first.marks) < 2 and not (first.tests or first.places)
+        self.is_plain = self.is_simple or (len(parts) == 1 and not first.asks_place())
 
     def asks_siblings(self) -> bool:
         return any(reached in ("+", "~") or compound.asks_place() for reached, compound in self.parts)
@@ -152,6 +157,11 @@ class Selector:
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that are asked for."""
         return frozenset([name for _, compound in self.parts for name in compound.attributes()])
+
+    def hints(self) -> list[str]:
+        """Names of attributes without which, in its text, a tag is of no concern beyond its name."""
+        found = [attribute for sign, attribute in _TELLING.items() if sign in self.text]
+        return found if self.is_simple else [*found, *self.attributes()]
 
     def mark(self) -> str:
         """What the element must at least be; `*`: anything."""
@@ -227,7 +237,7 @@ def read_selectors(text: str, folded: bool) -> list[Selector]:
 def _selector(text: str, folded: bool) -> Selector | None:
     """One selector; None if it holds nowhere; ValueError if it is none."""
     mark = text[1:] if text[:1] in (".", "#") else text
-    if mark.isalnum() and not mark[0].isdigit():  # most selectors are one name
+    if mark.translate(_SIGNS).isalnum() and not mark[0].isdigit():  # most selectors are one name
         mark = text.lower() if folded or text is mark else text
         return Selector(text, [("", Compound(frozenset((mark,))))], _WEIGHTS.get(text[0], (0, 0, 1)))
     parts: list[tuple[str, Compound]] = []
@@ -261,11 +271,9 @@ def _spaced(text: str) -> str:
 def _compound(text: str, folded: bool, weight: list[int], nested: int) -> Compound | None:
     found = Compound()
     marks: list[str] = []
-    start = 0
-    while start < len(text):
-        sign = text[start]
-        stop = _end(text, start)
-        word = text[start + (sign in _ENDS) : stop]
+    for part in _simple_parts(text):
+        sign = part[0]
+        word = part[1:] if sign in _ENDS else part
         if sign == "[":
             found.tests.append(_attribute(word))
             weight[1] += 1
@@ -278,10 +286,23 @@ def _compound(text: str, folded: bool, weight: list[int], nested: int) -> Compou
         elif word != "*":
             marks.append(_name(word.lstrip("*").lower()))
             weight[2] += 1
-        start = max(stop, start + 1)
         if len(marks) + len(found.tests) > MAX_PARTS:
             return None
     found.marks = frozenset(marks)
+    return found
+
+
+def _simple_parts(text: str) -> list[str]:
+    """A compound cut into the simple selectors it is made of."""
+    if not ("(" in text or "[" in text):
+        for sign in ".#:":
+            text = text.replace(sign, " " + sign)
+        return text.split()
+    found, start = [], 0
+    while start < len(text):
+        stop = _end(text, start)
+        found.append(text[start:stop])
+        start = stop
     return found
 
 

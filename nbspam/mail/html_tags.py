@@ -15,7 +15,7 @@ from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html_selectors import Asked
-    from nbspam.mail.html_sheet import Match, Rule, Sheet
+    from nbspam.mail.html_sheet import Match, Rule, Ruled, Sheet
 
 MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
@@ -131,7 +131,7 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
         return _ruled_tag(tag.element, attributes, None, None) if attributes else tag
     match = sheet.match(tag.name, attributes)
     if attributes or match.plain:
-        tag = _ruled_tag(tag.element, attributes, sheet.merged(match.plain), sheet.variables)
+        tag = _ruled_tag(tag.element, attributes, match.ruled, sheet.variables)
         tag.match = match
     if not (match.asking or sheet.siblings) or tag.kind == RAW or not tag.name:
         return tag
@@ -150,8 +150,8 @@ def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
     held = sheet.held(match, line)
     found = asking.known.get(held)
     if found is None:
-        rules = sheet.merged([*match.plain, *held])
-        found = _ruled_tag(tag.element, asking.attributes, rules, sheet.variables)
+        ruled = sheet.merged([*match.plain, *held])
+        found = _ruled_tag(tag.element, asking.attributes, ruled, sheet.variables)
         asking.known[held] = found
         found.match = match
     return found
@@ -160,7 +160,7 @@ def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
 def _ruled_tag(
     element: Element,
     attributes: dict[str, str],
-    rules: tuple[Effect | None, Effect] | None,
+    ruled: Ruled | None,
     variables: dict[str, str] | None,
 ) -> Tag:
     """A start tag with attributes and what rules say of it."""
@@ -178,7 +178,7 @@ def _ruled_tag(
         tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
-    tag.effect = _effect(tag, attributes, rules, variables)
+    tag.effect = _effect(tag, attributes, ruled, variables)
     if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
         tag.evidence = NOTED
     return tag
@@ -227,29 +227,39 @@ def absolute(address: str, base: str) -> str:
 def _effect(
     tag: Tag,
     attributes: dict[str, str],
-    rules: tuple[Effect | None, Effect] | None,
+    ruled: Ruled | None,
     variables: dict[str, str] | None,
 ) -> Effect | None:
     """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
     element = tag.element
     weakest = _attribute_effect(tag, attributes)
-    if (
-        "style" not in attributes
-        and "hidden" not in attributes
-        and rules is None
-        and not (element.sized or element.never_shown or element.folds)
-    ):
+    special = element.sized or element.never_shown or element.folds
+    if special or "style" in attributes or "hidden" in attributes:
+        style = decode(attributes["style"], True) if "style" in attributes else ""
+        colours: list[str] = []
+        effect = style_effect(style, colours, variables=variables) if style else Effect()
+        tag.colours = (*colours, *tag.colours)
+        return _settled(_over_rules(effect, style, ruled, weakest), element, attributes)
+    if ruled is None:
         return weakest
-    colours: list[str] = []
-    style = decode(attributes["style"], True) if "style" in attributes else ""
-    effect = style_effect(style, colours, variables=variables) if style else Effect()
-    tag.colours = (*colours, *tag.colours)
-    if rules is not None:
-        if rules[0] is not None:
-            effect = _ruled(effect, rules[0], style)
-        effect.over(rules[1])
+    if weakest not in ruled.known:
+        ruled.known[weakest] = _settled(_over_rules(Effect(), "", ruled, weakest), element, attributes)
+    return ruled.known[weakest]
+
+
+def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect | None) -> Effect:
+    """The effect of a style with what it leaves to rules and attributes."""
+    if ruled is not None:
+        if ruled.strong is not None:
+            effect = _below_strong(effect, ruled.strong, style)
+        effect.over(ruled.normal)
     if weakest is not None:
         effect.over(weakest)
+    return effect
+
+
+def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
+    """With what other attributes, and the element itself, do to it; None if nothing is left."""
     if "hidden" in attributes and effect.gone is None:
         effect.gone = True
     if (element.never_shown and "open" not in attributes) or (
@@ -283,7 +293,7 @@ def _settle(effect: Effect, element: Element) -> None:
     effect.boxed = effect.shrunk = effect.clipped = None
 
 
-def _ruled(effect: Effect, strong: Effect, style: str) -> Effect:
+def _below_strong(effect: Effect, strong: Effect, style: str) -> Effect:
     """The effect of a style below the `!important` rules of a sheet, and these below its own."""
     merged = Effect()
     if "!" in style:
