@@ -254,16 +254,9 @@ class Page:
             return tag
         if self.sheet.family.steps < len(opened):
             return tag.asking.plain
-        around = (
-            []
-            if tag.name == "html"
-            else [self._html]
-            if tag.name == "body"
-            else [self._html, self.body, *opened]
-        )
-        if self.sheet.family.steps < 0:
-            around = [self._html, self.body, *opened]
         if tag.name in ("html", "body"):
             around = [] if tag.name == "html" else [self._html]
+        else:
+            around = [self._html, self.body, *opened]
         line: list[Asked] = [other.match or self.sheet.match(other.name, {}) for other in around]
         return resolved_tag(tag, self.sheet, line)
