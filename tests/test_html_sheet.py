@@ -173,6 +173,14 @@ def test_of_tags_with_one_rule_each_keeps_its_own_colour() -> None:
         assert (html.visible.strip(), html.hidden.strip()) == ("two", "one")
 
 
+def test_what_holds_inside_of_one_element_need_not_hold_inside_of_another() -> None:
+    sheet = "<style>.a b{color:white}.c b.d{color:red}.c b.e{display:none}</style>"
+    around = {name: f"<p class={name}><b class=d>{name}d </b><b class=e>{name}e </b></p>" for name in "acx"}
+    html = read_html(sheet + "".join(around.values()) + "".join(around.values()))
+    assert html.visible.split() == ["cd", "xd", "xe"] * 2
+    assert html.hidden.split() == ["ad", "ae", "ce"] * 2
+
+
 COSTLY = [
     ("deep ancestors", "<style>.a .b i{display:none}</style>" + "<i class=a>x" * 30_000),
     ("siblings", "<style>.a~p{display:none}</style>" + "<p>x" * 60_000),

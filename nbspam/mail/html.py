@@ -103,20 +103,8 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *(
-            "base",
-            "gave_up",
-            "hidden",
-            "html",
-            "in_form",
-            "in_link",
-            "known",
-            "late",
-            "link",
-            "link_text",
-            "noted",
-        ),
-        *("open", "page", "pieces", "raw", "root", "start", "visible"),
+        *("base", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link", "link_text"),
+        *("noted", "open", "page", "pieces", "raw", "root", "start", "visible"),
     )
 
     def __init__(self, text: str, page: Page | None = None) -> None:

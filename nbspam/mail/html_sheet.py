@@ -1,8 +1,8 @@
 """The rules of the style sheets of a page that hide or colour text: Sheet.
 
 Hides the cascade: which rules concern an element, and which of them is the strongest.  What a rule asks of
-the element alone is found once for all elements that are alike; what it asks of those around is asked anew
-each time.  Loaded when a mail has a sheet.
+the element alone is found once for all elements that are alike; what it asks of those around, once for all
+that stand in alike ones, but anew each time where rules ask for siblings.  Loaded when a mail has a sheet.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothin
 MAX_SHEET = 1 << 20  # characters
 MAX_ATTRIBUTES = 20  # that are asked for, beside class and id
 MAX_KNOWN = 1_000  # elements of a name, class and id
+MAX_LINE = 100  # elements around one, of which it is kept what holds inside of them
 MAX_BLOCKS = 10  # blocks in blocks
 MAX_NESTED = 1_000  # characters of selectors in a block and around it
 _ANY = "*"
@@ -55,14 +56,16 @@ class Match(Asked):
     plain   : the rules that concern it wherever it stands
     ruled   : what these rules do together; None without rules
     asking  : the rules that ask what is around it
+    known   : what rules do together with those of them that were found to hold
     """
 
-    __slots__ = ("asking", "plain", "ruled")
+    __slots__ = ("asking", "known", "plain", "ruled")
 
     def __init__(self, name: str, marks: frozenset[str], attributes: dict[str, str]) -> None:
         super().__init__(name, marks, attributes)
         self.plain: list[Rule] = []
         self.ruled: Ruled | None = None
+        self.known: dict[tuple[Rule, ...], Ruled | None] = {}
         self.asking: list[Rule] = []
 
 
@@ -77,8 +80,10 @@ class Sheet:
     """
 
     __slots__ = (
+        "_bare",
         "_folded",
         "_index",
+        "_inside",
         "_known",
         "_rules",
         "_simple",
@@ -97,6 +102,8 @@ class Sheet:
         self._index: dict[str, list[Rule]] = {}  # others, by a mark that they ask for
         # What was worked out, by the name and the attributes asked for; many elements of a page are alike.
         self._known: dict[tuple[str | None, ...], Match] = {}
+        self._bare: dict[str, Match] = {}  # elements without attributes, by their name
+        self._inside: dict[tuple[Asked, ...], Ruled | None] = {}  # by an element and those around it
         self.attributes: frozenset[str] = frozenset()
         self.hints: frozenset[str] = frozenset()
         self._tests = False  # whether any selector asks for attributes, `[class]` too
@@ -106,7 +113,8 @@ class Sheet:
 
     def read(self, text: str, colours: list[str]) -> bool:
         """Add the rules of a sheet, and its colours; whether there is any rule that matters."""
-        self._known.clear()
+        for worked_out in (self._known, self._bare, self._inside):
+            worked_out.clear()
         text = flattened(text[:MAX_SHEET].replace("<!--", " ").replace("-->", " "))
         if "--" in text:
             self.set_variables(text)
@@ -198,6 +206,15 @@ class Sheet:
             found = self._known[key] = self._matched(name, attributes)
         return found
 
+    def bare_match(self, name: str) -> Match:
+        """The rules for an element of which nothing but its name is asked."""
+        found = self._bare.get(name)
+        if found is None:
+            if len(self._bare) >= MAX_KNOWN:
+                self._bare.clear()
+            found = self._bare[name] = self.match(name, {})
+        return found
+
     def _matched(self, name: str, attributes: dict[str, str]) -> Match:
         marks = [name, LINK] if "href" in attributes else [name]
         for attribute, sign in (("class", "."), ("id", "#")):
@@ -220,20 +237,36 @@ class Sheet:
                         match.asking.append(rule)
                 elif rule.selector.parts[0][1].fits(match, self.family, 0, 0):
                     match.plain.append(rule)
-        match.ruled = self.merged(match.plain)
+        match.ruled = match.known[()] = self.merged(match.plain)
         return match
 
-    def held(self, match: Match, line: list[Asked]) -> tuple[Rule, ...]:
-        """The asking rules that concern an element inside of these others; it is kept as a sibling."""
+    def ruled(self, match: Match, line: list[Asked]) -> Ruled | None:
+        """What all rules do to an element inside of these others; it is kept as a sibling."""
         family = self.family
         family.steps -= len(line) + len(match.asking)
         if family.steps < 0:
-            return ()
+            return match.ruled
         family.line = line
-        found = tuple([rule for rule in match.asking if rule.selector.holds(match, family)])
         if self.siblings:
+            found = self._held(match)
             family.admit(match)
+            return found
+        around = match, *line
+        if around in self._inside:
+            return self._inside[around]
+        found = self._held(match)
+        if len(line) <= MAX_LINE:
+            if len(self._inside) >= MAX_KNOWN:
+                self._inside.clear()
+            self._inside[around] = found
         return found
+
+    def _held(self, match: Match) -> Ruled | None:
+        """What the rules do together that concern an element in its family."""
+        held = tuple([rule for rule in match.asking if rule.selector.holds(match, self.family)])
+        if held not in match.known:
+            match.known[held] = self.merged([*match.plain, *held])
+        return match.known[held]
 
     def merged(self, rules: list[Rule]) -> Ruled | None:
         """What rules do together: id above class above name, the later above the earlier."""

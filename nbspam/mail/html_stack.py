@@ -258,5 +258,6 @@ class Page:
             around = [] if tag.name == "html" else [self._html]
         else:
             around = [self._html, self.body, *opened]
-        line: list[Asked] = [other.match or self.sheet.match(other.name, {}) for other in around]
+        bare = self.sheet.bare_match
+        line: list[Asked] = [other.match or bare(other.name) for other in around]
         return resolved_tag(tag, self.sheet, line)

@@ -15,7 +15,7 @@ from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html_selectors import Asked
-    from nbspam.mail.html_sheet import Match, Rule, Ruled, Sheet
+    from nbspam.mail.html_sheet import Match, Ruled, Sheet
 
 MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
@@ -72,7 +72,7 @@ class Asking:
 
     plain      : the tag, if none of them holds
     attributes : of the tag
-    known      : the tag by the rules that were found to hold
+    known      : the tag by what rules do to it
     """
 
     __slots__ = ("attributes", "known", "plain")
@@ -80,7 +80,7 @@ class Asking:
     def __init__(self, plain: Tag, attributes: dict[str, str]) -> None:
         self.plain = plain
         self.attributes = attributes
-        self.known: dict[tuple[Rule, ...], Tag] = {(): plain}
+        self.known: dict[Ruled | None, Tag] = {}
 
 
 # Markup without a name: a comment, a `<` that begins no tag, a tag that never ends.
@@ -147,12 +147,13 @@ def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
     asking, match = tag.asking, tag.match
     if asking is None or match is None:
         return tag
-    held = sheet.held(match, line)
-    found = asking.known.get(held)
+    ruled = sheet.ruled(match, line)
+    if ruled is match.ruled:
+        return asking.plain
+    found = asking.known.get(ruled)
     if found is None:
-        ruled = sheet.merged([*match.plain, *held])
         found = _ruled_tag(tag.element, asking.attributes, ruled, sheet.variables)
-        asking.known[held] = found
+        asking.known[ruled] = found
         found.match = match
     return found
 
