@@ -48,6 +48,11 @@ FAULTS = [
     (":0fb:lock\n* ^Subject: x\n|nbspam classify -p", NOTE, ".procmailrc:3: without the flag w "),
     (":0 HB\n* ? nbspam classify\n.Junk/\n", WRONG, ".procmailrc:2: without --exit-code "),
     (":0\n* ? nbspam classify --exit-code\n.Junk/\n", NOTE, ".procmailrc:2: without the flags HB "),
+    (":0 B\n* ? nbspam classify --exit-code\nx\n", NOTE, ".procmailrc:2: without the flags HB only the body"),
+    (":0 w\n| nbspam classify >>log\n", WRONG, ".procmailrc:2: nbspam delivers nothing"),
+    (":0 f : lock\n| nbspam classify -p; true\n", NOTE, ".procmailrc:2: without the flag w "),
+    (":0 fw\n| nbspam classify -pm /other\n", NOTE, ".procmailrc:2: uses another model, /other"),
+    (":0 fw\n| nbspam classify -m/other -p\n", NOTE, ".procmailrc:2: uses another model, /other"),
     ("A=1\n# :0\n:0 fw\n| nbspam \\\n classify\n", WRONG, ".procmailrc:5: without -p "),
     (":0\n{\n  :0 fw\n  | nbspam classify\n}\n", WRONG, ".procmailrc:4: without -p "),
     (":0 fw\n| $HOME/none/nbspam classify -p\n", WRONG, ".procmailrc:2: no program that can be run is none/"),
@@ -75,6 +80,11 @@ def test_a_fault_of_a_recipe_is_told_with_its_line(home: Path, text: str, state:
         "BIN=`which nbspam`\n:0 fw\n| $UNKNOWN/nbspam classify -p\n",
         ":0 w\n| nbspam classify -p | dovecot-lda\n",
         ":0 c\n| nbspam learn spam\n",
+        ":0 w f\n| nbspam classify -qp -mm; true\n",
+        ":0 fw\n| nbspam classify --passthrough; exit 0\n",
+        ":0 c\n| nbspam classify >>log\n",
+        ":0 w\n| nbspam classify -p >>inbox\n",
+        ":0 w\n| nbspam classify --exit-code && deliver\n",
     ],
 )
 def test_what_is_right_or_not_certain_is_no_fault(

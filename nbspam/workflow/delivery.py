@@ -22,7 +22,11 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _XFILTER = re.compile(r"""\bxfilter\s*\(?\s*(["'])(.*?)\1""")
 _MAILDROP_TO = re.compile(r"""\b(?:to|cc)\s*\(?\s*(["'])\s*\|(.*?)\1""")
 _FORWARD = re.compile(r"""^\s*"?\|\s*(.*?)"?\s*$""")
-_FLAGS = re.compile(r":0\s*([A-Za-z]*)")
+_FLAGS = re.compile(r":0([\sA-Za-z]*)")
+# Of classify, as it is called in files: its options of one letter stand together, too.
+_PASSES = re.compile(r"--passthrough$|-q*p")
+_MODEL = re.compile(r"(?:--model(?:=|$)|-[qp]*m)(.*)")
+_OPERATORS = frozenset("|&;()")  # of a shell, between commands
 LOST = "nbspam delivers nothing, so this mail is lost"
 
 
@@ -30,7 +34,7 @@ class Call(NamedTuple):
     """One call of nbspam.
 
     where     : file and line
-    words     : the command, split
+    words     : the command, split; redirections are words of it
     flags     : of the procmail recipe
     kind      : filter, test, pipe, or piped into another program: what becomes of the message
     variables : what the file has set before
@@ -79,7 +83,7 @@ def _procmail(path: str, lines: list[tuple[int, str]], variables: dict[str, str]
         opened = _FLAGS.match(line)
         assigned = _ASSIGNMENT.fullmatch(line)
         if opened:
-            flags = opened[1]
+            flags = "".join(opened[1].split())
         elif flags is not None and line.startswith("*"):
             command = line[1:].strip()
             if command.startswith("?"):
@@ -111,15 +115,17 @@ def _forward(path: str, lines: list[tuple[int, str]], variables: dict[str, str])
 
 
 def _calls(where: str, command: str, flags: str, kind: str, variables: dict[str, str]) -> Iterator[Call]:
-    """The call, if it is nbspam that is called first; in a pipeline of several commands only that is read."""
+    """The call, if it is nbspam that is called first; of several commands only that is read."""
+    shell = shlex.shlex(_expanded(command, variables), posix=True, punctuation_chars=True)
+    shell.whitespace_split = True
     try:
-        words = shlex.split(_expanded(command, variables), comments=True)
+        words = list(shell)
     except ValueError:  # quotes that do not close: the shell will say so
         return
-    piped = [place for place, word in enumerate(words) if word.startswith("|") or word.endswith(";")]
-    if piped:
+    ends = [place for place, word in enumerate(words) if word and _OPERATORS.issuperset(word)]
+    if ends:
         kind = "piped" if kind == "pipe" else kind  # what comes after it may deliver
-        words = words[: piped[0]]
+        words = words[: ends[0]]
     if words and os.path.basename(words[0]) == PROGRAM:
         yield Call(where, words, flags, kind, variables)
 
@@ -137,9 +143,10 @@ def _faults(call: Call, model: str) -> Iterator[Finding]:
     about = os.path.basename(call.where).partition(":")[0][1:]
     classifies = call.words[1:2] == ["classify"]
     options = call.words[2:]
-    passes = bool({"-p", "--passthrough"} & set(options))
+    passes = any(map(_PASSES.match, options))
+    kept = "c" in call.flags or (passes and any(word.startswith(">") for word in options))
     yield from _program(call, about)
-    if call.kind == "pipe" and classifies:
+    if call.kind == "pipe" and classifies and not kept:
         remedy = "make it a filter: `:0 fw` and `| nbspam classify -p` (README, procmail)"
         yield wrong(about, BadDataError(call.where, f"{call.where}: {LOST}", remedy, "recipe"))
     if call.kind == "filter" and classifies and not passes:
@@ -158,9 +165,10 @@ def _condition(call: Call, about: str, options: list[str]) -> Iterator[Finding]:
     if "--exit-code" not in options:
         why = f"{call.where}: without --exit-code the status is 0 for ham, too: all mail meets the condition"
         yield wrong(about, BadDataError(call.where, why, "nbspam classify --exit-code", "recipe"))
-    if "B" not in call.flags:
-        why = f"{call.where}: without the flags HB only the header is judged"
-        yield note(about, why, f":0 HB{call.flags}")
+    if not {"H", "B"} <= set(call.flags):
+        part = "body" if "B" in call.flags else "header"
+        why = f"{call.where}: without the flags HB only the {part} is judged"
+        yield note(about, why, ":0 HB" + re.sub("[HB]", "", call.flags))
 
 
 def _program(call: Call, about: str) -> Iterator[Finding]:
@@ -184,8 +192,7 @@ def _other_model(call: Call, about: str, model: str) -> Iterator[Finding]:
 def _named_model(call: Call) -> str | None:
     """The model that the call names, or the file's $NBSPAM_MODEL."""
     for option, value in zip(call.words, [*call.words[1:], ""], strict=True):
-        if option in ("-m", "--model"):
-            return value
-        if option.startswith("--model="):
-            return option.partition("=")[2]
+        found = _MODEL.match(option)
+        if found:
+            return found[1] or value
     return call.variables.get("NBSPAM_MODEL")
