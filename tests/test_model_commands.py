@@ -6,6 +6,8 @@ import contextlib
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -160,6 +162,17 @@ def test_what_is_no_sound_model_is_refused(
     assert not (tmp_path / "new").exists()
     if path.is_file():
         assert path.read_bytes() == _spoiled(copy, kind)
+
+
+@pytest.mark.parametrize("command", ["load", "import"])
+def test_a_text_that_cannot_be_read_to_its_end_is_no_missing_file(tmp_path: Path, command: str) -> None:
+    new = tmp_path / "new"
+    said = error("model", command, "/proc/self/mem", "-m", new, status=74)
+    assert "/proc/self/mem: cannot be read: Input/output error" in said
+    closed = f"{sys.executable} -m nbspam model {command} -m {new} <&-"
+    done = subprocess.run(["sh", "-c", closed], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()[0][:30]) == (74, "nbspam: stdin: cannot be read:")
+    assert "[no-input]" in error("model", command, tmp_path, "-m", new, status=66)
 
 
 def _spoiled(model: Path, kind: str) -> bytes:

@@ -16,7 +16,7 @@ from nbspam.cli.output import check_new_model, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import plain
-from nbspam.errors import NoInputError
+from nbspam.errors import InputOutputError, NoInputError
 from nbspam.foreign.word_list import MAX_LINE_BYTES
 from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
 from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
@@ -202,8 +202,14 @@ def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:
 @contextlib.contextmanager
 def _text(file: str) -> Iterator[tuple[BinaryIO, str]]:
     """The file to be read, and its name for errors; `-` is stdin."""
+    where = "stdin" if file == STDIN else file
+    opened = False
     try:
         with sys.stdin.buffer if file == STDIN else open(file, "rb") as stream:
-            yield stream, "stdin" if file == STDIN else file
+            opened = True
+            yield stream, where
     except OSError as error:
-        raise NoInputError(file, error.strerror or "cannot be read", "check the path", "no-input") from None
+        why = f"cannot be read: {error.strerror}"
+        if opened:
+            raise InputOutputError(error.filename or where, why, "check the disk or the pipe", "io") from None
+        raise NoInputError(where, why, "check the path", "no-input") from None
