@@ -385,6 +385,44 @@ def test_a_worker_that_dies_is_replaced(serve: Callable[..., Server]) -> None:
     assert [server.ask("CHECK", SPAM)[: len(OK)] for _ in range(10)] == [OK] * 10
 
 
+def test_where_no_process_can_be_made_the_server_goes_on_and_tries_again(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    full = tmp_path / "full"
+    code = (
+        "import os\n"
+        "fork = os.fork\n"
+        "def denied():\n"
+        f"    if os.path.exists({str(full)!r}): raise BlockingIOError(11, 'no means')\n"
+        "    return fork()\n"
+        "os.fork = denied\n"
+        "from nbspam.__main__ import main\n"
+        "main()\n"
+    )
+    server = serve(code=code)
+    first = server.workers()
+    full.touch()
+    os.kill(first[0], signal.SIGKILL)
+    eventually(lambda: "no process can be made: no means" in server.log)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    full.unlink()
+    assert first[0] not in server.workers()
+
+
+def test_a_worker_that_dies_young_does_not_hold_up_the_end(serve: Callable[..., Server]) -> None:
+    code = (
+        "import nbspam.serve.daemon as module\n"
+        "module.SHORT_LIFE_SECONDS = 600.0\n"
+        "from nbspam.__main__ import main\n"
+        "main()\n"
+    )
+    server = serve(code=code)
+    os.kill(server.workers()[0], signal.SIGKILL)
+    eventually(lambda: "ended with -9" in server.log)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    assert server.stop() == 0
+
+
 def test_workers_end_with_their_parent(serve: Callable[..., Server]) -> None:
     server = serve()
     workers = server.workers()

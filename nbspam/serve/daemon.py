@@ -50,19 +50,24 @@ class Daemon:
         """Serves until a signal ends it."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent may have left it ignored
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        for _ in range(jobs):
-            self._fork()
+        full = self._filled(jobs)
         notify("READY=1")
-        while True:
-            number = signal.sigwait(SIGNALS)
-            if number in STOPS:
-                break
+        while (number := _signal(None if full else SHORT_LIFE_SECONDS)) not in STOPS:
             if number == signal.SIGHUP:
                 self._tell(signal.SIGHUP)
-            else:
-                for age in self._reaped():
-                    self._replace(age)
+            young = any(age < SHORT_LIFE_SECONDS for age in self._reaped())
+            full = not young and self._filled(jobs)
         self._stop()
+
+    def _filled(self, jobs: int) -> bool:
+        """Whether there are as many workers as there should be, those who died replaced."""
+        try:
+            while len(self._workers) < jobs:
+                self._fork()
+        except OSError as error:  # no processes, no memory; those who are there go on
+            self._say(f"no process can be made: {error.strerror}")
+            return False
+        return True
 
     def _fork(self) -> None:
         process = os.fork()
@@ -90,11 +95,6 @@ class Daemon:
                     self._say(f"worker {process} ended with {os.waitstatus_to_exitcode(status)}")
         return ages
 
-    def _replace(self, age: float) -> None:
-        if age < SHORT_LIFE_SECONDS:
-            time.sleep(SHORT_LIFE_SECONDS)
-        self._fork()
-
     def _tell(self, number: int) -> None:
         for process in self._workers:
             os.kill(process, number)
@@ -107,11 +107,19 @@ class Daemon:
         self._tell(signal.SIGTERM)
         deadline = time.monotonic() + 2 * self._seconds + GRACE_SECONDS
         while self._workers:
-            number = signal.sigtimedwait(SIGNALS, max(0.0, deadline - time.monotonic()))
-            if number is None or number.si_signo in STOPS:
+            number = _signal(max(0.0, deadline - time.monotonic()))
+            if number is None or number in STOPS:
                 self._tell(signal.SIGKILL)
                 deadline = time.monotonic() + GRACE_SECONDS
             self._reaped()
+
+
+def _signal(seconds: float | None) -> int | None:
+    """The next signal; None where none comes in this time.  seconds : None to wait for ever"""
+    if seconds is None:
+        return signal.sigwait(SIGNALS)
+    found = signal.sigtimedwait(SIGNALS, seconds)
+    return found.si_signo if found else None
 
 
 async def _work(shared: Shared) -> None:
