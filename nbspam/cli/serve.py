@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from math import isnan
 from typing import Any
 
 import click
@@ -32,6 +33,17 @@ class Permissions(click.ParamType[int]):
         return number
 
 
+class Seconds(click.FloatRange):
+    """As FloatRange, which takes nan: that is neither below nor above."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A number in the range."""
+        number: float = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value!r} is no time", param, ctx)
+        return number
+
+
 @click.command("serve")
 @model_option
 @click.option("--socket", "path", metavar="PATH", help="Listen on a unix socket (spamc -U PATH).")
@@ -54,7 +66,7 @@ class Permissions(click.ParamType[int]):
 @click.option(
     "--timeout",
     "seconds",
-    type=click.FloatRange(0.1, 3600),
+    type=Seconds(0.1, 3600),
     default=60,
     show_default=True,
     metavar="SECONDS",
@@ -73,9 +85,9 @@ def serve_command(
 
     Clients such as spamc and Exim work unchanged.  The score is the log-odds of spam, in nats, the threshold
     the cut-off of the costs; unsure is not spam.  A message comes back byte for byte, with the header field
-    of classify -p.  The model is followed when it learns or is replaced; while it is busy, damaged or away,
-    clients are asked to try again.  A line a message on stderr.  SIGTERM ends the server when what is
-    begun is answered.
+    of classify -p.  The model is followed when it learns or is replaced, and serves on when it is taken away;
+    while it is busy or damaged, clients are asked to try again.  A line a message on stderr.  SIGTERM ends
+    the server when what is begun is answered.
 
     \b
     Example:
@@ -101,12 +113,15 @@ def serve_command(
 
 def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
     passed = inherited()
-    ways = [way for way in (passed and "LISTEN_FDS", path and "--socket", listen and "--listen") if way]
+    given = {"LISTEN_FDS": passed, "--socket": path, "--listen": listen}
+    ways = [way for way, place in given.items() if place is not None]
     if len(ways) > 1:
         raise UsageError(" and ".join(ways), "are two places to listen", "leave one out", "listen-twice")
     if passed is not None:
         return passed
-    return on_path(path, mode) if path else on_address(listen or DEFAULT_ADDRESS)
+    if path is not None:
+        return on_path(path, mode)
+    return on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
 def _say(text: str) -> None:

@@ -153,6 +153,8 @@ def _no_address(text: str, error: OSError) -> CannotCreateError:
 
 def on_path(path: str, mode: int) -> Listening:
     """A unix socket with these permissions; the file of a server that is dead gives way, no other does."""
+    if not path:
+        raise UsageError("--socket", "names no path", "use for example --socket ~/.nbspam.socket", "socket")
     made = f"{path}.{os.getpid()}"  # not seen under its name before it is ready
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
