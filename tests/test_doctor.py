@@ -20,6 +20,7 @@ from mail_samples import make_corpus, make_index, run_here, run_program
 from nbspam.cli.texts import default_model, model_places
 from nbspam.workflow.doctor import examine
 from nbspam.workflow.finding import FINE, NOTE, WRONG, Finding
+from nbspam.workflow.importing import import_words
 from nbspam.workflow.learning import learn
 
 NOBODY = 65534
@@ -157,6 +158,17 @@ def test_a_model_of_one_sum_is_no_fault(mailbox: Path, tmp_path: Path) -> None:
     assert run_here("train", str(mailbox), "-m", str(path), "-q", "--textbook")[0] == 0
     assert not_fine(path) == {}
     assert "too sure" in found(path)["calibrated"].text
+
+
+def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    words = ["cheap 240 10 20260101\n", ".MSG_COUNT 300 300 20260101\n"]
+    import_words([line.encode() for line in words], "words", str(path))
+    assert found(path)["calibrated"].state == NOTE
+    assert "0 messages were yours, the rest bogofilter's" in found(path)["calibrated"].text
+    mail = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0)
+    assert run_here("train", "--update", str(mail), "-m", str(path), "-q", "-j", "1")[0] == 0
+    assert found(path)["calibrated"].state == FINE
 
 
 def test_a_message_counted_in_two_classes_is_told(model: Path, mailbox: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from nbspam.errors import RETRAIN, BadDataError
 from nbspam.settings import from_text
-from nbspam.store.inspect import check_model, contradictions
+from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.finding import Finding, note, wrong
@@ -98,4 +98,9 @@ def _calibration(model: Model) -> Finding:
         return note("calibrated", text, "when there are more, train again: nbspam train --replace")
     if not model.calibration():
         return note("calibrated", "no: the model has no weights for its views", RETRAIN)
+    if "imported" in model.settings:
+        own = learned_messages(model)
+        if own < 2 * MIN_CALIBRATION:
+            text = f"hardly: {own:,} messages were yours, the rest {model.settings['imported']}'s"
+            return note("calibrated", text, "nbspam train --update SOURCE, of mail that it has not counted")
     return Finding("calibrated", "yes: the views are weighed by what your mail taught")
