@@ -11,7 +11,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import counts_text, plain
 from nbspam.sources import Source
 from nbspam.workflow.training import Trained
 
@@ -95,9 +95,7 @@ def say(text: str) -> None:
 
 def train_summary(trained: Trained, source: Source | None, verb: str = "Trained on") -> str:
     """What was trained on, what was left out, and where the model is."""
-    counts = ", ".join(
-        f"{count:,} {plain(name)}" for name, count in zip(trained.classes, trained.messages, strict=True)
-    )
+    counts = counts_text(trained.classes, trained.messages)
     of_all = "" if trained.read is None else f" of {trained.read:,}"
     lines = [
         f"{verb} {sum(trained.messages):,}{of_all} messages ({counts}); {trained.tokens:,} tokens.",

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import counts_text, plain
 from nbspam.workflow.classifying import Classifier
 from nbspam.workflow.explaining import Clue, Explanation, Sum
 
@@ -69,7 +69,7 @@ def _headline(found: Explanation, classifier: Classifier) -> Text:
 def _setting_line(classifier: Classifier) -> Text:
     settings, model = classifier.settings, classifier.model
     how = "views averaged and calibrated" if settings.averaged else "one sum"
-    counts = ", ".join(f"{n:,} {plain(name)}" for name, n in zip(model.classes, model.messages, strict=True))
+    counts = counts_text(model.classes, model.messages)
     kind = (
         settings.event_model
         if settings.features != "both"

@@ -10,6 +10,8 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbspam.errors import NbspamError
 
 
@@ -25,6 +27,11 @@ def plain(text: str) -> str:
 
 def _escape(character: str) -> str:
     return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
+    """How many messages of each class: `40 ham, 8 spam`."""
+    return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
 
 
 def error_text(error: NbspamError) -> str:

@@ -9,7 +9,7 @@ import click
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, say, skipped_lines
 from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import counts_text
 from nbspam.vectorize.formats import FORMATS
 from nbspam.vectorize.matrix import EVENT_MODELS
 from nbspam.vocabulary.file import Vocabulary, read_vocabulary
@@ -76,8 +76,6 @@ def vectorize_command(
 
 def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:
     """How much was written."""
-    counts = ", ".join(
-        f"{n:,} {plain(name)}" for name, n in zip(vocabulary.classes, done.messages, strict=True)
-    )
+    counts = counts_text(vocabulary.classes, done.messages)
     columns = len(vocabulary.words)
     return f"{sum(done.messages):,} messages ({counts}) of {done.tokens:,} tokens, {columns:,} codes."

@@ -17,7 +17,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import counts_text, plain
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
 from nbspam.workflow.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
@@ -140,9 +140,7 @@ def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
 
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
-    counts = ", ".join(
-        f"{n:,} {plain(name)}" for name, n in zip(vocabulary.classes, vocabulary.messages, strict=True)
-    )
+    counts = counts_text(vocabulary.classes, vocabulary.messages)
     views = "all views" if vocabulary.views == "all" else f"the {vocabulary.views} alone"
     rows = [["code", "view", *map(plain, vocabulary.classes), "word"]]
     for code, word in words:
