@@ -245,11 +245,11 @@ def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
 
 def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:
     """What each token adds to the log-odds of a class: (text, nats), in no order."""
+    return [(part.text, nats) for part, nats in clue_parts(scored, shown) if nats is not None]
+
+
+def clue_parts(scored: Scored, shown: int) -> list[tuple[ScorePart, float | None]]:
+    """The tokens and numeric features, and what `contribution` says of each."""
     weights = rest_weights(scored, shown)
-    values: list[tuple[str, float]] = []
-    for part in scored.parts:
-        if part.kind in ("token", "feature"):
-            nats = contribution(part, shown, weights)
-            if nats is not None:
-                values.append((part.text, nats))
-    return values
+    parts = [part for part in scored.parts if part.kind in ("token", "feature")]
+    return [(part, contribution(part, shown, weights)) for part in parts]

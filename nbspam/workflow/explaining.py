@@ -19,7 +19,7 @@ from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import Classifier, Verdict, contribution, rest_weights
+from nbspam.workflow.classifying import Classifier, Verdict, clue_parts, contribution, rest_weights
 
 FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
 Interval = tuple[float, float]
@@ -99,15 +99,9 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
 
 def loudest_clues(classifier: Classifier, verdict: Verdict, top: int | None = None) -> list[Clue]:
     """The clues of a verdict, all of them or the first `top`, the loudest first."""
-    shown = verdict.shown
-    weights = rest_weights(verdict.scored, shown)
-    found = [
-        (part, contribution(part, shown, weights))
-        for part in verdict.scored.parts
-        if part.kind in ("token", "feature")
-    ]
+    found = clue_parts(verdict.scored, verdict.shown)
     found.sort(key=lambda clue: (-abs(inf if clue[1] is None else clue[1]), clue[0].text))
-    return [_clue(classifier, part, nats, shown) for part, nats in found[:top]]
+    return [_clue(classifier, part, nats, verdict.shown) for part, nats in found[:top]]
 
 
 def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:

@@ -197,11 +197,11 @@ def _judged(weights: Floats, evidence: Evidence) -> list[list[float]]:
 
 def _told(bench: _Bench, found: list[tuple[float, int, int]]) -> list[Doubt]:
     """(- probability, row, other class) -> doubts, the first of them with clues."""
-    block, classes = bench.corpus.block, bench.corpus.classes
+    block, classes, truth = bench.corpus.block, bench.corpus.classes, bench.corpus.truth()
     texts = texts_of(block) if found else []
     doubts = []
     for place, (minus_probability, row, other) in enumerate(found):
-        label = classes[bench.corpus.truth()[row]]
+        label = classes[truth[row]]
         clues = _clues(bench, row, other, texts) if place < CLUED else ()
         doubts.append(Doubt(block.names[row], label, classes[other], -minus_probability, clues))
     return doubts
