@@ -60,23 +60,24 @@ class NewFile:
             os.unlink(self.path)
 
 
-def left_over(path: str) -> list[tuple[str, float]]:
-    """Unfinished files of `path` and when each was last changed: of killed programs, or being written now."""
+def left_over(path: str) -> list[tuple[str, bool]]:
+    """Unfinished files of `path`, and whether each is so old that a killed program left it."""
     folder, name = os.path.split(os.path.realpath(path))
     ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new")
-    found: list[tuple[str, float]] = []
+    found: list[tuple[str, bool]] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if ours.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    found.append((entry.path, entry.stat(follow_symlinks=False).st_mtime))
+                    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                    found.append((entry.path, age > LEFT_OVER_SECONDS))
     return found
 
 
 def _remove_left_over(path: str) -> None:
     """Takes it away; another machine may be writing a younger one."""
-    for one, changed in left_over(path):
-        if time.time() - changed > LEFT_OVER_SECONDS:
+    for one, is_old in left_over(path):
+        if is_old:
             with contextlib.suppress(OSError):
                 os.unlink(one)
 

@@ -64,6 +64,11 @@ def doctor_command(model: str, as_json: bool, quiet: bool, **given: Any) -> int:
         checked, notes = _check_mail(source, model if is_sound(findings) else None, given | {"quiet": quiet})
         findings = [*findings, *label_findings(checked)]
     _show(model, findings, checked, [] if quiet else notes, as_json, quiet)
+    return _status(findings)
+
+
+def _status(findings: list[Finding]) -> int:
+    """That of the first fault, 0 without one."""
     return next((one.fault.status for one in findings if one.fault), 0)
 
 
@@ -107,7 +112,7 @@ def content(model: str, findings: list[Finding], checked: Checked | None) -> dic
     """What was found as JSON values."""
     return {
         "model": model,
-        "status": next((one.fault.status for one in findings if one.fault), 0),
+        "status": _status(findings),
         "findings": [
             {"about": one.about, "state": one.state, "text": one.text, "next": one.remedy} for one in findings
         ],

@@ -6,7 +6,6 @@ Hides how many messages are few.  The bounds are from docs/experiments/doctor.md
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 
 from nbspam.errors import RETRAIN, BadDataError
@@ -15,7 +14,7 @@ from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.finding import Finding, note, wrong
-from nbspam.workflow.model_place import size
+from nbspam.workflow.model_place import moment, size
 
 # Messages of the rarest class, and what filters that had fewer did on public mail.
 FEW = (
@@ -47,7 +46,7 @@ def health(path: str) -> Iterator[Finding]:
 
 def _contents(model: Model) -> Iterator[Finding]:
     counts = ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, model.messages, strict=True))
-    changed = time.strftime("%Y-%m-%d %H:%M", time.localtime(os.path.getmtime(model.path)))
+    changed = moment(os.path.getmtime(model.path))
     text = f"{sum(model.messages):,} messages ({counts}); last changed {changed}"
     if "prior_weight" in model.settings:
         text += f"; on a prior model that counts as {model.settings['prior_weight']}"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from nbspam.errors import CannotCreateError, InputOutputError, NoInputError
 from nbspam.store.reader import journal_of
-from nbspam.whole_file import LEFT_OVER_SECONDS, left_over, nearest_folder
+from nbspam.whole_file import left_over, nearest_folder
 from nbspam.workflow.finding import Finding, note, wrong
 
 EVERYONE_WRITES = 0o002
@@ -116,17 +116,22 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
 
 
+def moment(seconds: float) -> str:
+    """A time for people, to the minute, where they are."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
 def _unfinished(path: str) -> Iterator[Finding]:
     """What a killed writer leaves.  An update that goes on has a journal, too: it is no fault."""
     if os.path.exists(journal_of(path)):
         yield note("journal", "another program is writing, or was killed; who next reads takes its half back")
     found = left_over(path)
-    old = [one for one, changed in found if time.time() - changed > LEFT_OVER_SECONDS]
+    old = sum(is_old for _, is_old in found)
     if old:
         remedy = "the next nbspam train --replace takes them away"
-        yield note("left over", f"{len(old)} unfinished models of killed programs beside it", remedy)
-    if len(found) > len(old):
-        text = f"{len(found) - len(old)} unfinished models beside it: being written, or a program was killed"
+        yield note("left over", f"{old} unfinished models of killed programs beside it", remedy)
+    if len(found) > old:
+        text = f"{len(found) - old} unfinished models beside it: being written, or a program was killed"
         remedy = f"a day later train --replace takes them away; to see them: ls -lA {_folder(path)}"
         yield note("left over", text, remedy)
 
@@ -145,9 +150,8 @@ def others(path: str, places: Iterable[str]) -> Iterator[Finding]:
             continue
         seen.add(os.path.realpath(other))
         owner = user(os.stat(other).st_uid)
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(changed))
         newer = ", later than this one: was that training meant for here?" if used and changed > used else ""
-        text = f"{other} ({owner}'s, changed {when}{newer})"
+        text = f"{other} ({owner}'s, changed {moment(changed)}{newer})"
         yield note("another", text, f"to use it: --model {other} or NBSPAM_MODEL={other}")
 
 
