@@ -73,11 +73,7 @@ class OpenElements:
     def take_out(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag, but nothing inside it."""
         index = self._find(tag, first=True)
-        if index < 0:
-            return state
-        state = self.before[index]
-        del self.tags[index]
-        return self.rebuild(index, state)
+        return state if index < 0 else self._take_out(index)
 
     def close(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag; one that is not open changes nothing."""
@@ -85,11 +81,14 @@ class OpenElements:
         if index < 0:
             return state
         if tag.element.carried and any(inner.element.special for inner in self.tags[index + 1 :]):
-            # Formatting that ends inside a block: take it out from around the block.
-            state = self.before[index]
-            del self.tags[index]
-            return self.rebuild(index, state)
+            return self._take_out(index)  # formatting that ends inside a block
         return self._cut(index)
+
+    def _take_out(self, index: int) -> State:
+        """End an element around those inside it, which stay open."""
+        state = self.before[index]
+        del self.tags[index]
+        return self.rebuild(index, state)
 
     def rebuild(self, index: int, state: State) -> State:
         """Find the states from an index on again, the state outside of it being this one."""

@@ -81,7 +81,7 @@ class Filter:
             content = self._content(request, classifier, verdict, score)
         except NbspamError as error:
             self.forget()
-            raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
+            raise _passing(error) from error
         except Exception:
             self.forget()
             raise
@@ -111,7 +111,7 @@ class Filter:
         except UsageError:  # no such class
             raise
         except NbspamError as error:
-            raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
+            raise _passing(error) from error
         return Answered(told(result in (LEARNED, MOVED), result == FORGOTTEN), f"{label} {result}".strip())
 
     def _change(self, request: Request, label: str) -> str:
@@ -119,3 +119,8 @@ class Filter:
         if request.set_local:
             return learn(self.path, label, message)
         return unlearn(self.path, message) if request.remove_local else "nothing asked"
+
+
+def _passing(error: NbspamError) -> TryAgainError:
+    """The same trouble, to a client that should ask again."""
+    return TryAgainError(error.where, error.why, error.remedy, error.slug)
