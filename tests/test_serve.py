@@ -105,12 +105,16 @@ def answer(one: socket.socket) -> bytes:
     return got
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("serve")
+def tiny_model(folder: Path) -> Path:
+    """A model of two ham and two spam, made in this folder."""
     source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
     run("train", "-q", "-j1", source, "-m", folder / "model")
     return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("serve"))
 
 
 @pytest.fixture

@@ -14,16 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from test_serve import PATIENCE, Server, eventually
-from tiny_mail import counts, mail, run, write_folders
+from test_serve import HAM, PATIENCE, SPAM, Server, eventually, tiny_model
+from tiny_mail import counts, mail
 
 pytestmark = [
     pytest.mark.debian,
     pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)"),
 ]
 
-HAM = mail("minutes of the meeting about the garden fence")
-SPAM = mail("cheap pills and cheap watches")
 OWN_FIELD = re.compile(rb'X-Nbspam: (ham|spam|unsure); (?s:.*?)clues="(?s:.*?)"\r?\n')
 MESSAGES = {
     "ham": HAM,
@@ -40,10 +38,7 @@ MESSAGES = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("spamc")
-    source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
-    run("train", "-q", "-j1", source, "-m", folder / "model")
-    return folder / "model"
+    return tiny_model(tmp_path_factory.mktemp("spamc"))
 
 
 @pytest.fixture(scope="module")

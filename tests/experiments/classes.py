@@ -133,14 +133,16 @@ def row(name: str, judge: Judge, splits: list[Rows], labels: Any) -> str:
     )
 
 
-def draws(labels: Any, few: int) -> list[Rows]:
-    """Some messages drawn at random train, others are judged; a draw without a message of a class is none."""
-    found = []
-    for seed in range(DRAWS):
-        drawn = np.random.default_rng(seed).permutation(len(labels))
-        if len(set(labels[drawn[:few]].tolist())) == labels.max() + 1:
-            found.append((np.sort(drawn[:few]), drawn[few : few + JUDGED]))
-    return found
+def drawn(labels: Any, few: int, times: int) -> list[Rows]:
+    """Some messages drawn at random train, others are judged."""
+    orders = [np.random.default_rng(seed).permutation(len(labels)) for seed in range(times)]
+    return [(np.sort(order[:few]), order[few : few + JUDGED]) for order in orders]
+
+
+def of_all_classes(labels: Any, few: int) -> list[Rows]:
+    """Draws; one that trains without a message of some class is left out."""
+    n_classes = labels.max() + 1
+    return [one for one in drawn(labels, few, DRAWS) if len(np.unique(labels[one[0]])) == n_classes]
 
 
 def main() -> None:
@@ -154,7 +156,7 @@ def main() -> None:
         judges |= {way: read_as(settings) for way, settings in WAYS.items()}
         judges |= {f"scikit-learn's {model}": theirs(messages, model) for model in scikit_learn.MODELS}
         splits = {f"{FOLDS} folds": [*fold_splits(stratified_folds(labels, FOLDS, 0))]}
-        splits |= {f"{few} messages train, {JUDGED:,} are judged": draws(labels, few) for few in FEW}
+        splits |= {f"{few} messages train, {JUDGED:,} are judged": of_all_classes(labels, few) for few in FEW}
         for how, of_way in splits.items():
             size = f"{len(messages.corpus.classes)} classes, {len(labels):,} messages"
             print(f"\n{name}: {size}, {how}\n\n| | right, % | log loss, 1/1000 |\n|---|---|---|", flush=True)

@@ -14,7 +14,7 @@ import numpy as np
 from nbspam.engine.corpus import merge_blocks
 from nbspam.settings import Settings
 from nbspam.workflow import calibrating
-from tests.experiments.classes import SETS, Judge, Rows, ours, read
+from tests.experiments.classes import SETS, Judge, Rows, drawn, ours, read
 from tests.experiments.lab import CORPORA, JUDGED, counted, mail
 
 DRAWS = 8
@@ -55,12 +55,6 @@ def ham_and_spam(labels: Any, ham: int, spam: int) -> list[Rows]:
     return found
 
 
-def drawn(labels: Any, few: int) -> list[Rows]:
-    """Draws of so many messages of any class."""
-    orders = [np.random.default_rng(seed).permutation(len(labels)) for seed in range(DRAWS)]
-    return [(np.sort(order[:few]), order[few : few + JUDGED]) for order in orders]
-
-
 def cell(judge: Judge, rule: Rule, splits: list[Rows], labels: Any) -> str:
     """Log loss in thousandths of a nat, and the share of right ones in per cent."""
     losses, right = [], []
@@ -91,7 +85,7 @@ def main() -> None:
         messages = read(name).corpus
         judge = ours(messages.block, messages.classes, Settings())
         labels = np.asarray(messages.truth())
-        table(name, judge, labels, {f"{few} messages": drawn(labels, few) for few in OF_MANY})
+        table(name, judge, labels, {f"{few} messages": drawn(labels, few, DRAWS) for few in OF_MANY})
 
 
 if __name__ == "__main__":
