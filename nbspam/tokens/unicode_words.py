@@ -68,14 +68,29 @@ def _become(code: int) -> str:
     if code in _PUNCTUATION:
         return _PUNCTUATION[code]
     character = chr(code)
-    if character in ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
-        return ""  # the ranges are variation selectors: how a character is drawn, not which it is
+    if _is_unseen(character):
+        return ""
     category = unicodedata.category(character)
     if category[0] not in "LNM" and category != "Sc":
-        return "" if category == "Cf" else " "
+        return " "
     if any(first <= code <= last for first, last in _UNSPACED):
         return _EDGE + character + _EDGE
     return character
+
+
+def _is_unseen(character: str) -> bool:
+    """Whether nothing of it is seen.  The ranges are variation selectors: how another one is drawn."""
+    return (
+        character in ZERO_WIDTH
+        or "\ufe00" <= character <= "\ufe0f"
+        or "\U000e0100" <= character <= "\U000e01ef"
+        or unicodedata.category(character) == "Cf"
+    )
+
+
+def as_printed(text: str) -> str:
+    """A text of one line normalised, without the characters of which nothing is seen."""
+    return normalised("".join([character for character in text if not _is_unseen(character)]))
 
 
 def _mark(code: int) -> str:

@@ -16,6 +16,7 @@ _END = "<>\"'`{}|\\^[] \t\r\n\x0b\x0c\x00"
 _PATH = bytes(ord(chr(c).lower()) if chr(c).isalnum() else 32 for c in range(128)) + b" " * 128
 _STOP = bytes(32 if chr(c) in _END or c < 33 else c for c in range(128)) + b" " * 128
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
 def cut_urls(text: str) -> tuple[str, list[str]]:
@@ -61,14 +62,36 @@ def url_tokens(url: str) -> list[str]:
     scheme, colon, rest = url.partition(":")
     scheme = scheme.lower()
     if not colon or not scheme.isalpha():
-        return ["url=" + word for word in _path_words(url)]
+        if url[:2] in _SLASHES or url[:4].lower() == "www.":  # the scheme is what the reader's program takes
+            return _beyond_scheme(url)
+        return _path_words(url)
     if scheme == "mailto":
         address = "".join(rest.partition("?")[0].lower().split())
         return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2]))]
     if scheme in ("cid", "data", "javascript", "tel"):
         return ["url=" + scheme]
+    return ["url=" + scheme[:MAX_SCHEME], *_beyond_scheme(rest)]
+
+
+def _beyond_scheme(rest: str) -> list[str]:
+    """Tokens of the host, of the path and query, and of the hosts of other addresses in these."""
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    return ["url=" + scheme[:MAX_SCHEME], *_hosts[authority], *("url=" + word for word in _path_words(path))]
+    if "%" in path or ":" in path or "aHR0c" in path:
+        from nbspam.tokens.odd_urls import unescaped  # most mail does without
+
+        path = unescaped(path)
+        return [*_hosts[authority], *_path_words(path), *inner_hosts(path)]
+    return [*_hosts[authority], *_path_words(path)] if len(path) > 1 else _hosts[authority]
+
+
+def inner_hosts(text: str) -> list[str]:
+    """Tokens of the hosts of addresses inside of an address, or of a script; escaped, or in base64, too."""
+    from nbspam.tokens.odd_urls import inner_addresses, unescaped
+
+    found: list[str] = []
+    for address in inner_addresses(unescaped(text)):
+        found.extend(_hosts[_split_authority("".join(address.split()))[0]])
+    return found
 
 
 def host_of(url: str) -> str:
@@ -76,7 +99,17 @@ def host_of(url: str) -> str:
     url = _without_breaks(url)
     scheme, _, rest = url.partition("://")
     authority, _ = _split_authority(rest if scheme.isalpha() else url)
-    return authority.rpartition("@")[2].partition(":")[0].rstrip(".")
+    return _sought(authority.rpartition("@")[2].partition(":")[0])
+
+
+def _sought(host: str) -> str:
+    """The host that a browser looks for, however its name is written; a dot at its ends is nothing."""
+    host = host.strip(".")
+    if host.isascii() and "%" not in host and not host[host.rfind(".") + 1 :][:1].isdigit():
+        return host
+    from nbspam.tokens.odd_urls import plain_host  # rare
+
+    return plain_host(host)
 
 
 def _without_breaks(url: str) -> str:
@@ -106,8 +139,9 @@ def _authority_tokens(authority: str) -> list[str]:
         found.append("url=port:" + port[:6])
     if "%" in host or "&" in host:
         found.append("url=#escaped-host")
-    found.extend(["url=" + name for name in parents(host.strip("."))])
-    if host.replace(".", "").isdigit():
+    sought = _sought(host)
+    found.extend(["url=" + name for name in parents(sought)])
+    if sought.replace(".", "").isdigit():
         found.append("url=#ip")
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
@@ -123,7 +157,7 @@ def _path_words(path: str) -> list[str]:
     found: list[str] = []
     for word in spaced.split(None, 30)[:30]:
         if len(word) > MAX_WORD:
-            found.append(skip_token(word))
+            found.append("url=" + skip_token(word))
         elif len(word) > 1 and not word.isdigit():
-            found.append("/" + word)
+            found.append("url=/" + word)
     return found

@@ -1,0 +1,94 @@
+"""What stands in the addresses that few mails have: escapes, hosts in disguise, addresses inside of others.
+
+Hides how often something is escaped, in which ways a number of a host may be written (URL Standard, 3.5), and
+how one address carries another one, to which it sends the reader on.
+"""
+
+from __future__ import annotations
+
+import binascii
+
+MAX_ESCAPES = 2  # one in another: %252F
+MAX_INNER = 5  # addresses in one address that are read, and
+MAX_ADDRESS = 2_000  # so many characters of each
+_HTTP_IN_BASE64 = "aHR0c"  # http and https
+_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._")
+_ENDS = dict.fromkeys(map(ord, "&\"'<>;,#"), " ")  # of an address inside of another one
+
+
+def unescaped(text: str) -> str:
+    """The text with its escapes (%2F) decoded, as UTF-8."""
+    for _ in range(MAX_ESCAPES):
+        if "%" not in text:
+            break
+        text = _decoded(text)
+    return text
+
+
+def _decoded(text: str) -> str:
+    first, *pieces = text.encode("utf-8", "replace").split(b"%")
+    found = [first]
+    for piece in pieces:
+        try:
+            found.append(binascii.unhexlify(piece[:2]) + piece[2:])
+        except ValueError:
+            found.append(b"%" + piece)
+    return b"".join(found).decode("utf-8", "replace")
+
+
+def plain_host(host: str) -> str:
+    """A host in lower case as a browser looks for it: its letters and dots made plain, its number as four."""
+    name = unescaped(host) if "%" in host else host
+    if not name.isascii():
+        from nbspam.tokens.unicode_words import as_printed
+
+        name = as_printed(name).replace("\u3002", ".")
+    if name.isascii():
+        name = name.lower().strip(".")
+        if not _HOST.issuperset(name):
+            return host
+        return _address(name) if name[name.rfind(".") + 1 :][:1].isdigit() else name
+    return "".join(name.split())  # NFKC may have made spaces
+
+
+def _address(name: str) -> str:
+    """127.0.0.1 for 0x7f.1, 0177.0.0.01 and 2130706433; anything else as it is."""
+    parts = name.split(".")
+    numbers = [_number(part) for part in parts]
+    if len(parts) > 4 or None in numbers:
+        return name
+    values = [number for number in numbers if number is not None]
+    if max(values[:-1], default=0) > 255 or values[-1] >= 256 ** (5 - len(values)):
+        return name
+    whole = sum(value << 8 * (3 - place) for place, value in enumerate(values[:-1])) + values[-1]
+    return ".".join([str(whole >> shift & 255) for shift in (24, 16, 8, 0)])
+
+
+def _number(part: str) -> int | None:
+    base = 16 if part.startswith("0x") else 8 if part[:1] == "0" and part != "0" else 10
+    digits = part[2:] if base == 16 else part
+    if not digits.isalnum() or len(digits) > 40:  # int() would take an underscore
+        return None
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
+
+
+def inner_addresses(text: str) -> list[str]:
+    """What follows :// in a path or query, or in base64 in it; without the schemes."""
+    found = text.split("://", MAX_INNER)[1:]
+    for piece in text.split(_HTTP_IN_BASE64, MAX_INNER)[1:]:
+        found.extend(_from_base64(_HTTP_IN_BASE64 + piece[:MAX_ADDRESS]).split("://", 1)[1:])
+    return [address[:MAX_ADDRESS].translate(_ENDS).partition(" ")[0] for address in found]
+
+
+def _from_base64(text: str) -> str:
+    run = text.replace("-", "+").replace("_", "/")
+    size = len(run)
+    for place, character in enumerate(run):
+        if not (character.isascii() and (character.isalnum() or character in "+/")):
+            size = place
+            break
+    size -= size % 4 == 1  # one character is no byte
+    return binascii.a2b_base64(run[:size] + "=" * (-size % 4)).decode("utf-8", "replace")

@@ -1,0 +1,90 @@
+"""Claims about addresses in disguise: the host is the one that a reader gets to."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from nbspam.mail import parse
+from nbspam.tokens import tokenize
+from nbspam.tokens.structure import disagrees
+from nbspam.tokens.urls import host_of, url_tokens
+
+HOSTS = [
+    ("an escaped dot", "https://lake%2eexample/x", "lake.example"),
+    ("an escaped letter", "https://%6cake.example/x", "lake.example"),
+    ("an ideographic full stop", "https://lake\u3002example/x", "lake.example"),
+    ("letters of full width", "https://\uff4cake\uff0eexample/x", "lake.example"),
+    ("a soft hyphen", "https://la\xadke.example/x", "lake.example"),
+    ("a zero-width space", "https://la\u200bke.example/x", "lake.example"),
+    ("mathematical letters", "https://\U0001d425ake.example/x", "lake.example"),
+    ("hexadecimal numbers", "https://0xc0.0x0.2.7/x", "192.0.2.7"),
+    ("octal numbers", "https://0300.0.02.07/x", "192.0.2.7"),
+    ("one decimal number", "https://3221225991/x", "192.0.2.7"),
+    ("one hexadecimal number", "https://0xC0000207/x", "192.0.2.7"),
+    ("three numbers", "https://192.0.519/x", "192.0.2.7"),
+]
+
+
+@pytest.mark.parametrize(("why", "url", "host"), HOSTS, ids=[row[0] for row in HOSTS])
+def test_a_host_in_disguise_is_the_one_that_a_browser_goes_to(why: str, url: str, host: str) -> None:
+    assert "url=" + host in url_tokens(url)
+    assert host_of(url) == host
+    assert ("url=#ip" in url_tokens(url)) is host.endswith("7")
+    assert ("url=#escaped-host" in url_tokens(url)) is ("%" in url)
+
+
+@pytest.mark.parametrize(
+    "host", ["256.1.1.1", "1.2.3.4.5", "0x.1_0", "08.1.1.1", "4294967296", "lake.1e", "%00a"]
+)
+def test_a_host_that_is_no_number_of_four_bytes_stays_as_it_is(host: str) -> None:
+    assert host_of(f"http://{host}/") == host
+
+
+@pytest.mark.parametrize("address", ["//www.lake.example/x", "\\\\www.lake.example/x", "www.lake.example/x"])
+def test_an_address_without_scheme_leads_to_a_host(address: str) -> None:
+    assert url_tokens(address) == ["url=www.lake.example", "url=lake.example", "url=example"]
+    page = f"Content-Type: text/html\n\n<a href={address}>x</a><img src={address}>"
+    assert tokenize(parse(page.encode())).structure.count("url=lake.example") == 2
+
+
+INNER = [
+    ("plain", "https://hill.example/l.php?u=https://www.lake.example/x"),
+    ("escaped", "https://hill.example/url?q=https%3A%2F%2Fwww.lake.example%2Fx&sa=D"),
+    ("escaped twice", "https://hill.example/url?q=https%253A%252F%252Fwww.lake.example%252Fx"),
+    ("behind a star", "https://hill.example/a/*http://www.lake.example"),
+    ("with more behind it", "https://hill.example/?url=https%3A%2F%2Fwww.lake.example&data=05"),
+    ("in base64", "https://hill.example/ck/a?u=a1aHR0cHM6Ly93d3cubGFrZS5leGFtcGxlL3g&ntb=1"),
+    ("in two", "https://hill.example/?u=https%3A%2F%2Fwood.example%2F%3Fu%3Dhttps%3A%2F%2Fwww.lake.example"),
+]
+
+
+@pytest.mark.parametrize(("how", "url"), INNER, ids=[row[0] for row in INNER])
+def test_an_address_that_sends_on_to_another_has_the_host_of_both(how: str, url: str) -> None:
+    found = url_tokens(url)
+    assert {"url=hill.example", "url=www.lake.example", "url=lake.example"} <= set(found)
+
+
+def test_words_of_a_path_are_read_without_their_escapes() -> None:
+    assert url_tokens("https://lake.example/%70ear%20soup/100%/%zz")[3:] == [
+        "url=/pear",
+        "url=/soup",
+        "url=/zz",
+    ]
+
+
+def test_a_host_in_disguise_that_a_link_names_does_not_disagree() -> None:
+    assert not disagrees("https://lake%2eexample/", "lake.example")
+    assert disagrees("https://lake%2eexample/", "wood.example")
+
+
+@pytest.mark.parametrize("piece", ["%25", "%", "://", "aHR0c", "://%3a%2f%2f", "aHR0cHM6Ly9h"])
+def test_addresses_full_of_escapes_take_linear_time(piece: str) -> None:
+    url = "https://lake.example/" + piece * (1_900 // len(piece))
+    text = f'<a href="{url}">x</a>' * (1_000_000 // len(url))
+    start = time.process_time()
+    found = tokenize(parse(b"Content-Type: text/html\n\n" + text.encode())).structure
+    assert time.process_time() - start < 5
+    assert "url=lake.example" in found
+    assert max(map(len, found)) < 170
