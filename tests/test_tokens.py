@@ -305,6 +305,27 @@ def test_names_beyond_ascii_in_an_address_are_words() -> None:
     assert found.count("from:ivan@river.example") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("\U0001d40f\U0001d41a\U0001d432\U0001d40f\U0001d41a\U0001d425", ["paypal"]),
+        ("P\u0430yp\u0430l", ["mixed-script=", "paypal"]),
+        ("Pay\u200bPal", ["paypal"]),
+        ("laPyaP".join("\u202e\u202c"), ["paypal"]),
+        ("PayPal\u00ae Service", []),
+    ],
+)
+def test_names_in_an_address_are_words_as_they_are_seen(name: str, expected: list[str]) -> None:
+    found = bag(b"From: " + name.encode() + b" <ann@river.example>\n\n").header
+    assert [token for token in expected if "from:" + token not in found] == []
+    assert len([token for token in found if token == "from:paypal"]) == 1
+    assert found.count("from:ann@river.example") == 1
+
+
+def test_a_subject_is_read_in_the_order_it_is_seen() -> None:
+    assert "subject:paypal" in bag("Subject: \u202elaPyaP\u202c now\n\n".encode()).header
+
+
 def test_day_month_and_queue_numbers_are_left_out() -> None:
     found = bag(b"Received: by mx.lake.example id 4C2F81A09; Mon, 3 Jun 2024 10:00:05 +0200\n\n").header
     assert {"received:mon", "received:jun", "received:2024", "received:4c2f81a09"} & set(found) == set()

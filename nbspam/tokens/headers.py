@@ -138,16 +138,17 @@ def _field(field: tuple[str, str]) -> tuple[str, ...]:
 
 
 def _value(name: str, text: str) -> list[str]:
+    if "\u202e" in text:
+        from nbspam.tokens.unicode_words import turned  # rare
+
+        text = turned(text)
     if name in _TRACE:
         if name in _DATED:  # what follows the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
         return _by_chunk(name, text)
     if name in _ADDRESSES:
         found = _by_chunk(name, text)
-        if not text.isascii():
-            foreign = [word for word in words(text, MAX_FIELD_WORDS) if not word.isascii()]
-            found.extend([name + ":" + word for word in foreign])
-        return found
+        return found if text.isascii() else found + _beyond_ascii(name, text, frozenset(found))
     if name in _IDENTIFIERS:
         return _by_chunk(name, text)
     if name in _LIST_MACHINERY:
@@ -157,6 +158,16 @@ def _value(name: str, text: str) -> list[str]:
     if name == "subject":
         return _subject(text)
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
+
+
+def _beyond_ascii(name: str, text: str, known: frozenset[str]) -> list[str]:
+    """Words of what is not ASCII in an address field; they may be ASCII as they are seen, and new.
+
+    Senders write the name of a bank in mathematical letters, or with Cyrillic ones among them.
+    """
+    foreign = " ".join([piece for piece in text.split() if not piece.isascii()])
+    tokens = [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
+    return [token for token in tokens if not token.isascii() or token not in known]
 
 
 def _by_chunk(name: str, text: str) -> list[str]:
