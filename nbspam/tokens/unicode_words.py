@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_MARKS = 3  # combining marks kept on one letter; Vietnamese and Hebrew need no more
+_BLANK = 0x2800  # braille without a dot
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
 _INNER = "\x03"  # what two edges become between two such characters
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
@@ -36,8 +37,24 @@ _PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 # folding the capitals of н and в stand for H and B.  From Unicode's confusables; letters that physics and
 # biology put before Latin words (β, γ, ε, μ, ω) are left out.
 _LOOKALIKES = str.maketrans(
-    "авеԁһіјкӏмнорԛгѕстхуԝѡ" + "αικνορτυ" + "օո",
-    "abedhijklmhopqrsctxyww" + "aikvoptu" + "on",
+    "авеԁһіјкӏмнорԛгѕстхуԝѡѵ" + "αικνορτυ" + "օոցսհյզ" + "ɑɡ",
+    "abedhijklmhopqrsctxywwv" + "aikvoptu" + "onguhjq" + "ag",
+)
+# Small capitals, which phonetics has among other letters: alone, or with Latin ones, they are a way to write.
+_SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"
+_LOOKALIKES.update(str.maketrans(_SMALL_CAPITALS, "abcdefghijklmnopqrstuvwyz"))
+_LATIN = frozenset(_SMALL_CAPITALS) | frozenset("abcdefghijklmnopqrstuvwxyz")
+_BLACK = (0x1F150, 0x1F170)  # where the alphabets in white on black begin
+# Variation selectors, and marks that strike a letter through, underline or frame it; no language needs these.
+_DRAWN_WITH = (
+    (0x305, 0x305),
+    (0x332, 0x338),
+    (0x33F, 0x33F),
+    (0x488, 0x489),
+    (0x180B, 0x180F),
+    (0x20D0, 0x20F0),
+    (0xFE00, 0xFE0F),
+    (0xE0100, 0xE01EF),
 )
 _PRICE = NUMERIC + "€£¥¢₽₩₹"
 _UNSPACED = (
@@ -68,29 +85,35 @@ def _become(code: int) -> str:
     if code in _PUNCTUATION:
         return _PUNCTUATION[code]
     character = chr(code)
-    if _is_unseen(character):
-        return ""
     category = unicodedata.category(character)
+    if _is_unseen(character, category):
+        return ""
     if category[0] not in "LNM" and category != "Sc":
-        return " "
+        return _white_on_black(code) or " "
     if any(first <= code <= last for first, last in _UNSPACED):
         return _EDGE + character + _EDGE
     return character
 
 
-def _is_unseen(character: str) -> bool:
-    """Whether nothing of it is seen.  The ranges are variation selectors: how another one is drawn."""
-    return (
-        character in ZERO_WIDTH
-        or "\ufe00" <= character <= "\ufe0f"
-        or "\U000e0100" <= character <= "\U000e01ef"
-        or unicodedata.category(character) == "Cf"
-    )
+def _is_unseen(character: str, category: str) -> bool:
+    """Whether nothing of it is seen, or only how another one is drawn."""
+    if category[0] == "M":
+        return character in ZERO_WIDTH or any(first <= ord(character) <= last for first, last in _DRAWN_WITH)
+    return category == "Cf" or character in ZERO_WIDTH
+
+
+def _white_on_black(code: int) -> str:
+    """The letter that is white on a black circle or square; NFKC knows those with a rim only."""
+    for first in _BLACK:
+        if first <= code < first + 26:
+            return chr(ord("a") + code - first)
+    return ""
 
 
 def as_printed(text: str) -> str:
     """A text of one line normalised, without the characters of which nothing is seen."""
-    return normalised("".join([character for character in text if not _is_unseen(character)]))
+    kept = [character for character in text if not _is_unseen(character, unicodedata.category(character))]
+    return normalised("".join(kept))
 
 
 def _mark(code: int) -> str:
@@ -104,7 +127,7 @@ def _mark(code: int) -> str:
 
 def _picture(code: int) -> str | None:
     """Itself if it is a picture (shape, star, arrow, emoji); other characters are left out."""
-    return chr(code) if code > 0xFF and unicodedata.category(chr(code)) == "So" else None
+    return chr(code) if code > 0xFF and code != _BLANK and unicodedata.category(chr(code)) == "So" else None
 
 
 _ALPHABET = CharacterTable(_become)
@@ -223,7 +246,7 @@ def _foreign(chunk: str, found: list[str]) -> None:
     if not chunk:
         return
     latin = chunk.translate(_LOOKALIKES)
-    if latin.isascii() and any(character.isascii() and character.isalpha() for character in chunk):
+    if latin.isascii() and not _LATIN.isdisjoint(chunk):
         found.append("mixed-script=")
         irregular(latin, found)
         return
