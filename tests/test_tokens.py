@@ -342,6 +342,34 @@ def test_day_month_and_queue_numbers_are_left_out() -> None:
     assert {"received:mon", "received:jun", "received:2024", "received:4c2f81a09"} & set(found) == set()
 
 
+SIGNATURE = "aZ3+/q" * 12
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (f"a=rsa; d=lake;\n b={SIGNATURE}\n {SIGNATURE}/w==", ["rsa", "lake"]),
+        (SIGNATURE, []),
+        (f"café {SIGNATURE} soup", ["café", "soup"]),
+        ("aZ3pearsaZ3pearsaZ3pear", ["az3pearsaz3pearsaz3pear"]),
+        ("Microsoft-Outlook-Express-6 Mozilla/5.0", ["microsoft-outlook-express-6", "mozilla", "5.0"]),
+        ("PEARSANDAPPLESANDPLUMS2024 00000000a0da2b0645131886", ["pearsandapplesandplums2024"]),
+        ("ThisIsOneLongWordWithoutDigits", ["thisisonelongwordwithoutdigits"]),
+    ],
+)
+def test_signatures_and_other_codes_in_a_field_are_no_words(value: str, expected: list[str]) -> None:
+    found = bag(f"X-Note: {value}\n{FROM_TO_SUBJECT.decode()}\n".encode()).header
+    assert {f"x-note:{word}" for word in expected} <= set(found)
+    assert not [token for token in found if "az3+" in token or "skip=" in token or token == "x-note:az3"]
+
+
+def test_a_field_full_of_codes_takes_linear_time() -> None:
+    field = "X-Note: " + "\n ".join(f"{SIGNATURE[:40]}{number}" for number in range(4_000))
+    start = time.process_time()
+    assert bag(field.encode() + b"\n" + FROM_TO_SUBJECT + b"\n").header
+    assert time.process_time() - start < 2
+
+
 def test_a_field_of_the_way_without_a_time_is_read_whole() -> None:
     found = bag(b"Received: from hill.example by mx.lake.example\n\n").header
     assert {"received:hill.example", "received:mx.lake.example"} <= set(found)

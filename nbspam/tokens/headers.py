@@ -44,6 +44,8 @@ IGNORED = frozenset(
 )
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
+MIN_CODE = 24  # characters of base64 in a row, of both cases and with digits, that are no word
+MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
@@ -53,6 +55,7 @@ MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are rem
 _SPLIT = (
     bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b".-_@" else 32 for c in range(128)) + b" " * 128
 )
+_BASE64 = bytes(c if chr(c).isalnum() or c in b"+/=" else 32 for c in range(128)) + b" " * 128
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
 _TRACE = frozenset(
@@ -157,7 +160,27 @@ def _value(name: str, text: str) -> list[str]:
         return _date(name, text)
     if name == "subject":
         return _subject(text)
+    if len(text) >= MIN_CODED:
+        text = _without_codes(text)
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
+
+
+def _without_codes(text: str) -> str:
+    """The text without what machines wrote for machines: signatures, keys, sealed notes, in base64.
+
+    A message that was signed and sealed on its way has a hundred words of these, and no other has them.
+    """
+    runs = text.encode("ascii", "replace").translate(_BASE64).decode("ascii").split(" ")
+    if max(map(len, runs)) < MIN_CODE:
+        return text
+    kept, start, at = [], 0, 0
+    for run in runs:
+        end = at + len(run)
+        if len(run) >= MIN_CODE and not (run.islower() or run.isupper() or run.isalpha() or run.isdigit()):
+            kept.append(text[start:at])
+            start = end
+        at = end + 1
+    return " ".join([*kept, text[start:]])
 
 
 def _beyond_ascii(name: str, text: str, known: frozenset[str]) -> list[str]:
