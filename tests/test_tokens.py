@@ -215,7 +215,9 @@ def test_the_host_is_the_one_that_a_browser_goes_to(url: str, host: str) -> None
 VERDICTS = (
     *("X-Bogosity", "X-Spam-Status", "X-Spam-Flag", "X-Spam-Level", "X-Spam", "X-Spambayes-Classification"),
     *("X-CRM114-Status", "X-DSPAM-Result", "X-Text-Classification", "X-SpamProbe", "X-Rspamd-Score"),
-    *("X-Spamd-Result", "X-Nbspam"),
+    *("X-Spamd-Result", "X-Nbspam", "X-Microsoft-Antispam-Mailbox-Delivery", "X-Forefront-Antispam-Report"),
+    *("X-MS-Exchange-Organization-SCL", "X-IronPort-Anti-Spam-Result", "X-Proofpoint-Spam-Details"),
+    *("X-Barracuda-Spam-Score", "X-Pm-Spam-Action"),
 )
 STORE_NOTES = (
     *("Status", "X-Status", "X-UID", "X-UIDL", "X-Keywords", "X-Mozilla-Status", "X-Mozilla-Status2"),
