@@ -413,6 +413,7 @@ LINKS = [
     ("bare", "<a target=x href=http://a.example/b>t</a>", [("http://a.example/b", "t")]),
     ("the first of two", "<a href=one href=two>t</a>", [("one", "t")]),
     ("spaces around =", '<A HREF = "one">t</A>', [("one", "t")]),
+    ("in a drawing", "<svg><a xlink:href=one><text>t</text></a></svg>", [("one", "t")]),
     ("newline in the value", '<a href="\n one\n">t</a>', [("one", "t")]),
     (
         "line breaks and tabs in the value",

@@ -237,6 +237,35 @@ def test_html_is_recognised_under_other_names():
     assert not parse(b"Subject: s\n\nI like <html>").parts[0].is_html
 
 
+DRAWING = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><text>pay here</text></svg>'
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "body", "html"),
+    [
+        ("image/svg+xml", "a.svg", DRAWING, True),
+        ("image/svg+xml", "", "<svg><text>pay here</text></svg>", True),
+        ("application/octet-stream", "a.bin", DRAWING, True),
+        ("application/octet-stream", "a.SHTML", "<!-- 7 --><p>pay here", True),
+        ("application/octet-stream", "a.bin", "<script>x()</script>pay here", True),
+        ("text/plain", "a.html", "<p>pay here", True),
+        ("application/octet-stream", "a.bin", "<!-- 7 --><p>pay here", False),
+        ("application/octet-stream", "a.html", "PK\x03\x04 pay here", False),
+        ("application/pdf", "a.html.pdf", "%PDF <p>pay here", False),
+        ("text/plain", "a.txt", "<p>pay here", False),
+    ],
+)
+def test_an_attachment_that_a_browser_opens_is_a_page(kind, name, body, html):
+    mail = f'Content-Type: {kind}\nContent-Disposition: attachment; filename="{name}"\n\n{body}'
+    (part,) = parse(mail.encode()).parts
+    assert part.is_html is html
+    assert ("pay here" in part.text) is (html or kind == "text/plain")
+
+
+def test_text_that_is_no_attachment_is_no_page_for_its_name():
+    assert not parse(b"Content-Type: text/plain; name=a.html\n\na < b").parts[0].is_html
+
+
 @pytest.mark.parametrize(
     ("body", "html"),
     [

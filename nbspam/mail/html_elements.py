@@ -50,7 +50,7 @@ _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")
 # Attributes that mean something on these only.
 _MORE = {
-    **dict.fromkeys(_LINKS, "href action"),
+    **dict.fromkeys(_LINKS, "href action xlink:href"),
     **dict.fromkeys(_SOURCES, "src"),
     **dict.fromkeys(_SIZED, "width height"),
     **dict.fromkeys(("details", "dialog"), "open"),

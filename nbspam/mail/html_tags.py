@@ -167,8 +167,9 @@ def _ruled_tag(
     """A start tag with attributes and what rules say of it."""
     tag = Tag(element)
     tag.evidence = _LINKS if element.name == "a" else _PLAIN
-    if element.link and ("href" in attributes or element.name == "form"):
-        tag.link = _address(attributes.get("href") or attributes.get("action") or "")
+    if element.link and ("href" in attributes or "xlink:href" in attributes or element.name == "form"):
+        target = attributes.get("href") or attributes.get("xlink:href") or attributes.get("action")
+        tag.link = _address(target or "")
         tag.evidence = _LINKS
     if element.source and "src" in attributes:
         tag.images = (_address(attributes["src"]),)

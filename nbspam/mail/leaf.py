@@ -29,7 +29,9 @@ MESSAGES = frozenset(
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
-_HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
+_HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
+_PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
+_PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
 
 class Entity:
@@ -122,9 +124,11 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
         parts.extend(_file_part(name, contents) for name, contents in files)
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
-    if kind.startswith(("text/", "message/")) or _is_hidden_html(kind, payload):
+    is_page = kind == "text/html" or _is_hidden_page(entity, payload)
+    if is_page or kind.startswith(("text/", "message/")):
         # RFC 3676, 4: a blank at the end of a line joins it with the next, and goes.
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
+        part.is_html = is_page
         _read_text(part, payload, joins_lines, allowance)
     return parts
 
@@ -139,24 +143,31 @@ def _file_part(name: str, contents: bytes) -> Part:
     return part
 
 
-def _is_hidden_html(kind: str, payload: bytes) -> bool:
-    if kind == "application/xhtml+xml":
+def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
+    """Whether a part that is declared as something else is a page for who opens it: in a browser."""
+    kind = entity.content_type
+    if kind in _PAGES:
         return True
-    return kind.startswith("application/") and payload[:200].lstrip().lower().startswith(_HTML_FILE_STARTS)
+    is_file = kind.startswith("application/")
+    if is_file:
+        head = payload[:1_000].lstrip().lower()
+        if head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head):
+            return True
+    if not entity.filename or not (is_file or entity.disposition == "attachment"):
+        return False
+    return entity.filename.lower().endswith(_PAGE_ENDINGS) and b"<" in payload[:1_000]
 
 
 def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
     label = part.declared_charset
-    html = part.content_type in ("text/html", "application/xhtml+xml")
-    if html and not label and not payload.isascii():
+    if part.is_html and not label and not payload.isascii():
         label = _meta_charset(payload)
     part.text, part.charset = decode(payload, label, allowance)
     if joins_lines:
         part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
-    if not html:
+    if not part.is_html:
         start = part.text[:200].lstrip()
-        html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
-    part.is_html = html
+        part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
 
 
 def _shows_most(text: str) -> bool:

@@ -21,7 +21,7 @@ class Part:
     disposition      : "attachment", "inline", ""
     size_bytes       : of the decoded payload
     text             : decoded text; for HTML its source; "" if no reader would show it as text
-    is_html          : declared as HTML, or plainly begins as HTML
+    is_html          : declared as HTML, or plainly begins as HTML, or a file that a browser opens as a page
     is_replaced      : a text that is not shown: readers show another part instead of it
     embedded_headers : the fields of the embedded message that begins with this part
     payload_magic    : the first 16 bytes of the decoded payload
