@@ -231,3 +231,9 @@ def test_a_refresh_to_the_same_page_leads_nowhere() -> None:
 def test_a_long_base_is_not_kept_for_every_link() -> None:
     html = read_html(f"<base href=http://x.example/{'a/' * 1_000}>" + "<a href=b>c</a>" * 2_000)
     assert sum(len(target) > 1_000 for target, _ in html.links) == 1_000
+
+
+def test_a_field_of_a_form_that_is_not_shown_hides_its_text() -> None:
+    html = read_html("<p>see<textarea style='display:none'>X</textarea><xmp hidden>Y</xmp>")
+    assert html.visible.split() == ["see"]
+    assert html.hidden.split() == ["X", "Y"]

@@ -280,7 +280,8 @@ class _Reader:
         if name == "title":
             self.html.title += decode(text) if "&" in text else text
         elif name in ("textarea", "xmp", "plaintext"):
-            sink = self.hidden if state.hidden else self.visible
+            inside = state if tag.effect is None else state.then(tag.effect)
+            sink = self.hidden if inside.hidden else self.visible
             sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
         elif name == "style":
             state = self._read_sheet(text, tag.medium, state)
