@@ -397,6 +397,33 @@ def test_hidden_text_is_evidence_of_the_structure_not_of_the_body() -> None:
     assert "hidden=unseen" in found.structure
 
 
+SCRIPTS = [
+    ("words, each once", "window.Location = x; location.reload()", ["window", "location", "reload"], ""),
+    ("names made anew", "var _0x3f2a = $b7, aZ3q = A1; go(_q)", ["var"], ""),
+    ("base64", 'atob("' + "aZ3+/q" * 12 + '")', ["atob"], ""),
+    ("an address", 'location.href="https://www.lake.example/x"', ["location", "href", "https"], "lake.example"),
+    ("escaped", 'unescape("%3Ca%20href%3Dhttps%3A%2F%2Fwww.lake.example")', ["unescape"], "lake.example"),
+    ("in base64", 'atob("aHR0cHM6Ly93d3cubGFrZS5leGFtcGxl")', ["atob"], "lake.example"),
+]
+
+
+@pytest.mark.parametrize(("why", "script", "words", "host"), SCRIPTS, ids=[row[0] for row in SCRIPTS])
+def test_a_script_gives_its_words_and_hosts(why: str, script: str, words: list[str], host: str) -> None:
+    found = bag(f"Content-Type: text/html\n\n<script>{script}</script><p>pears".encode())
+    assert found.body == ["pears"]
+    tokens = [token.removeprefix("script=") for token in found.structure if token.startswith("script=")]
+    assert tokens[: len(words)] == words
+    assert [token for token in found.structure if token == "url=" + host] == ["url=" + host] * bool(host)
+
+
+@pytest.mark.parametrize("piece", ["%25", "aHR0c", "://", "go();", "x1 ", "/+="])
+def test_a_long_script_takes_linear_time(piece: str) -> None:
+    page = "Content-Type: text/html\n\n<script>" + piece * (1_000_000 // len(piece))
+    start = time.process_time()
+    assert len(structure(page.encode())) < 400
+    assert time.process_time() - start < 5
+
+
 ALTERNATIVE = (
     b"Content-Type: multipart/alternative; boundary=b\n\n"
     b"--b\n\n%s\n--b\nContent-Type: text/html\n\n%s\n--b--\n"

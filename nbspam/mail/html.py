@@ -73,7 +73,10 @@ _remembered: dict[str, Tag] = {}
 class Html:
     """What is in an HTML text; see read_html."""
 
-    __slots__ = ("colours", "comments", "hidden", "images", "joined", "links", "tags", "title", "visible")
+    __slots__ = (
+        *("colours", "comments", "hidden", "images", "joined", "links", "scripts", "tags", "title"),
+        "visible",
+    )
 
     def __init__(self) -> None:
         self.visible = ""  # what a person sees
@@ -83,6 +86,7 @@ class Html:
         self.images: list[str] = []
         self.tags: list[str] = []  # names of all start tags, lower case, in order
         self.colours: list[str] = []
+        self.scripts: list[str] = []
         self.comments = 0
         self.joined = 0  # words split by markup that shows nothing
 
@@ -285,6 +289,8 @@ class _Reader:
             sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
         elif name == "style":
             state = self._read_sheet(text, tag.medium, state)
+        elif name == "script":
+            self.html.scripts.append(text)
         return state
 
     def _read_sheet(self, text: str, medium: str, state: State) -> State:
