@@ -262,6 +262,17 @@ def test_an_attachment_that_a_browser_opens_is_a_page(kind, name, body, html):
     assert ("pay here" in part.text) is (html or kind == "text/plain")
 
 
+@pytest.mark.parametrize("kind", ["text/calendar", "application/ics", "text/x-vcard"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, end):
+    card = end.join(
+        ["BEGIN:X", "DESCRIPTION:Dear Ann\\, your acc", " ount\\nhttps://la", "\tke.example/", "END:X"]
+    )
+    body = base64.encodebytes(card.encode()).decode()
+    (part,) = parse(f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n{body}".encode()).parts
+    assert part.text == "BEGIN:X\nDESCRIPTION:Dear Ann, your account\nhttps://lake.example/\nEND:X"
+
+
 def test_text_that_is_no_attachment_is_no_page_for_its_name():
     assert not parse(b"Content-Type: text/plain; name=a.html\n\na < b").parts[0].is_html
 

@@ -401,7 +401,12 @@ SCRIPTS = [
     ("words, each once", "window.Location = x; location.reload()", ["window", "location", "reload"], ""),
     ("names made anew", "var _0x3f2a = $b7, aZ3q = A1; go(_q)", ["var"], ""),
     ("base64", 'atob("' + "aZ3+/q" * 12 + '")', ["atob"], ""),
-    ("an address", 'location.href="https://www.lake.example/x"', ["location", "href", "https"], "lake.example"),
+    (
+        "an address",
+        'location.href="https://www.lake.example/x"',
+        ["location", "href", "https"],
+        "lake.example",
+    ),
     ("escaped", 'unescape("%3Ca%20href%3Dhttps%3A%2F%2Fwww.lake.example")', ["unescape"], "lake.example"),
     ("in base64", 'atob("aHR0cHM6Ly93d3cubGFrZS5leGFtcGxl")', ["atob"], "lake.example"),
 ]

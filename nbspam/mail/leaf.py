@@ -26,6 +26,9 @@ MESSAGES = frozenset(
         "text/rfc822-headers",
     )
 )
+_CARDS = frozenset(
+    ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
+)
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
@@ -125,7 +128,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
-    if is_page or kind.startswith(("text/", "message/")):
+    if is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
         # RFC 3676, 4: a blank at the end of a line joins it with the next, and goes.
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page
@@ -165,9 +168,20 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
     part.text, part.charset = decode(payload, label, allowance)
     if joins_lines:
         part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
+    if part.content_type in _CARDS:
+        part.text = _unfolded(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
+
+
+def _unfolded(text: str) -> str:
+    """A calendar or a card with its lines joined, and what is escaped in them as it is shown.
+
+    Source: RFC 5545, 3.1 and 3.3.11; RFC 6350, 3.2 and 3.4.
+    """
+    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
+    return text.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
 def _shows_most(text: str) -> bool:
