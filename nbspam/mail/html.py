@@ -59,6 +59,7 @@ from nbspam.mail.html_tags import (
     attributed_tag,
     bare_tag,
 )
+from nbspam.mail.message import Html
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
@@ -68,27 +69,6 @@ MAX_REMEMBERED_TAG = 200  # characters
 
 # Tags read before, by their text: pure, so sharing it between texts changes no result.
 _remembered: dict[str, Tag] = {}
-
-
-class Html:
-    """What is in an HTML text; see read_html."""
-
-    __slots__ = (
-        *("colours", "comments", "hidden", "images", "joined", "links", "scripts", "tags", "title"),
-        "visible",
-    )
-
-    def __init__(self) -> None:
-        self.visible = ""  # what a person sees
-        self.hidden = ""  # text, not comments, that a person does not see
-        self.title = ""
-        self.links: list[tuple[str, str]] = []  # target, text of the link
-        self.images: list[str] = []
-        self.tags: list[str] = []  # names of all start tags, lower case, in order
-        self.colours: list[str] = []
-        self.scripts: list[str] = []
-        self.comments = 0
-        self.joined = 0  # words split by markup that shows nothing
 
 
 def read_html(text: str) -> Html:

@@ -15,8 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nbspam.mail.html import Html
-    from nbspam.mail.message import Message
+    from nbspam.mail.message import Html, Message
 
 # What the tokenizer read of a text: without its URLs, the URLs, the size of its source, its HTML.
 Reading = tuple[str, list[str], int, "Html | None"]

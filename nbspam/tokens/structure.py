@@ -14,8 +14,7 @@ from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html import Html
-    from nbspam.mail.message import Message, Part
+    from nbspam.mail.message import Html, Message, Part
 
 MAX_HIDDEN_WORDS = 2_000
 MAX_TAGS = 3_000
