@@ -36,6 +36,7 @@ from nbspam.mail.html_elements import (
     EMPTY,
     LOST,
     OPEN,
+    OPEN_APART,
     OPEN_BLOCK,
     OPEN_FORM,
     OPEN_SINGLE,
@@ -127,7 +128,8 @@ class _Reader:
                     state = state.after.get(tag.effect) or state.then(tag.effect)
                 mark = len(visible) if not rest or state.hidden else -1
             elif kind == CLOSE and opened and opened[-1].name == tag.name:
-                del opened[-1]
+                if opened.pop().kind == OPEN_APART:
+                    self._separate(state)
                 state = before.pop()
             elif kind <= BREAK:
                 state = self._part(tag, state)
@@ -164,16 +166,19 @@ class _Reader:
                 opened.before.append(state)
                 if tag.effect is not None:
                     state = state.then(tag.effect)
+        if kind == CLOSE_BLOCK and opened.tags and opened.tags[-1].name == tag.name:
+            if opened.tags.pop().kind == OPEN_SINGLE:  # a block in the line
+                return opened.before.pop()
+            if state.hidden:
+                self._separate(state)
+            else:
+                self.visible.append("\n")
+            return opened.before.pop()
         if state.hidden:
             self._separate(state)
         else:
             self.visible.append("\n")
-        if kind != CLOSE_BLOCK:
-            return state
-        if opened.tags and opened.tags[-1].name == tag.name:
-            del opened.tags[-1]
-            return opened.before.pop()
-        return opened.close(tag, state)
+        return opened.close(tag, state) if kind == CLOSE_BLOCK else state
 
     def _finish(self) -> Html:
         self._end_link()
@@ -199,7 +204,7 @@ class _Reader:
     def _unusual(self, tag: Tag, state: State) -> State:
         if tag.kind == ASKING:
             return self._ask(tag, state)
-        if tag.kind == OPEN_TABLE:
+        if tag.kind in (OPEN_TABLE, OPEN_APART):
             state = self.open.push(tag, self.open.make_room(tag, state))
             self._separate(state)
         elif tag.kind == OPEN_SUMMARY:
@@ -210,7 +215,10 @@ class _Reader:
             if tag.element.foreign and self.open.is_in(tag.element.foreign):
                 state = state.then(GONE)
         elif tag.kind == OPEN_SINGLE:
+            depth = len(self.open.tags)
             state = self.open.push(tag, self.open.make_room(tag, state))
+            if tag.element.special and len(self.open.tags) <= depth:  # it ended a paragraph
+                self._separate(state)
         elif tag.kind == RULE:
             state = self.open.make_room(tag, state)
             self._separate(state)
@@ -312,15 +320,11 @@ class _Reader:
     def _meet(self, met: int, piece: str) -> tuple[Tag, str]:
         """The tag a piece begins with, and the text behind it."""
         first = piece[:1]
-        if first in _LETTERS:
+        if first in _LETTERS or (first == "/" and piece[1:2] in _LETTERS):
             return self._read_tag(met, piece)
-        if first == "/":
-            if piece[1:2] in _LETTERS:
-                return self._read_tag(met, piece)
-            return NOTHING, self.pieces.behind(">", piece)
         if first == "!":
             return NOTHING, self._behind_declaration(piece)
-        if first == "?":
+        if first in ("/", "?"):
             return NOTHING, self.pieces.behind(">", piece)
         return NOTHING, "<" + piece
 

@@ -36,7 +36,7 @@ class Effect:
 
     __slots__ = (
         *("colour", "gone", "size", "ground", "invisible", "cell", "cell_ground", "squeezed", "boxed"),
-        *("clipped", "faint", "opens", "shrunk", "shut"),
+        *("breaks", "clipped", "faint", "opens", "shrunk", "shut"),
     )
 
     def __init__(self) -> None:
@@ -51,6 +51,7 @@ class Effect:
         self.clipped: bool | None = None
         self.shrunk: bool | None = None
         self.boxed: bool | None = None
+        self.breaks: bool | None = None  # stands on lines of its own, whatever the element is
         self.shut: bool | None = None  # shows only a child that opens it: `details` and its `summary`
         self.opens: bool | None = None
         self.colour: int | None = None
@@ -60,7 +61,9 @@ class Effect:
 
     def changes(self) -> bool:
         hides = not (self.gone is self.invisible is self.size is self.squeezed is self.faint is None)
-        folds = not (self.clipped is self.shrunk is self.boxed is self.shut is self.opens is None)
+        folds = not (
+            self.clipped is self.shrunk is self.boxed is self.shut is self.opens is self.breaks is None
+        )
         return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
 
     def over(self, other: Effect) -> None:

@@ -197,6 +197,10 @@ _RARE = _words(
     "-webkit-mask -webkit-mask-image -webkit-text-security"
 )
 _CUTTING = _words("hidden clip auto scroll overlay")
+_ON_LINES = _words(
+    "block flex grid table flow-root list-item table-row table-row-group table-header-group "
+    "table-footer-group table-caption -webkit-box"
+)
 _BOXES = _words("block inline-block flex inline-flex grid inline-grid table inline-table flow-root list-item")
 
 
@@ -293,6 +297,7 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
     """What is inside is cut off, if the element is a box."""
     if "display" in rules and effect.gone is not None:
         effect.boxed = rules["display"] in _BOXES
+        effect.breaks = _breaks(rules)
     if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
         effect.boxed = True
     for name in ("overflow", "overflow-x", "overflow-y"):
@@ -305,6 +310,18 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
     number, unit = number_of(sizes.partition(")")[0].partition(" ")[0]) or (1.0, "")
     if (shape == "inset" and number >= 50 and unit == "%") or (shape == "circle" and number <= 0):
         effect.gone = True
+
+
+def _breaks(rules: dict[str, str]) -> bool | None:
+    """Whether its display puts an element on lines of its own (True) or close to its neighbours (False)."""
+    if rules["display"] in _ON_LINES:
+        return True
+    if rules["display"] not in ("inline", "contents"):
+        return None
+    apart = [
+        name for name in rules if name.startswith(("margin", "padding")) and rules[name].strip("0pxemrt% ")
+    ]
+    return None if apart else False
 
 
 _ROOM = {

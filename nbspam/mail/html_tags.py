@@ -7,7 +7,19 @@ may be remembered by its text; most tags of a mail repeat.
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import ASKING, INVISIBLE, LOST, RAW, Element, end_element, start_element
+from nbspam.mail.html_elements import (
+    ASKING,
+    INVISIBLE,
+    LOST,
+    OPEN,
+    OPEN_APART,
+    OPEN_BLOCK,
+    OPEN_SINGLE,
+    RAW,
+    Element,
+    end_element,
+    start_element,
+)
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
@@ -24,6 +36,8 @@ MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all t
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _TELLING = frozenset(("base", "input", "meta", "optgroup"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
+# What an element becomes by a style that says whether it stands on lines of its own.
+_DISPLAYED = {(OPEN, True): OPEN_APART, (OPEN_BLOCK, False): OPEN_SINGLE}
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
 
@@ -181,6 +195,8 @@ def _ruled_tag(
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
     tag.effect = _effect(tag, attributes, ruled, variables)
+    if tag.effect is not None and tag.effect.breaks is not None and tag.kind <= OPEN_BLOCK:
+        tag.kind = _DISPLAYED.get((tag.kind, tag.effect.breaks), tag.kind)
     if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
         tag.evidence = NOTED
     return tag

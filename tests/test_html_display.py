@@ -1,0 +1,35 @@
+"""Which words of a page stand together: what its styles put into the line, and what they take out of it."""
+
+import pytest
+
+from nbspam.mail.html import read_html
+
+PAGES = [
+    (
+        "links on lines of their own",
+        "<a style='display:block'>one</a><a style='display:block'>two</a>x",
+        "one two x",
+    ),
+    ("text behind such a link", "one<span style='DISPLAY: flex'>two</span>three", "one two three"),
+    ("by a sheet", "<style>.b{display:block}</style>one<b class=b>two</b>three", "one two three"),
+    ("by a sheet that asks where", "<style>td b{display:block}</style>o<b>n</b>e", "one"),
+    (
+        "by a sheet that asks where, there",
+        "<style>td b{display:block}</style><table><td>one<b>two</b>three",
+        "one two three",
+    ),
+    ("a block in the line", "pay<div style='display:inline'>me</div>now", "paymenow"),
+    ("with margins of nothing", "pay<div style='margin:0px 0;display:inline'>me</div>now", "paymenow"),
+    ("in a block", "<div>pay<p style='display:contents'>me</p>now</div>later", "paymenow later"),
+    ("with a margin", "pay<div style='margin:0 4px;display:inline'>me</div>now", "pay me now"),
+    ("it ends a paragraph all the same", "<p>pay<div style='display:inline'>me</div>now", "pay menow"),
+    ("a box in the line is a block", "pay<div style='display:inline-block'>me</div>now", "pay me now"),
+    ("what is not there parts nothing", "pay<b style='display:none;display:block'></b>me", "pay me"),
+    ("none at all", "pay<b style='display:block;display:none'>x</b>me", "payme"),
+    ("a block that is left open", "<b>one<i style='display:block'>two</b>three", "one twothree"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "text"), PAGES, ids=[row[0] for row in PAGES])
+def test_words_stand_together_as_the_styles_have_it(why: str, page: str, text: str) -> None:
+    assert " ".join(read_html(page).visible.split()) == text
