@@ -2,7 +2,9 @@
 
 import pytest
 
+from nbspam.mail import parse
 from nbspam.mail.html import read_html
+from nbspam.tokens import tokenize
 
 PAGES = [
     (
@@ -33,3 +35,24 @@ PAGES = [
 @pytest.mark.parametrize(("why", "page", "text"), PAGES, ids=[row[0] for row in PAGES])
 def test_words_stand_together_as_the_styles_have_it(why: str, page: str, text: str) -> None:
     assert " ".join(read_html(page).visible.split()) == text
+
+
+TURNED = [
+    ("bdo", "<p>see <bdo dir=RTL>laP<b>ya</b>P</bdo> now", "see PayPal now"),
+    ("a style", "see <b style='unicode-bidi:bidi-override;direction:rtl'>laPyaP</b>now", "see PayPalnow"),
+    ("of a block", "see<p style='unicode-bidi:bidi-override;direction:rtl'>laPyaP</p>now", "see PayPal now"),
+    (
+        "a sheet",
+        "<style>i{direction:rtl;unicode-bidi:isolate-override}</style>see <i>laPyaP</i>",
+        "see PayPal",
+    ),
+    ("the other direction", "see <bdo dir=ltr>PayPal</bdo>", "see PayPal"),
+    ("no override", "see <b style='direction:rtl'>PayPal</b>", "see PayPal"),
+    ("Hebrew", "see <bdo dir=rtl>שלום</bdo>", "see שלום"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "text"), TURNED, ids=[row[0] for row in TURNED])
+def test_letters_are_read_in_the_order_they_are_seen(why: str, page: str, text: str) -> None:
+    found = tokenize(parse(b"Content-Type: text/html; charset=utf-8\n\n" + page.encode())).body
+    assert found == text.lower().split()

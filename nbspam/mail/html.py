@@ -20,7 +20,8 @@ Decisions, where browsers and mail readers leave a choice:
   it; with one, they do.
 - `mso-hide` alone hides nothing, since it does so in one program only; `width=0 height=0` only hides the
   content of elements that take their size from attributes (`marquee`, `object`, `applet`).
-- Zero-width characters stay where they are; the tokens deal with them.
+- Zero-width characters stay where they are; the tokens deal with them.  What a style or `bdo` turns round
+  stands between U+202E and U+202C, which they know.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from nbspam.mail.html_elements import (
     OPEN_SINGLE,
     OPEN_SUMMARY,
     OPEN_TABLE,
+    OPEN_TURNED,
     OPEN_UNKNOWN,
     RAW,
     RULE,
@@ -127,9 +129,8 @@ class _Reader:
                 if tag.effect is not None:
                     state = state.after.get(tag.effect) or state.then(tag.effect)
                 mark = len(visible) if not rest or state.hidden else -1
-            elif kind == CLOSE and opened and opened[-1].name == tag.name:
-                if opened.pop().kind == OPEN_APART:
-                    self._separate(state)
+            elif kind == CLOSE and opened and opened[-1].name == tag.name and opened[-1].kind < OPEN_APART:
+                del opened[-1]
                 state = before.pop()
             elif kind <= BREAK:
                 state = self._part(tag, state)
@@ -140,8 +141,7 @@ class _Reader:
             if tag.evidence:
                 state = self._note(tag, state)
             if rest:
-                if "&" in rest:
-                    rest = decode(rest)
+                rest = decode(rest) if "&" in rest else rest
                 if state.hidden:
                     hidden.append(rest)
                     continue
@@ -154,6 +154,8 @@ class _Reader:
         """A block begins, an element ends, or a line breaks."""
         opened, kind = self.open, tag.kind
         if kind == CLOSE:
+            if opened.tags and opened.tags[-1].name == tag.name:
+                self._end_styled(opened.tags[-1], state)
             return opened.close(tag, state)
         if kind != CLOSE_BLOCK:
             self.html.tags.append(tag.name)
@@ -201,12 +203,31 @@ class _Reader:
         if not state.gone:
             self.visible.append("\n")
 
+    def _open_in_line(self, tag: Tag, state: State) -> State:
+        """An element begins that its style puts into the line, or turns round; or a button."""
+        opened, depth = self.open, len(self.open.tags)
+        state = opened.push(tag, opened.make_room(tag, state) if tag.element.closes else state)
+        if tag.element.special and (tag.kind == OPEN_TURNED or len(opened.tags) <= depth):
+            self._separate(state)  # a block, or it ended one
+        if tag.kind == OPEN_TURNED:
+            (self.hidden if state.hidden else self.visible).append("\u202e")
+        return state
+
+    def _end_styled(self, tag: Tag, state: State) -> None:
+        """An element ends that its style took out of the line, or turned round in it."""
+        if tag.kind == OPEN_APART:
+            self._separate(state)
+        elif tag.kind == OPEN_TURNED:
+            (self.hidden if state.hidden else self.visible).append("\u202c")
+
     def _unusual(self, tag: Tag, state: State) -> State:
         if tag.kind == ASKING:
             return self._ask(tag, state)
         if tag.kind in (OPEN_TABLE, OPEN_APART):
-            state = self.open.push(tag, self.open.make_room(tag, state))
+            state = self.open.push(tag, self.open.make_room(tag, state) if tag.element.closes else state)
             self._separate(state)
+        elif tag.kind in (OPEN_SINGLE, OPEN_TURNED):
+            state = self._open_in_line(tag, state)
         elif tag.kind == OPEN_SUMMARY:
             state = self.open.push_summary(tag, self.open.make_room(tag, state))
             self._separate(state)
@@ -214,11 +235,6 @@ class _Reader:
             state = self.open.push(tag, state)
             if tag.element.foreign and self.open.is_in(tag.element.foreign):
                 state = state.then(GONE)
-        elif tag.kind == OPEN_SINGLE:
-            depth = len(self.open.tags)
-            state = self.open.push(tag, self.open.make_room(tag, state))
-            if tag.element.special and len(self.open.tags) <= depth:  # it ended a paragraph
-                self._separate(state)
         elif tag.kind == RULE:
             state = self.open.make_room(tag, state)
             self._separate(state)

@@ -41,7 +41,7 @@ class OpenElements:
 
     def make_room(self, tag: Tag, state: State) -> State:
         """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
-        index = self._find(tag, first=False) if tag.element.closes else -1
+        index = self._find(tag, first=False)
         if index >= 0:
             state = self._cut(index)
         if self.tags and self.tags[-1].name in tag.element.ends:

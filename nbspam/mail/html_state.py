@@ -36,7 +36,7 @@ class Effect:
 
     __slots__ = (
         *("colour", "gone", "size", "ground", "invisible", "cell", "cell_ground", "squeezed", "boxed"),
-        *("breaks", "clipped", "faint", "opens", "shrunk", "shut"),
+        *("breaks", "clipped", "faint", "opens", "shrunk", "shut", "turned"),
     )
 
     def __init__(self) -> None:
@@ -52,6 +52,7 @@ class Effect:
         self.shrunk: bool | None = None
         self.boxed: bool | None = None
         self.breaks: bool | None = None  # stands on lines of its own, whatever the element is
+        self.turned: bool | None = None  # its letters are seen from the last to the first
         self.shut: bool | None = None  # shows only a child that opens it: `details` and its `summary`
         self.opens: bool | None = None
         self.colour: int | None = None
@@ -64,6 +65,7 @@ class Effect:
         folds = not (
             self.clipped is self.shrunk is self.boxed is self.shut is self.opens is self.breaks is None
         )
+        folds = folds or self.turned is not None
         return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
 
     def over(self, other: Effect) -> None:

@@ -194,7 +194,7 @@ _HIDING = _words(
 _RARE = _words(
     "clip clip-path contain filter font-size-adjust inset inset-inline-start margin-inline mask "
     "margin-inline-start mask-image mix-blend-mode rotate scale transform translate "
-    "-webkit-mask -webkit-mask-image -webkit-text-security"
+    "unicode-bidi -webkit-mask -webkit-mask-image -webkit-text-security"
 )
 _CUTTING = _words("hidden clip auto scroll overlay")
 _ON_LINES = _words(
@@ -220,6 +220,8 @@ def style_effect(
         gone, shrunk = hide_rarely(rules)
         effect.gone = gone or effect.gone
         effect.shrunk = shrunk or effect.shrunk
+        if rules.get("direction") == "rtl" and "override" in rules.get("unicode-bidi", ""):
+            effect.turned = True
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
         if name in rules:

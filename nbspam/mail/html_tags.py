@@ -15,6 +15,7 @@ from nbspam.mail.html_elements import (
     OPEN_APART,
     OPEN_BLOCK,
     OPEN_SINGLE,
+    OPEN_TURNED,
     RAW,
     Element,
     end_element,
@@ -195,8 +196,11 @@ def _ruled_tag(
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
     tag.effect = _effect(tag, attributes, ruled, variables)
-    if tag.effect is not None and tag.effect.breaks is not None and tag.kind <= OPEN_BLOCK:
-        tag.kind = _DISPLAYED.get((tag.kind, tag.effect.breaks), tag.kind)
+    if tag.effect is not None and tag.kind <= OPEN_BLOCK:
+        if tag.effect.turned:
+            tag.kind = OPEN_TURNED
+        elif tag.effect.breaks is not None:
+            tag.kind = _DISPLAYED.get((tag.kind, tag.effect.breaks), tag.kind)
     if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
         tag.evidence = NOTED
     return tag
@@ -251,7 +255,7 @@ def _effect(
     """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
     element = tag.element
     weakest = _attribute_effect(tag, attributes)
-    special = element.sized or element.never_shown or element.folds
+    special = element.sized or element.never_shown or element.folds or element.name == "bdo"
     if special or "style" in attributes or "hidden" in attributes:
         style = decode(attributes["style"], True) if "style" in attributes else ""
         colours: list[str] = []
@@ -278,6 +282,8 @@ def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect
 
 def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
     """With what other attributes, and the element itself, do to it; None if nothing is left."""
+    if element.name == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
+        effect.turned = True
     if "hidden" in attributes and effect.gone is None:
         effect.gone = True
     if (element.never_shown and "open" not in attributes) or (

@@ -141,12 +141,16 @@ def has_zero_width(text: str) -> bool:
 
 
 def turned(text: str) -> str:
-    """The text with each run behind U+202E, up to U+202C or the end of the line, in the order it is seen."""
+    """The text with each run behind U+202E, up to U+202C or the end of the line, in the order it is read.
+
+    What is written from right to left anyway, as Arabic is, stays.
+    """
     first, *pieces = text.split("\u202e")
     found = [first]
     for piece in pieces:
         run = piece.partition("\n")[0].partition("\u202c")[0]
-        found += ["\u202e", run[::-1], piece[len(run) :]]
+        leftward = any(unicodedata.bidirectional(character) in ("R", "AL") for character in run)
+        found += ["\u202e", run if leftward else run[::-1], piece[len(run) :]]
     return "".join(found)
 
 
