@@ -273,6 +273,17 @@ def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, 
     assert part.text == "BEGIN:X\nDESCRIPTION:Dear Ann, your account\nhttps://lake.example/\nEND:X"
 
 
+@pytest.mark.parametrize("field", ["Content-Type: application/octet-stream; name=Note.EML", ""])
+@pytest.mark.parametrize("encoding", ["7bit", "base64"])
+def test_a_file_that_mail_programs_open_as_a_message_is_one(field, encoding):
+    inner = b"Subject: pears\nContent-Type: text/html\n\n<p>for sale"
+    body = base64.encodebytes(inner) if encoding == "base64" else inner
+    field = field or "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=a.eml"
+    mail = parse(f"{field}\nContent-Transfer-Encoding: {encoding}\n\n".encode() + body)
+    assert mail.structure == ["message/rfc822", "text/html"]
+    assert mail.parts[0].embedded_headers[0] == ("subject", "pears")
+
+
 def test_text_that_is_no_attachment_is_no_page_for_its_name():
     assert not parse(b"Content-Type: text/plain; name=a.html\n\na < b").parts[0].is_html
 

@@ -62,6 +62,8 @@ class Entity:
             self._read_disposition(value, allowance)
         if not self.filename and "name" in self.parameters:
             self.filename = _filename(self.parameters["name"], allowance)
+        if self.content_type == "application/octet-stream" and self.filename.lower().endswith(".eml"):
+            self.content_type = "message/rfc822"  # what mail programs open it as
 
     def _read_type(self, value: str, allowance: Allowance) -> None:
         name, self.parameters = parse_parameters(value, allowance)
