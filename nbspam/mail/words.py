@@ -69,22 +69,26 @@ def _next_word(value: str, position: int) -> tuple[int, int, str, str, str] | No
 
 def _decode_run(run: list[tuple[str, str]], charset: str, allowance: Allowance) -> str:
     chunks: list[bytes] = []
-    pending = ""
+    pending: list[str] = []
     for encoding, text in run:
         if encoding == "b":
-            pending += text
-            if len(text) % 4 == 0 or text.endswith("="):
-                chunks.append(decode_base64(pending.encode("latin-1"), allowance))
-                pending = ""
-            continue
-        if pending:
-            chunks.append(decode_base64(pending.encode("latin-1"), allowance))
-            pending = ""
-        chunks.append(binascii.a2b_qp(text.encode("latin-1"), header=True))
-    if pending:
-        chunks.append(decode_base64(pending.encode("latin-1"), allowance))
+            pending.append(text)
+            if len(text) % 4 and not text.endswith("="):
+                continue
+        chunks.extend(_decode_base64(pending, allowance))
+        pending.clear()
+        if encoding != "b":
+            chunks.append(binascii.a2b_qp(text.encode("latin-1"), header=True))
+    chunks.extend(_decode_base64(pending, allowance))
     text = decode(b"".join(chunks), charset, allowance)[0]
     return text.replace("\r", " ").replace("\n", " ")
+
+
+def _decode_base64(words: list[str], allowance: Allowance) -> list[bytes]:
+    """Words joined, where that makes whole quanta; else their padding was left out, and each stands alone."""
+    whole = "".join(words)
+    pieces = words if len(whole) % 4 and len(words) > 1 else [whole]
+    return [decode_base64(piece.encode("latin-1"), allowance) for piece in pieces if piece]
 
 
 def _plain(text: str, allowance: Allowance) -> str:
