@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nbspam.tokens.bag import EDGE
-from nbspam.tokens.urls import host_of, inner_hosts, url_tokens
+from nbspam.tokens.urls import host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
@@ -21,14 +21,9 @@ MAX_TAGS = 3_000
 MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
 MAX_NAME = 40  # characters of one that is remembered
 MAX_LINKS = 300
-MAX_SCRIPT_WORDS = 200  # other ones of all scripts of a page
 MAX_NAME_WORDS = 20
 FIRST_WORDS = 5  # of the text whose pairs are read, and
 LAST_WORDS = 25  # so many of its last: docs/experiments/edges.md
-# What is base64, or part of a name, in a script stays together; all else parts words.
-_SCRIPT = (
-    bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b"_$+/" else 32 for c in range(128)) + b" " * 128
-)
 _MAGIC = (
     (b"MZ", "exe"),
     (b"PK\x03\x04", "zip"),
@@ -117,6 +112,8 @@ def html_tokens(html: Html) -> list[str]:
         found.append("image=" + atom(source.partition(":")[0].lower(), 6))
         found.extend(url_tokens(source))
     if html.scripts:
+        from nbspam.tokens.scripts import script_tokens  # few pages have one
+
         found.extend(script_tokens("\n".join(html.scripts)))
     if html.comments:
         found.append(f"comments={html.comments.bit_length()}")
@@ -126,16 +123,6 @@ def html_tokens(html: Html) -> list[str]:
         found.append("hidden=#")
         found.extend(["hidden=" + word for word in words(html.hidden, MAX_HIDDEN_WORDS)])
     return found
-
-
-def script_tokens(script: str) -> list[str]:
-    """What a page does in a browser, and where it leads to: its words, and the hosts of the addresses in it.
-
-    Words with a digit are left out: programs that hide a script from filters name all things anew each time.
-    """
-    spaced = script.encode("ascii", "replace").translate(_SCRIPT).decode("ascii")
-    names = dict.fromkeys([word for word in spaced.split() if word.isalpha() and 2 < len(word) <= MAX_NAME])
-    return [*("script=" + name for name in list(names)[:MAX_SCRIPT_WORDS]), *inner_hosts(script)]
 
 
 def disagrees(target: str, text: str) -> bool:
