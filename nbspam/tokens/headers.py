@@ -63,7 +63,8 @@ MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are rem
 _SPLIT = (
     bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b".-_@" else 32 for c in range(128)) + b" " * 128
 )
-_BASE64 = bytes(c if chr(c).isalnum() or c in b"+/=" else 32 for c in range(128)) + b" " * 128
+_NOT_BASE64 = bytes(range(43)) + b",-.:;<>?@[\\]^_`{|}~\x7f"
+_BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
 _TRACE = frozenset(
@@ -141,7 +142,7 @@ def header_tokens(headers: list[tuple[str, str]]) -> list[str]:
 def _field(field: tuple[str, str]) -> tuple[str, ...]:
     """The tokens of one field."""
     name, text = field
-    if not counts_as_evidence(name):
+    if not _counting[name]:
         return ()
     if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
         return ("field:#odd",)  # also keeps the marks of the other views out of a token's name
@@ -149,10 +150,6 @@ def _field(field: tuple[str, str]) -> tuple[str, ...]:
 
 
 def _value(name: str, text: str) -> list[str]:
-    if "\u202e" in text:
-        from nbspam.tokens.unicode_words import turned  # rare
-
-        text = turned(text)
     if name in _TRACE:
         if name in _DATED:  # what follows the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
@@ -196,7 +193,9 @@ def _beyond_ascii(name: str, text: str, known: frozenset[str]) -> list[str]:
 
     Senders write the name of a bank in mathematical letters, or with Cyrillic ones among them.
     """
-    foreign = " ".join([piece for piece in text.split() if not piece.isascii()])
+    from nbspam.tokens.unicode_words import turned  # not paid for by ASCII mail
+
+    foreign = " ".join([piece for piece in turned(text).split() if not piece.isascii()])
     tokens = [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
     return [token for token in tokens if not token.isascii() or token not in known]
 
@@ -276,6 +275,10 @@ def _date(name: str, text: str) -> list[str]:
 
 def _subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
+    if "\u202e" in text:
+        from nbspam.tokens.unicode_words import turned  # rare
+
+        text = turned(text)
     found = ["subject:" + word for word in words(text, MAX_FIELD_WORDS)]
     # The one place where pairs pay for themselves: docs/experiments/headers.md.
     found.extend([first + "+" + second[8:] for first, second in pairwise(found)])
