@@ -129,7 +129,7 @@ class _Reader:
                 if tag.effect is not None:
                     state = state.after.get(tag.effect) or state.then(tag.effect)
                 mark = len(visible) if not rest or state.hidden else -1
-            elif kind == CLOSE and opened and opened[-1].name == tag.name and opened[-1].kind < OPEN_APART:
+            elif kind == CLOSE and opened and opened[-1].ender == tag.name:
                 del opened[-1]
                 state = before.pop()
             elif kind <= BREAK:

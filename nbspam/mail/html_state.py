@@ -36,7 +36,7 @@ class Effect:
 
     __slots__ = (
         *("colour", "gone", "size", "ground", "invisible", "cell", "cell_ground", "squeezed", "boxed"),
-        *("breaks", "clipped", "faint", "opens", "shrunk", "shut", "turned"),
+        *("clipped", "faint", "flow", "opens", "shrunk", "shut"),
     )
 
     def __init__(self) -> None:
@@ -51,8 +51,7 @@ class Effect:
         self.clipped: bool | None = None
         self.shrunk: bool | None = None
         self.boxed: bool | None = None
-        self.breaks: bool | None = None  # stands on lines of its own, whatever the element is
-        self.turned: bool | None = None  # its letters are seen from the last to the first
+        self.flow: int | None = None  # the kind of a start tag that it makes of any
         self.shut: bool | None = None  # shows only a child that opens it: `details` and its `summary`
         self.opens: bool | None = None
         self.colour: int | None = None
@@ -63,9 +62,8 @@ class Effect:
     def changes(self) -> bool:
         hides = not (self.gone is self.invisible is self.size is self.squeezed is self.faint is None)
         folds = not (
-            self.clipped is self.shrunk is self.boxed is self.shut is self.opens is self.breaks is None
+            self.clipped is self.shrunk is self.boxed is self.shut is self.opens is self.flow is None
         )
-        folds = folds or self.turned is not None
         return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
 
     def over(self, other: Effect) -> None:

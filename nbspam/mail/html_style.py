@@ -7,6 +7,7 @@ can read a text.
 from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
+from nbspam.mail.html_elements import OPEN_APART, OPEN_SINGLE, OPEN_TURNED
 from nbspam.mail.html_state import CURRENT, FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
 
 
@@ -221,7 +222,7 @@ def style_effect(
         effect.gone = gone or effect.gone
         effect.shrunk = shrunk or effect.shrunk
         if rules.get("direction") == "rtl" and "override" in rules.get("unicode-bidi", ""):
-            effect.turned = True
+            effect.flow = OPEN_TURNED
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
         if name in rules:
@@ -299,7 +300,7 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
     """What is inside is cut off, if the element is a box."""
     if "display" in rules and effect.gone is not None:
         effect.boxed = rules["display"] in _BOXES
-        effect.breaks = _breaks(rules)
+        effect.flow = _flow(rules)
     if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
         effect.boxed = True
     for name in ("overflow", "overflow-x", "overflow-y"):
@@ -314,16 +315,16 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
         effect.gone = True
 
 
-def _breaks(rules: dict[str, str]) -> bool | None:
-    """Whether its display puts an element on lines of its own (True) or close to its neighbours (False)."""
+def _flow(rules: dict[str, str]) -> int | None:
+    """What its display makes of an element: it stands on lines of its own, or close to its neighbours."""
     if rules["display"] in _ON_LINES:
-        return True
+        return OPEN_APART
     if rules["display"] not in ("inline", "contents"):
         return None
     apart = [
         name for name in rules if name.startswith(("margin", "padding")) and rules[name].strip("0pxemrt% ")
     ]
-    return None if apart else False
+    return None if apart else OPEN_SINGLE
 
 
 _ROOM = {

@@ -37,8 +37,8 @@ MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all t
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _TELLING = frozenset(("base", "input", "meta", "optgroup"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
-# What an element becomes by a style that says whether it stands on lines of its own.
-_DISPLAYED = {(OPEN, True): OPEN_APART, (OPEN_BLOCK, False): OPEN_SINGLE}
+# What a style may make of an element that is in the line, or a block.
+_FLOWS = {OPEN: (OPEN_APART, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
 
@@ -52,6 +52,7 @@ class Tag:
             "colours",
             "effect",
             "element",
+            "ender",
             "evidence",
             "images",
             "kind",
@@ -67,7 +68,7 @@ class Tag:
 
     def __init__(self, element: Element) -> None:
         self.element = element
-        self.name = element.name
+        self.name = self.ender = element.name  # ender: of the end tag that does no more than to end it
         self.kind = element.kind
         self.room = element.room
         self.effect: Effect | None = None
@@ -196,11 +197,10 @@ def _ruled_tag(
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
     tag.effect = _effect(tag, attributes, ruled, variables)
-    if tag.effect is not None and tag.kind <= OPEN_BLOCK:
-        if tag.effect.turned:
-            tag.kind = OPEN_TURNED
-        elif tag.effect.breaks is not None:
-            tag.kind = _DISPLAYED.get((tag.kind, tag.effect.breaks), tag.kind)
+    flow = tag.effect.flow if tag.effect is not None else None
+    if flow is not None and flow in _FLOWS.get(tag.kind, ()):
+        tag.kind = flow
+        tag.ender = tag.name if flow == OPEN_SINGLE else ""
     if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
         tag.evidence = NOTED
     return tag
@@ -283,7 +283,7 @@ def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect
 def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
     """With what other attributes, and the element itself, do to it; None if nothing is left."""
     if element.name == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
-        effect.turned = True
+        effect.flow = OPEN_TURNED
     if "hidden" in attributes and effect.gone is None:
         effect.gone = True
     if (element.never_shown and "open" not in attributes) or (
