@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/experiments/autolearn.md
 UNDECIDED = -1  # the number of the reject action, beside the class numbers 0 .. K-1
 MATRIX_REMEDY = (
     "a header line of class names, then a line `name cost cost ...` for each class; see docs/models.md"
@@ -97,6 +98,18 @@ def decide(probabilities: Sequence[float] | None, loss: Loss) -> int:
     if loss.unsure is not None and by_action[-1] == least:
         return UNDECIDED
     return by_action.index(least)
+
+
+def learnable(probabilities: Sequence[float] | None) -> int:
+    """The class that a filter may count a message in on its own word, or UNDECIDED.
+
+    What decisions cost has no say.  Costs move the cut-off, and a filter that learned less of one class for
+    it would take the words of both for the other's.
+    """
+    if probabilities is None:
+        return UNDECIDED
+    best = max(probabilities)
+    return probabilities.index(best) if best >= LEARNABLE else UNDECIDED
 
 
 def cutoffs(loss: Loss) -> Cutoffs:

@@ -40,13 +40,45 @@ def classify(options: Options, paths: list[str]) -> int:
         if number:  # before the first the model has just been opened
             classifier = classifier.current()
         judge = classifier.judge_now if number else classifier.judge
-        _write(_form(classifier, judge(classifier.counted(data), name), options))
+        verdict = judge(classifier.counted(data), name)
+        _write(_form(classifier, verdict, options))
+        _learn(classifier, verdict, data, options)
     return messages.status
 
 
 def _open(options: Options) -> Classifier:
     change = {name: options[name] for name in SETTINGS if name in options}
-    return open_classifier(options.get("model") or default_model(os.environ), change, options.get("loss", ""))
+    classifier = open_classifier(
+        options.get("model") or default_model(os.environ), change, options.get("loss", "")
+    )
+    if "autolearn" in options:
+        from nbspam.workflow.autolearning import check_autolearn
+
+        check_autolearn(classifier, change)
+    return classifier
+
+
+def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Options) -> None:
+    """With --autolearn.  The verdict is out by now, and stands whatever becomes of the learning."""
+    if "autolearn" not in options:
+        return
+    from nbspam.workflow.autolearning import autolearn
+
+    sys.stdout.buffer.flush()
+    try:
+        autolearn(classifier, verdict, data)
+    except NbspamError as error:
+        _say(error_text(error).replace("nbspam: ", "nbspam: not learned: ", 1))
+    except Exception as error:
+        _say(f"nbspam: not learned: {type(error).__name__}: a fault of nbspam\n")
+
+
+def _say(text: str) -> None:
+    """On stderr, if that can be written to."""
+    try:  # noqa: SIM105 - contextlib is not on the lane
+        sys.stderr.write(text)
+    except OSError:
+        pass
 
 
 class ReadableMessages:
@@ -181,6 +213,7 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
     _check_has_status(classifier)
     verdict = classifier.verdict(found[0][1], found[0][0])
     _write(_form(classifier, verdict, options))
+    _learn(classifier, verdict, found[0][1], options)
     return EXIT_CODES[verdict.label]
 
 
@@ -202,7 +235,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     else:
         with _reading(paths[0]) as file:
             data = file.read()
-    status, complaint = 0, ""
+    status, complaint, verdict = 0, "", None
     try:
         from nbspam.workflow.passthrough import marked
 
@@ -222,10 +255,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         output, status = data, TryAgainError.status
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
-    try:  # noqa: SIM105 - contextlib is not on the lane
-        sys.stderr.write(complaint)  # after the mail, which a full disk under the log must not hold up
-    except OSError:
-        pass  # the status says it, too
+    _say(complaint)  # after the mail, which a full disk under the log must not hold up
+    if verdict is not None and not complaint:
+        _learn(classifier, verdict, piped_message(data), options)
     return status
 
 

@@ -11,6 +11,7 @@ CLASSIFY = (
     ("spam_flag", ("--spam-flag",), False, "With -p, insert X-Spam-Flag and X-Spam-Status too."),
     ("exit_code", ("--exit-code",), False, "Exit with 0 for spam, 1 for ham, 2 for unsure."),
     ("json", ("--json",), False, "One JSON object a message."),
+    ("autolearn", ("--autolearn",), False, "Learn each message as what it most likely is."),
     ("loss", ("--loss",), True, "Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."),
     ("event_model", ("--event-model",), True, "Score by another event model than the one trained for."),
     ("alpha", ("--alpha",), True, "Score with another smoothing constant."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nbspam.store.autolearned import unmark
 from nbspam.store.derived import recount
 from nbspam.store.reader import count_columns
 from nbspam.store.updater import Updater
@@ -38,10 +39,12 @@ def add_counts(
         "UPDATE class SET messages = messages + ? WHERE number = ?",
         [(count, number) for number, count in enumerate(messages)],
     )
+    learned = list(learned)
     connection.executemany(
         "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
         learned,
     )
+    unmark(connection, [digest for digest, _, _ in learned])
     recount(connection)
 
 

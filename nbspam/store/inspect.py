@@ -15,6 +15,7 @@ from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
+from nbspam.store.autolearned import autolearned_rows
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, OneState, count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -84,6 +85,11 @@ def _class_complaints(model: Model) -> Iterator[str]:
     (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
     if wrong:
         yield f"learned: {wrong} messages counted less than once"
+    own = dict(autolearned_rows(model.connection))
+    known = learned_as(model, list(own))
+    lost = sum(known.get(digest) != {number} for digest, number in own.items())
+    if lost:
+        yield f"autolearned: {lost} messages that are not in the list of those learned"
 
 
 def _row_complaints(model: Model) -> Iterator[str]:

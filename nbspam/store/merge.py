@@ -14,7 +14,9 @@ from operator import itemgetter
 
 from nbspam.errors import BadDataError
 from nbspam.labels import ordered
+from nbspam.store.autolearned import autolearned_rows
 from nbspam.store.derived import insert
+from nbspam.store.inspect import learned_as
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
@@ -52,6 +54,7 @@ def merge_models(
         file.tokens(_tokens(models, numbers, len(classes)))
         file.recount()
         file.learned(_learned(models, numbers))
+        file.autolearned(_autolearned(models, numbers))
         file.calibration(*calibration)
         edges = _common_edges(models)
         file.numeric_features(edges)
@@ -156,6 +159,17 @@ def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, i
     # Within a model class order is that of the united classes, so the rows stay sorted.
     for digest, number, times in model.connection.execute("SELECT * FROM learned ORDER BY digest, class"):
         yield digest, places[number], times
+
+
+def _autolearned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int]]:
+    """(digest, class) of messages that one filter counted itself, and that no other model has counted."""
+    for model, places in zip(models, numbers, strict=True):
+        rows = dict(autolearned_rows(model.connection))
+        for other in models:
+            if other is not model:
+                for digest in learned_as(other, list(rows)):
+                    del rows[digest]
+        yield from ((digest, places[number]) for digest, number in rows.items())
 
 
 def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[TableRow]:

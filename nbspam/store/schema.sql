@@ -68,6 +68,11 @@ CREATE TABLE learned (              -- which messages were counted, so that one 
     PRIMARY KEY (digest, class)
 ) WITHOUT ROWID;
 
+CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; who
+    digest INTEGER PRIMARY KEY,     --   says what one is (learn, unlearn, train --update) takes it out here
+    class  INTEGER NOT NULL         -- class.number it was counted in
+);
+
 CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when trained on words alone
     number INTEGER PRIMARY KEY,
     name   TEXT NOT NULL UNIQUE,    -- docs/numeric-features.md

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
+from nbspam.store.autolearned import autolearned_rows
 from nbspam.store.derived import (
     add_prior_columns,
     insert,
@@ -44,7 +45,10 @@ TABLES = {
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:n place:n value:t", "kind, class, place"),
     "prior_class": ("number:n messages:n", "number"),
+    "autolearned": ("digest:i class:n", "digest"),
 }
+# Not written where it has no rows; a text without it is whole.
+OPTIONAL = "autolearned"
 
 
 class _Column(NamedTuple):
@@ -64,6 +68,8 @@ def dump(model: Model) -> Iterator[str]:
     rows = 0
     yield f"{MAGIC}\t{FORMAT}\n"
     for table, (_, order) in TABLES.items():
+        if table == OPTIONAL and not any(autolearned_rows(connection)):
+            continue
         columns = _columns(table, counts)
         yield "\t".join(["#" + table, *(column.name for column in columns)]) + "\n"
         names = ", ".join(column.name for column in columns)
@@ -116,12 +122,18 @@ class _Loading:
             file.settings({str(name): str(value) for name, value in settings})
             try:
                 for table in list(TABLES)[2:]:
-                    self._fill(file, table, len(classes[0]))
+                    if table != OPTIONAL or self._comes(table):
+                        self._fill(file, table, len(classes[0]))
                 file.recount()
             except sqlite3.IntegrityError as error:
                 raise self._error(f"a row is there twice ({error})") from None
             self._check_end()
             self._check_sound(Model(self._where, file.connection))
+
+    def _comes(self, table: str) -> bool:
+        """Whether a table is next."""
+        self._held = self._held or self._next()
+        return self._held[0] == "#" + table
 
     def _check_first(self) -> None:
         fields = self._next()

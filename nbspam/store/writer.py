@@ -77,6 +77,10 @@ class NewModel:
         """(digest, class, times)."""
         self.connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
 
+    def autolearned(self, rows: Iterable[tuple[int, int]]) -> None:
+        """(digest, class)."""
+        self.connection.executemany("INSERT INTO autolearned VALUES (?, ?)", rows)
+
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]

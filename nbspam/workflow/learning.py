@@ -3,6 +3,10 @@
 One after the other, also where several are one transaction.  The same message twice counts once; one
 learned as another class before moves.  The calibration learns from the score that the message had before
 it counted.
+
+`learn_own` counts a message on the filter's own verdict.  The calibration never learns from that: it has to
+know how often verdicts are right.  Who says later what the message is takes that counting out whole, and
+the message is learned as if it were new.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
+from nbspam.store.autolearned import autolearned_as, autolearned_messages, mark, unmark
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import MessageToken, Updater, updating
 from nbspam.workflow.classifying import as_scored
@@ -25,6 +30,9 @@ MOVED = "moved"
 KNOWN = "already learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
+TOO_FEW = "too few labelled messages"
+# Labelled messages of each class, before a filter takes its own word: docs/experiments/autolearn.md.
+MIN_LABELLED = 100
 
 
 def _counted(data: bytes, model: Model) -> Counted:
@@ -66,6 +74,9 @@ def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
     model = Model(path, updater.connection)
     counted = _counted(data, model)
     number = class_number(model, label)
+    own = _take_own_word_back(updater, model, counted)
+    if own is not None:
+        model = Model(path, updater.connection)  # without the message
     before = updater.learned(counted.digest)
     if number in before and len(before) == 1:
         return KNOWN
@@ -76,7 +87,32 @@ def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
             _count(updater, model, other, counted, -1)
     if number not in before:
         _count(updater, model, number, counted, 1)
-    return MOVED if before else LEARNED
+    return MOVED if before or own not in (None, number) else LEARNED
+
+
+def _take_own_word_back(updater: Updater, model: Model, counted: Counted) -> int | None:
+    """Takes out a message that the filter counted itself; the class that it was counted in, or None."""
+    own = autolearned_as(updater.connection, counted.digest)
+    if own is not None:
+        _count(updater, model, own, counted, -1)
+        unmark(updater.connection, [counted.digest])
+    return own
+
+
+def learn_own(path: str, label: str, data: bytes) -> str:
+    """Counts one message as `label` on the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW."""
+    with updating(path) as updater:
+        model = Model(path, updater.connection)
+        number = class_number(model, label)
+        counted = _counted(data, model)
+        if updater.learned(counted.digest):
+            return KNOWN
+        own = autolearned_messages(updater.connection, len(model.classes))
+        if min(all_of - of_own for all_of, of_own in zip(model.messages, own, strict=True)) < MIN_LABELLED:
+            return TOO_FEW
+        _count(updater, model, number, counted, 1)
+        mark(updater.connection, counted.digest, number)
+    return LEARNED
 
 
 def unlearn(path: str, data: bytes) -> str:
@@ -93,6 +129,8 @@ def unlearn_all(path: str, messages: Sequence[bytes]) -> list[str]:
 def _unlearn(updater: Updater, path: str, data: bytes) -> str:
     model = Model(path, updater.connection)
     counted = _counted(data, model)
+    if _take_own_word_back(updater, model, counted) is not None:
+        return FORGOTTEN
     for number in updater.learned(counted.digest):
         _count(updater, model, number, counted, -1)
         return FORGOTTEN

@@ -1,0 +1,55 @@
+"""A filter that learns its own verdicts, so that it follows mail as it changes.
+
+Hides which verdicts those are.  Every message that is probable enough is learned, whichever class it is of
+and whatever decisions cost: to learn the surest alone would be to learn one class more than the other, and
+then the words that both have come to speak for it (docs/experiments/autolearn.md).
+"""
+
+from __future__ import annotations
+
+from nbspam.decision import UNDECIDED, learnable
+from nbspam.errors import UsageError
+from nbspam.mail.limits import MAX_READ_BYTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.settings import Settings
+    from nbspam.workflow.classifying import Classifier, Verdict
+
+
+def check_autolearn(classifier: Classifier, change: dict[str, str] | None = None) -> None:
+    """UsageError where verdicts are not to be learned from: their probabilities do not mean what they say.
+
+    change : settings that the command line gives over those of the model
+    """
+    if change:
+        flags = " ".join("--" + name.replace("_", "-") for name in change)
+        why = f"the model's own verdicts are learned, not those under {flags}"
+        raise UsageError("--autolearn", why, "leave one of them out", "autolearn-settings")
+    check_calibrated(classifier.settings)
+
+
+def check_calibrated(settings: Settings) -> None:
+    """UsageError for a way of scoring that sums evidence up: its probabilities are all near 0 or 1."""
+    if not settings.averaged:
+        why = f"as one sum {settings.event_model} is far too sure of itself"
+        remedy = "train with the default event model, presence"
+        raise UsageError("--autolearn", why, remedy, "autolearn-uncalibrated")
+
+
+def learnable_as(classifier: Classifier, verdict: Verdict, data: bytes) -> str:
+    """The class that a message is learned as; empty where none is likely enough.
+
+    data : the message that the verdict is on
+    """
+    number = learnable(verdict.probabilities)
+    return "" if number == UNDECIDED or len(data) > MAX_READ_BYTES else classifier.model.classes[number]
+
+
+def autolearn(classifier: Classifier, verdict: Verdict, data: bytes) -> None:
+    """Counts a message as what it most likely is, if that is likely enough."""
+    label = learnable_as(classifier, verdict, data)
+    if label:
+        from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
+
+        learn_own(classifier.model.path, label, data)
