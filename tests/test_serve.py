@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
 from nbspam.serve.worker import LINGER_SECONDS
 from nbspam.store import reader as store_reader
+from nbspam.workflow.learning import MIN_LABELLED
 
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills and cheap watches")
@@ -587,6 +589,46 @@ def test_a_message_that_came_back_marked_is_known_when_it_is_told(serve: Callabl
     server = serve("--allow-tell")
     marked = server.ask("PROCESS", SPAM).partition(b"\r\n\r\n")[2]
     assert server.ask("TELL", marked, "Message-class: spam", "Set: local") == OK + b"\r\n"
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """A model with labelled mail enough for a filter to take its own word."""
+    numbers = range(MIN_LABELLED)
+    ham = [mail(f"minutes of the meeting about the garden fence number {n}") for n in numbers]
+    spam = [mail(f"cheap pills and cheap watches offer {n}") for n in numbers]
+    run(
+        "train", "-q", write_folders(tmp_path / "many", {"ham": ham, "spam": spam}), "-m", tmp_path / "many.m"
+    )
+    return tmp_path / "many.m"
+
+
+def test_a_server_learns_its_own_verdicts_where_it_is_told_to(many: Path, tmp_path: Path) -> None:
+    other, before = Path(shutil.copy(many, tmp_path / "other")), counts(many)
+    new = mail("cheap pills and a cheap zebra")
+    for options in ((), ("--autolearn",)):
+        (tmp_path / str(len(options))).mkdir()
+        server = Server(tmp_path / str(len(options)), *options, model=many)
+        assert b"True" in server.ask("CHECK", new)
+        assert server.ask("CHECK", mail("xylophone")).startswith(OK)
+        if options:
+            eventually(lambda: counts(many) != before)
+        assert server.stop() == 0
+        if not options:
+            assert counts(many) == before
+    run("classify", "--autolearn", "-m", other, stdin=new)
+    assert counts(many) == counts(other)
+
+
+def test_what_keeps_a_server_from_learning_keeps_no_mail(many: Path, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(many)) as connection:
+        connection.execute("DROP TABLE histogram")  # no verdict of averaged views asks for it
+        connection.commit()
+    server = Server(tmp_path, "--autolearn", model=many)
+    assert b"True" in server.ask("CHECK", mail("cheap pills and a cheap zebra"))
+    eventually(lambda: "not learned: " in server.log)
+    assert b"True" in server.ask("CHECK", mail("cheap pills and a cheap zebra"))
+    assert server.stop() == 0
 
 
 def test_tell_of_a_class_that_the_model_has_not(serve: Callable[..., Server]) -> None:

@@ -73,6 +73,7 @@ class Seconds(click.FloatRange):
     help="How long a client may take to send a message, and again to take the answer.",
 )
 @click.option("--allow-tell", is_flag=True, help="Let clients correct the model (spamc -L).")
+@click.option("--autolearn", is_flag=True, help="Learn each message as what it most likely is.")
 @click.option("--spam-flag", is_flag=True, help="Insert X-Spam-Flag and X-Spam-Status, too, beside X-Nbspam.")
 @click.option(
     "--loss", metavar="COSTS|FILE", default="", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."
@@ -100,7 +101,7 @@ def serve_command(
     from nbspam.serve.daemon import Daemon  # asyncio is for those who serve
     from nbspam.serve.filter import Filter
 
-    judge = Filter(model, given["loss"], given["spam_flag"], given["allow_tell"])
+    judge = Filter(model, given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"])
     judge.check()
     listening = _listening(path, mode, listen)
     for name in listening.open_to_others():

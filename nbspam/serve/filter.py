@@ -7,16 +7,18 @@ one thread, as the connection to its model does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.labels import SPAM, checked_name
 from nbspam.serve.answer import Score, answer, header_as_spamc, report, symbols, told
 from nbspam.serve.request import Request
+from nbspam.workflow.autolearning import check_autolearn, learnable_as
 from nbspam.workflow.classifying import CLUES, Classifier, Verdict, open_classifier, top_clues
 from nbspam.workflow.counting import piped_message
 from nbspam.workflow.explaining import loudest_clues
-from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, unlearn
+from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, learn_own, unlearn
 from nbspam.workflow.passthrough import marked
 
 
@@ -27,10 +29,17 @@ class Unavailable(NbspamError):
 
 
 class Answered(NamedTuple):
-    """The bytes for the client, and what a log says of the request."""
+    """The bytes for the client, and what a log says of the request.
+
+    lesson : what is left to do when the client has its answer, or None
+    """
 
     data: bytes
     outcome: str
+    lesson: Lesson | None = None
+
+
+Lesson = Callable[[], Answered]
 
 
 class Filter:
@@ -38,18 +47,29 @@ class Filter:
 
     loss      : as `--loss` spells it; empty for the loss in the model, or 0-1
     spam_flag : whether PROCESS and HEADERS insert X-Spam-Flag and X-Spam-Status, too
+    autolearn : whether it learns its own verdicts
     """
 
-    def __init__(self, path: str, loss: str = "", spam_flag: bool = False, allow_tell: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        loss: str = "",
+        spam_flag: bool = False,
+        allow_tell: bool = False,
+        autolearn: bool = False,
+    ) -> None:
         self.path = path
         self._loss = loss
         self._spam_flag = spam_flag
         self._allow_tell = allow_tell
+        self._autolearn = autolearn
         self._classifier: Classifier | None = None
 
     def check(self) -> None:
         """Raises what is wrong with the model."""
-        self._current()
+        classifier = self._current()
+        if self._autolearn:
+            check_autolearn(classifier)
         self.forget()
 
     def forget(self) -> None:
@@ -75,7 +95,8 @@ class Filter:
         """The answer to a request that wants a verdict; TryAgainError where the model gives none."""
         try:
             classifier = self._current()
-            counted = classifier.counted(piped_message(request.message))
+            message = piped_message(request.message)
+            counted = classifier.counted(message)
             verdict = classifier.judge_now(counted, "-")
             score = Score(verdict, classifier.loss)
             content = self._content(request, classifier, verdict, score)
@@ -85,7 +106,13 @@ class Filter:
         except Exception:
             self.forget()
             raise
-        return Answered(answer(request, score, content), f"{verdict.label} {score}")
+        lesson = self._lesson(classifier, verdict, message) if self._autolearn else None
+        return Answered(answer(request, score, content), f"{verdict.label} {score}", lesson)
+
+    def _lesson(self, classifier: Classifier, verdict: Verdict, message: bytes) -> Lesson | None:
+        """What learns the message as what it most likely is; None where that is not likely enough."""
+        label = learnable_as(classifier, verdict, message)
+        return (lambda: Answered(b"", learn_own(self.path, label, message))) if label else None
 
     def _content(self, request: Request, classifier: Classifier, verdict: Verdict, score: Score) -> bytes:
         """What comes behind the header of the answer."""

@@ -156,6 +156,19 @@ class Worker:
         if answered.outcome:
             say(f"{answered.outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
         await self._linger(connection)
+        if answered.lesson is not None:
+            connection.close()
+            await self._learn(answered.lesson)
+
+    async def _learn(self, lesson: Callable[[], Answered]) -> None:
+        """Learns the server's own verdict if nothing else is being learned: mail does not wait for it."""
+        if self._learning.locked() or self._stopping.is_set():
+            return
+        async with self._learning:
+            try:
+                await done_apart(lesson)
+            except (NbspamError, OSError) as error:
+                self._shared.say(f"not learned: {error}")
 
     async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
         loop = asyncio.get_running_loop()
@@ -187,7 +200,7 @@ class Worker:
                     answered = await done_apart(lambda: self._shared.filter.tell(request))
             else:
                 answered = self._shared.filter.judged(request)
-            return Answered(answered.data, f"{answered.outcome} {_about(request)}")
+            return answered._replace(outcome=f"{answered.outcome} {_about(request)}")
         except NbspamError:
             raise
         except OSError as error:  # no descriptors, no processes
