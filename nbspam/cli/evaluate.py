@@ -38,6 +38,7 @@ from nbspam.workflow.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
+OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
 # Ways of counting and scoring that a model has from its training.
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
@@ -57,8 +58,10 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 @click.option(
     "--feedback",
     metavar="KIND",
-    help="With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN.  [default: immediate]",
+    help="With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.  "
+    "[default: immediate]",
 )
+@click.option("--autolearn", is_flag=True, help="With --replay: the filter learns its own verdicts, too.")
 @click.option("--holdout", type=float, metavar="SHARE", help="Judge this share by what the rest taught.")
 @click.option("--by-time", is_flag=True, help="With --holdout: judge the newest messages, not a draw.")
 @click.option("-m", "--model", metavar="MODEL", help="Judge all messages by this model, as classify does.")
@@ -142,7 +145,7 @@ def chosen_method(given: dict[str, Any]) -> str:
         flags = " ".join("--" + name for name in named)
         raise UsageError(flags, "exclude each other", "give one of them", "usage")
     method = named[0] if named else "folds"
-    for option, owner in (("grouped", "folds"), ("by_time", "holdout"), ("feedback", "replay")):
+    for option, owner in OWNERS.items():
         if given[option] and method != owner:
             flag = "--" + option.replace("_", "-")
             raise UsageError(flag, f"belongs to --{owner}", f"add --{owner}, or leave it out", "usage")
@@ -172,7 +175,7 @@ def _evaluate(
 
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
-        return evaluate_replay(corpus, plan, feedback, steps.advance), notes
+        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), notes
 
 
 def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Corpus, list[str]]:

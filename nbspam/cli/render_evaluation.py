@@ -89,6 +89,9 @@ def _method(evaluation: Evaluation) -> str:
         return f"{share}, judged by what {evaluation.trained or 0:,} others taught; {scored}"
     if evaluation.method == "replay":
         told = f"feedback {settings.get('feedback', '?')}, learned {evaluation.trained or 0:,}"
+        if "autolearned" in settings:
+            own, wrong = settings["autolearned"], settings.get("autolearned_wrongly", 0)
+            told += f" and on its own word {own:,}, {wrong:,} wrongly"
         return f"Replayed {settings.get('order', '')}; {told}; {scored}"
     return f"Model {plain(str(settings.get('model', '?')))}; {scored}"
 

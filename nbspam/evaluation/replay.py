@@ -14,10 +14,13 @@ from typing import Protocol
 
 import numpy as np
 
+from nbspam.decision import UNDECIDED
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 
 IMMEDIATE, DELAYED, PARTIAL, ON_ERROR, THICK = "immediate", "delayed", "partial", "on-error", "thick"
+FIRST = "first"
+WITH_AMOUNT = (DELAYED, PARTIAL, THICK, FIRST)
 
 
 class Filter(Protocol):
@@ -30,19 +33,55 @@ class Filter(Protocol):
         """Learn that message number `message` is of class `label`."""
 
 
+class SelfTeaching(Filter, Protocol):
+    """What OwnWord needs of a filter."""
+
+    def autolearn(self, message: int, outcome: Outcome) -> int:
+        """Learn message number `message`, just judged, on that verdict; the class, or UNDECIDED if not."""
+
+    def unlearn(self, message: int, label: int) -> None:
+        """Take back that message number `message` was learned as class `label`."""
+
+
+class OwnWord:
+    """A filter that learns each message on its own verdict, till it is told better.
+
+    learned : message -> class, of those that nobody has told it
+    """
+
+    def __init__(self, subject: SelfTeaching) -> None:
+        self._subject = subject
+        self.learned: dict[int, int] = {}
+
+    def score(self, message: int) -> Outcome:
+        """Judge a message, and learn that."""
+        outcome = self._subject.score(message)
+        label = self._subject.autolearn(message, outcome)
+        if label != UNDECIDED:
+            self.learned[message] = label
+        return outcome
+
+    def learn(self, message: int, label: int) -> None:
+        """Learn what a message is in truth, in place of what it was taken for."""
+        own = self.learned.pop(message, None)
+        if own is not None:
+            self._subject.unlearn(message, own)
+        self._subject.learn(message, label)
+
+
 @dataclass(frozen=True, slots=True)
 class Feedback:
     """When the filter is told the true class.
 
-    kind   : immediate, delayed, partial, on-error or thick
-    amount : messages of delay, share told, or margin in nats; 0 for the others
+    kind   : immediate, delayed, partial, on-error, thick or first
+    amount : messages of delay, share told, margin in nats, or messages told; 0 for the others
     """
 
     kind: str = IMMEDIATE
     amount: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.amount:g}" if self.kind in (DELAYED, PARTIAL, THICK) else self.kind
+        return f"{self.kind}:{self.amount:.10g}" if self.kind in WITH_AMOUNT else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +97,14 @@ class Replay:
 
 
 def parse_feedback(text: str) -> Feedback:
-    """Read `immediate`, `delayed:N`, `partial:SHARE`, `on-error` or `thick:MARGIN` (nats).
+    """Read `immediate`, `delayed:N`, `partial:SHARE`, `on-error`, `thick:MARGIN` (nats) or `first:N`.
 
     N is a whole number >= 0, SHARE 0 < SHARE <= 1, MARGIN >= 0.  UsageError for anything else.
     """
     kind, colon, amount = text.partition(":")
     if kind in (IMMEDIATE, ON_ERROR) and not colon:
         return Feedback(kind)
-    if kind == DELAYED and amount.isdecimal() and amount.isascii() and len(amount) < 10:
+    if kind in (DELAYED, FIRST) and amount.isdecimal() and amount.isascii() and len(amount) < 10:
         return Feedback(kind, float(int(amount)))
     try:
         number = float(amount) if kind in (PARTIAL, THICK) else -1.0
@@ -76,7 +115,7 @@ def parse_feedback(text: str) -> Feedback:
     raise UsageError(
         "--feedback",
         f"{text[:40]!r} is no feedback",
-        "use immediate, delayed:N, partial:SHARE, on-error or thick:MARGIN, for example delayed:100",
+        "use immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN or first:N, for example delayed:100",
         "feedback",
     )
 
@@ -95,6 +134,7 @@ def replay(
     immediate   : told right after each message (TREC's own setting)
     delayed:N   : told after N further messages were classified; the last N are never told
     partial:S   : told at once for a share S of the messages drawn by `seed`, never for the others
+    first:N     : told at once of the first N messages, never of the others
     on-error    : told when the decision was not the true class; unsure counts as an error
     thick:M     : told on error, and when the log-odds lie within M nats of `centre_nats`, or are undefined
     progress    : called with 1 after each message
@@ -132,6 +172,8 @@ def _is_told(feedback: Feedback, outcome: Outcome, drawn: bool, centre_nats: flo
         return True
     if feedback.kind == PARTIAL:
         return drawn
+    if feedback.kind == FIRST:
+        return outcome.index < feedback.amount
     if outcome.decided != outcome.truth:
         return True
     if feedback.kind == ON_ERROR:

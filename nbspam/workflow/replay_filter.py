@@ -13,7 +13,7 @@ from math import fsum, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.decision import UNDECIDED, Loss
+from nbspam.decision import UNDECIDED, Loss, learnable
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.evaluation.outcomes import Outcome, ShortClue
@@ -28,6 +28,7 @@ from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.bulk_filter import prior_shift
 from nbspam.workflow.judging import Judge, clues_of
+from nbspam.workflow.learning import MIN_LABELLED
 from nbspam.workflow.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
 from nbspam.workflow.vocabulary_block import tokens_outside, vocabulary_block
 
@@ -53,17 +54,20 @@ class GrowingCounts:
             np.zeros(by_view, np.int64),
         )
 
-    def add(self, columns: Whole, counts: Whole, views: Whole, label: int) -> None:
-        """Count one message: its distinct columns, how often each, and their views."""
-        fresh = ~self.known(columns)
-        self.sums.words[:] += np.bincount(views[fresh], minlength=N_VIEWS)
-        self.documents[label, columns] += 1
-        self.occurrences[label, columns] += counts
-        self.sums.messages[label] += 1
-        self.sums.documents[:, label] += np.bincount(views, minlength=N_VIEWS)
-        self.sums.occurrences[:, label] += np.bincount(views, weights=counts, minlength=N_VIEWS).astype(
-            np.int64
-        )
+    def add(self, columns: Whole, counts: Whole, views: Whole, label: int, sign: int = 1) -> None:
+        """Count one message, or with sign -1 take it out.
+
+        columns, counts, views : its distinct columns, how often each is in it, and their views
+        """
+        before = self.known(columns)
+        self.documents[label, columns] += sign
+        self.occurrences[label, columns] += sign * counts
+        changed = views[before != self.known(columns)]
+        self.sums.words[:] += sign * np.bincount(changed, minlength=N_VIEWS)
+        self.sums.messages[label] += sign
+        self.sums.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
+        occurrences = np.bincount(views, weights=counts, minlength=N_VIEWS).astype(np.int64)
+        self.sums.occurrences[:, label] += sign * occurrences
 
     def known(self, columns: Whole) -> NDArray[np.bool_]:
         """Which columns are words of the model."""
@@ -161,6 +165,7 @@ class AveragedReplay(ReplayFilter):
     """Averaged views and a calibration that learns from each message told, before it counts."""
 
     def _begin(self, vocabulary: Vocabulary | None) -> None:
+        self._told = [0] * len(self._classes)
         self._weights, self._covariance = first_weights(len(self._classes), self._settings.kinds)
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
         self._outside = None if vocabulary is None else tokens_outside(self._block, vocabulary)
@@ -202,7 +207,22 @@ class AveragedReplay(ReplayFilter):
             evidence, common = self.seen(message)
             calibration.learn(self._weights, self._covariance, evidence, common, label)
         self._latest = (-1, [], [])
+        self._told[label] += 1
         super().learn(message, label)
+
+    def autolearn(self, message: int, outcome: Outcome) -> int:
+        """Counts a message as `classify --autolearn` does; the calibration does not learn."""
+        label = learnable(outcome.probabilities)
+        if label == UNDECIDED or min(self._told) < MIN_LABELLED:
+            return UNDECIDED
+        ReplayFilter.learn(self, message, label)
+        return label
+
+    def unlearn(self, message: int, label: int) -> None:
+        """Takes that back."""
+        columns, times, views = self._pairs(self._order[message])
+        self._counts.add(columns, times, views, label, -1)
+        self._latest = (-1, [], [])
 
 
 class WordReplay(ReplayFilter):

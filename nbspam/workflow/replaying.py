@@ -5,6 +5,7 @@ Hides where time comes from.  When the filter is told the truth is for evaluatio
 
 from __future__ import annotations
 
+import dataclasses
 from math import isfinite
 
 import numpy as np
@@ -12,33 +13,34 @@ import numpy as np
 from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
-from nbspam.evaluation.replay import Feedback, replay
+from nbspam.evaluation.replay import Feedback, OwnWord, replay
+from nbspam.workflow.autolearning import check_calibrated
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Plan, Step
 from nbspam.workflow.judging import MOST_CLUED
-from nbspam.workflow.replay_filter import replay_filter
+from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 
 
 def evaluate_replay(
-    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None, autolearn: bool = False
 ) -> Evaluation:
-    """Every message judged in order of time by what was told of those before it."""
+    """Every message judged in order of time by what was told of those before it.
+
+    autolearn : the filter learns its own verdicts, too
+    """
     check_classes(corpus)
-    if plan.settings.features != "words":
-        why = "a replay learns words message by message; bins need all numbers at once"
-        raise UsageError(
-            f"--features {plan.settings.features}", why, "use --folds, or words", "replay-features"
-        )
-    if plan.automatic:
-        why = "a replay starts without mail to choose it on"
-        raise UsageError("--alpha auto", why, "give a number, or use --folds", "alpha-auto-replay")
+    _check_plan(plan, autolearn)
     order, right = in_time(corpus)
     loss = plan.loss or zero_one_loss(len(corpus.classes))
     block, classes = corpus.block, corpus.classes
     subject = replay_filter(block, order, classes, plan.settings, loss, plan.vocabulary)
     truth = corpus.truth()[order].tolist()
-    run = replay(truth, subject, feedback, plan.seed, centre_nats(loss), progress)
+    own = OwnWord(subject) if autolearn and isinstance(subject, AveragedReplay) else None
+    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}
+    if own:
+        wrong = sum(truth[message] != label for message, label in own.learned.items())
+        settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     undated = int(np.isnan(corpus.block.dates).sum())
     if undated:
         settings["undated"] = undated
@@ -47,9 +49,21 @@ def evaluate_replay(
     )
     worst = [outcome.name for outcome in worst_mistakes(evaluation, MOST_CLUED)]
     clues = {name: subject.clues[name] for name in worst}
-    return Evaluation(
-        corpus.classes, run.outcomes, "replay", evaluation.digest, settings, (), run.trained, clues
-    )
+    return dataclasses.replace(evaluation, clues=clues)
+
+
+def _check_plan(plan: Plan, autolearn: bool) -> None:
+    """UsageError for what cannot be replayed."""
+    if plan.settings.features != "words":
+        why = "a replay learns words message by message; bins need all numbers at once"
+        raise UsageError(
+            f"--features {plan.settings.features}", why, "use --folds, or words", "replay-features"
+        )
+    if plan.automatic:
+        why = "a replay starts without mail to choose it on"
+        raise UsageError("--alpha auto", why, "give a number, or use --folds", "alpha-auto-replay")
+    if autolearn:
+        check_calibrated(plan.settings)
 
 
 def centre_nats(loss: Loss) -> float:

@@ -1,6 +1,6 @@
 """Debian's bogofilter through the same replay, folds and split as nbspam.
 
-    python -m tests.peers.bogofilter SOURCE --replay [--feedback KIND]
+    python -m tests.peers.bogofilter SOURCE --replay [--feedback KIND] [--autolearn]
     python -m tests.peers.bogofilter SOURCE --folds 10
     python -m tests.peers.bogofilter train.index --test test.index
 
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.replay import Filter, OwnWord
 from nbspam.labels import HAM, SPAM
 from tests.peers.common import (
     Judged,
@@ -36,6 +37,7 @@ from tests.peers.common import (
 # bogofilter's own defaults, given on the command line so that no configuration file of the machine counts.
 SPAM_CUTOFF, HAM_CUTOFF = 0.99, 0.45
 FLAGS = {HAM: "-n", SPAM: "-s"}
+TAKEN_BACK = {HAM: "-N", SPAM: "-S"}
 # A line before a message, the fields of its header, each with its continuation lines.
 HEADER = re.compile(rb"(?:From [^\n]*\n)?(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*")
 NO_WORDLIST = 3  # exit status before anything was learned
@@ -64,6 +66,10 @@ class Bogofilter:
         """Registers one message."""
         subprocess.run([*self._command, FLAGS[label]], input=data, check=True)
         self._learned.add(label)
+
+    def unlearn(self, data: bytes, label: str) -> None:
+        """Takes one message back."""
+        subprocess.run([*self._command, TAKEN_BACK[label]], input=data, check=True)
 
     def learn_files(self, paths: list[Path], label: str) -> None:
         """Registers many."""
@@ -114,6 +120,16 @@ class BogofilterReplay:
         classes = self._messages.corpus.classes
         self._filter.learn(self._messages.contents[self._order[message]], classes[label])
 
+    def autolearn(self, message: int, outcome: Outcome) -> int:
+        """What `bogofilter -u` does: it registers what it is not unsure of."""
+        if outcome.decided != UNDECIDED:
+            self.learn(message, outcome.decided)
+        return outcome.decided
+
+    def unlearn(self, message: int, label: int) -> None:
+        classes = self._messages.corpus.classes
+        self._filter.unlearn(self._messages.contents[self._order[message]], classes[label])
+
 
 class Batch:
     """Messages as files, trained and judged many at a time."""
@@ -140,7 +156,9 @@ class Batch:
 
 
 def main() -> None:
-    options = arguments("Judge bogofilter as nbspam eval judges nbspam.").parse_args()
+    parser = arguments("Judge bogofilter as nbspam eval judges nbspam.")
+    parser.add_argument("--autolearn", action="store_true", help="with --replay: as bogofilter -u")
+    options = parser.parse_args()
     program = shutil.which("bogofilter")
     if program is None:
         sys.exit("bogofilter is not installed: apt-get install bogofilter")
@@ -160,12 +178,12 @@ def _read(source: str) -> Messages:
 def _evaluate(program, folder, messages, options, settings) -> Evaluation:  # type: ignore[no-untyped-def]
     classes, digest = messages.corpus.classes, messages.corpus.digest()
     if options.replay:
-        outcomes, trained, order = by_replay(
-            messages,
-            lambda order: BogofilterReplay(Bogofilter(program, folder / "words"), messages, order),
-            options.feedback,
-            options.seed,
-        )
+
+        def begun(order: list[int]) -> Filter:
+            subject = BogofilterReplay(Bogofilter(program, folder / "words"), messages, order)
+            return OwnWord(subject) if options.autolearn else subject
+
+        outcomes, trained, order = by_replay(messages, begun, options.feedback, options.seed)
         settings = settings | {"feedback": options.feedback, "order": order}
         return Evaluation(classes, tuple(outcomes), "replay", digest, settings, trained=trained)
     if options.test:
