@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import counts_text, plain
 from nbspam.workflow.inspecting import Info
 
 
 def info_text(info: Info) -> str:
     """The facts of a model in some lines."""
     settings = info["settings"]
-    messages = ", ".join(f"{n:,} {name}" for name, n in info["messages"].items())
+    messages = counts_text(*_columns(info["messages"]))
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
     known = "learned here" if settings.get("imported") else "different"
     averaged = settings["averaged"] == "1"
@@ -24,6 +24,7 @@ def info_text(info: Info) -> str:
             "messages",
             f"{sum(info['messages'].values()):,}: {messages}; {info['different_messages']:,} {known}",
         ),
+        *_autolearned(info["autolearned"]),
         ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
         (
             "event model",
@@ -44,6 +45,17 @@ def info_text(info: Info) -> str:
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
     return _aligned(rows)
+
+
+def _autolearned(counts: dict[str, int]) -> list[tuple[str, str]]:
+    if not any(counts.values()):
+        return []
+    total = sum(counts.values())
+    return [("autolearned", f"{total:,} of them, on the filter's own word: {counts_text(*_columns(counts))}")]
+
+
+def _columns(counts: dict[str, int]) -> tuple[list[str], list[int]]:
+    return list(counts), list(counts.values())
 
 
 def formulas_text(info: Info) -> str:

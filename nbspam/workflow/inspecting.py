@@ -19,6 +19,7 @@ from nbspam.scoring.credibility import word_share_interval
 from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
+from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import TokenRow, check_model, find_token, learned_messages, telling_token
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.store.text import dump, load
@@ -71,6 +72,7 @@ def info_of(path: str, word: str | None = None) -> Info:
         model = as_scored(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)
+        own = autolearned_messages(stored.connection, len(stored.classes))
         info: Info = {
             "path": path,
             "size_bytes": os.path.getsize(path),
@@ -78,6 +80,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "classes": list(stored.classes),
             "messages": dict(zip(stored.classes, stored.messages, strict=True)),
             "different_messages": learned_messages(stored),
+            "autolearned": dict(zip(stored.classes, own, strict=True)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
             "vocabulary_size": vocabulary_size(stored),
             "views": _views(stored),

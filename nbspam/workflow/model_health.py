@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 from nbspam.errors import RETRAIN, BadDataError
 from nbspam.settings import from_text
+from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.finding import Finding, note, wrong
+from nbspam.workflow.learning import MIN_LABELLED
 from nbspam.workflow.model_place import moment, size
 
 # Messages of the rarest class, and what filters that had fewer did on public mail.
@@ -24,6 +26,7 @@ FEW = (
 )
 LOPSIDED = 20  # times as many messages of one class: the other is what the filter knows little of
 SHOWN_COMPLAINTS = 3
+LEARN_MORE = "learn more of it: nbspam train --update SOURCE, nbspam learn CLASS FILE"
 SOUND = "sound"  # what the finding is about that says so
 
 
@@ -51,6 +54,7 @@ def _contents(model: Model) -> Iterator[Finding]:
     if "prior_weight" in model.settings:
         text += f"; on a prior model that counts as {model.settings['prior_weight']}"
     yield Finding("counted", text)
+    yield from _own_word(model)
     yield _amount(model)
     if any(model.messages):  # else a prior model is all there is
         yield _balance(model)
@@ -61,14 +65,26 @@ def _contents(model: Model) -> Iterator[Finding]:
         yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
 
 
+def _own_word(model: Model) -> Iterator[Finding]:
+    own = autolearned_messages(model.connection, len(model.classes))
+    labelled = [every - one for every, one in zip(model.messages, own, strict=True)]
+    if any(own):
+        counts = ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, own, strict=True))
+        text = f"{sum(own):,} of them on the filter's own word ({counts})"
+        if min(labelled) >= MIN_LABELLED:
+            yield Finding("autolearned", text)
+        else:
+            text += f", and no more: that takes {MIN_LABELLED} labelled messages of each class"
+            yield note("autolearned", text, LEARN_MORE)
+
+
 def _amount(model: Model) -> Finding:
     fewest = min(model.messages)
     for bound, text in FEW:
         if fewest < bound:
-            remedy = "learn more of it: nbspam train --update SOURCE, nbspam learn CLASS FILE"
             if "prior_weight" in model.settings:
                 text = "few of your own; till there are more the prior model speaks"
-            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", remedy)
+            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")
 
 

@@ -1,0 +1,382 @@
+"""`--autolearn`: the filter learns its own verdicts, and who says otherwise is heard."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
+from nbspam.engine.reading import Asked
+from nbspam.evaluation.outcomes import Outcome
+from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
+from nbspam.settings import Settings
+from nbspam.sources import open_labelled
+from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.learning import MIN_LABELLED
+from nbspam.workflow.replay_filter import AveragedReplay
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]
+SPAM = ["pills", "casino", "winner", "cheap", "prize", "viagra", "lottery", "bonus"]
+ENOUGH = MIN_LABELLED + 5
+
+
+def messages(words: list[str], number: int, first: int = 0) -> list[bytes]:
+    """Distinct messages of a class."""
+    return [
+        mail(f"{words[i % 8]} {words[i // 8 % 8]} {words[i // 64 % 8]} number{words[0]}{i}", words[i % 7])
+        for i in range(first, first + number)
+    ]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("autolearn")
+    classes = {"ham": messages(HAM, ENOUGH), "spam": messages(SPAM, ENOUGH)}
+    write_folders(folder / "mail", classes)
+    run("train", folder / "mail", "-m", folder / "m", "-q")
+    return folder / "m"
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(trained, tmp_path / "model"))
+
+
+@pytest.fixture
+def copy(trained: Path, tmp_path: Path) -> Path:
+    """The same, for what it is compared with."""
+    return Path(shutil.copy(trained, tmp_path / "copy"))
+
+
+NEW_SPAM = mail("cheap casino pills prize zebra", "winner")
+NEW_HAM = mail("meeting minutes agenda budget giraffe", "report")
+
+
+def text(model: Path) -> str:
+    """Everything in a model."""
+    return run("model", "dump", "-m", model)
+
+
+def weights(model: Path) -> list[float]:
+    opened = open_model(str(model))
+    try:
+        return opened.calibration()
+    finally:
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "number"),
+    [
+        ([LEARNABLE, 1 - LEARNABLE], 0),
+        ([0.01, 0.99], 1),
+        ([LEARNABLE - 0.01, 1.01 - LEARNABLE], UNDECIDED),
+        ([0.1, 0.85, 0.05], 1),
+        ([0.4, 0.3, 0.3], UNDECIDED),
+        (None, UNDECIDED),
+    ],
+)
+def test_the_most_probable_class_is_learned_if_it_is_probable_enough(
+    probabilities: list[float] | None, number: int
+) -> None:
+    assert learnable(probabilities) == number
+
+
+@pytest.mark.parametrize(("data", "label"), [(NEW_SPAM, "spam"), (NEW_HAM, "ham")])
+def test_a_verdict_is_counted_as_learn_counts_it_but_the_calibration_stays(
+    model: Path, copy: Path, data: bytes, label: str
+) -> None:
+    before = weights(model)
+    assert run("classify", "--autolearn", "-m", model, stdin=data).startswith(label)
+    run("learn", label, "-m", copy, stdin=data)
+    own = [line for line in counts(model) if "autolearned" not in line]
+    assert own == counts(copy)
+    assert weights(model) == before != weights(copy)
+    assert check_model(str(model)) == []
+
+
+def test_without_the_option_nothing_is_learned(model: Path) -> None:
+    before = text(model)
+    run("classify", "-m", model, stdin=NEW_SPAM)
+    assert text(model) == before
+
+
+def test_a_message_is_learned_once_and_not_if_it_was_labelled(model: Path) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    once = text(model)
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    run("classify", "--autolearn", "-m", model, stdin=messages(SPAM, 1)[0])
+    assert text(model) == once
+
+
+@pytest.mark.parametrize(("label", "said"), [("spam", "learned\t-\n"), ("ham", "moved\t-\n")])
+def test_who_labels_it_later_is_heard_as_if_it_were_new(
+    model: Path, copy: Path, label: str, said: str
+) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    assert run("learn", label, "-m", model, stdin=NEW_SPAM) == said
+    run("learn", label, "-m", copy, stdin=NEW_SPAM)
+    assert text(model) == text(copy)
+
+
+def test_unlearning_leaves_no_trace(model: Path) -> None:
+    before = text(model)
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    assert text(model) != before
+    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
+    assert text(model) == before
+
+
+def test_what_is_not_probable_enough_is_not_learned(model: Path) -> None:
+    before = text(model)
+    line = run("classify", "--autolearn", "-m", model, stdin=mail("xylophone quartz"))
+    assert 1 - LEARNABLE < float(line.split("\t")[1]) < LEARNABLE
+    assert text(model) == before
+
+
+def test_costs_have_no_say_in_what_is_learned(model: Path) -> None:
+    line = run("classify", "--autolearn", "--loss", "FP=1e9,FN=1,unsure=1e-9", "-m", model, stdin=NEW_SPAM)
+    assert line.startswith("unsure")
+    assert "autolearned" in text(model)
+
+
+def test_each_of_many_messages_is_judged_by_what_was_learned_before_it(model: Path, tmp_path: Path) -> None:
+    new = messages(SPAM, 5, 500) + messages(HAM, 5, 500)
+    paths = []
+    for number, data in enumerate(new):
+        paths.append(tmp_path / f"{number}.eml")
+        paths[-1].write_bytes(data)
+    one_by_one = Path(shutil.copy(model, tmp_path / "one"))
+    together = run("classify", "--autolearn", "-m", model, *paths)
+    apart = "".join(run("classify", "--autolearn", "-m", one_by_one, path) for path in paths)
+    assert together == apart
+    assert text(model) == text(one_by_one)
+    assert text(model).count("\nautolearned\t") == len(new)
+
+
+def test_passing_through_gives_the_same_bytes_and_learns(model: Path, copy: Path) -> None:
+    plain = run("classify", "-p", "-m", copy, stdin=NEW_SPAM)
+    assert run("classify", "-p", "--autolearn", "-m", model, stdin=NEW_SPAM) == plain
+    assert "\nautolearned\t" in text(model)
+    assert run("classify", "-p", "--exit-code", "--autolearn", "-m", model, stdin=NEW_HAM, status=1)
+    assert text(model).count("\nautolearned\t") == 2
+
+
+def test_the_message_that_was_passed_through_is_known_again(model: Path, copy: Path) -> None:
+    marked = run("classify", "-p", "--autolearn", "-m", model, stdin=NEW_SPAM).encode()
+    assert run("learn", "ham", "-m", model, stdin=marked) == "moved\t-\n"
+    run("learn", "ham", "-m", copy, stdin=NEW_SPAM)
+    assert text(model) == text(copy)
+
+
+@pytest.mark.parametrize("options", [(), ("-p",), ("--json",)])
+def test_what_keeps_it_from_learning_changes_nothing_of_the_verdict(
+    model: Path, copy: Path, options: tuple[str, ...]
+) -> None:
+    with closing(sqlite3.connect(model)) as connection:
+        connection.execute("DROP TABLE histogram")  # no verdict of averaged views asks for it
+        connection.commit()
+    expected = program("classify", *options, "-m", copy, stdin=NEW_SPAM)
+    done = program("classify", *options, "--autolearn", "-m", model, stdin=NEW_SPAM)
+    assert (done.returncode, done.stdout) == (0, expected.stdout)
+    assert done.stderr.startswith(b"nbspam: not learned: ")
+    assert b"Traceback" not in done.stderr
+
+
+def test_with_few_labelled_messages_the_filter_does_not_take_its_own_word(tmp_path: Path) -> None:
+    few = {"ham": messages(HAM, ENOUGH), "spam": messages(SPAM, MIN_LABELLED - 1)}
+    run("train", write_folders(tmp_path / "mail", few), "-m", tmp_path / "m", "-q")
+    before = text(tmp_path / "m")
+    assert run("classify", "--autolearn", "-m", tmp_path / "m", stdin=NEW_SPAM).startswith("spam")
+    assert text(tmp_path / "m") == before
+    run("learn", "spam", "-m", tmp_path / "m", stdin=mail("lottery bonus"))
+    run("classify", "--autolearn", "-m", tmp_path / "m", stdin=NEW_SPAM)
+    assert "\nautolearned\t" in text(tmp_path / "m")
+
+
+def test_what_it_learned_itself_does_not_count_as_labelled(tmp_path: Path) -> None:
+    just = {"ham": messages(HAM, MIN_LABELLED), "spam": messages(SPAM, MIN_LABELLED)}
+    run("train", write_folders(tmp_path / "mail", just), "-m", tmp_path / "m", "-q")
+    run("classify", "--autolearn", "-m", tmp_path / "m", stdin=NEW_SPAM)
+    run("unlearn", "-m", tmp_path / "m", stdin=just["spam"][0])
+    before = text(tmp_path / "m")
+    run("classify", "--autolearn", "-m", tmp_path / "m", stdin=mail("pills lottery bonus casino"))
+    assert text(tmp_path / "m") == before
+
+
+def test_one_sum_is_refused_and_mail_passes_all_the_same(trained: Path, tmp_path: Path) -> None:
+    folder = trained.parent / "mail"
+    run("train", folder, "--textbook", "-m", tmp_path / "m", "-q")
+    for options in (("-m", tmp_path / "m"), ("-m", trained, "--textbook"), ("-m", trained, "--alpha", "1")):
+        slug = "autolearn-uncalibrated" if len(options) == 2 else "autolearn-settings"
+        assert slug in error("classify", "--autolearn", *options, status=64, stdin=NEW_SPAM)
+        done = program("classify", "-p", "--autolearn", *options, stdin=NEW_SPAM)
+        assert (done.returncode, done.stdout) == (75, NEW_SPAM)
+    said = error("eval", "--replay", "--autolearn", "--textbook", folder, status=64)
+    assert "autolearn-uncalibrated" in said
+    assert "--replay" in error("eval", "--autolearn", folder, status=64)
+
+
+def test_three_classes(tmp_path: Path) -> None:
+    news = ["weather", "election", "sports", "market", "culture", "science", "travel", "opinion"]
+    classes = {
+        name: messages(words, ENOUGH) for name, words in (("ham", HAM), ("news", news), ("spam", SPAM))
+    }
+    run("train", write_folders(tmp_path / "mail", classes), "-m", tmp_path / "m", "-q")
+    new = mail("election market sports weather okapi", "culture")
+    assert run("classify", "--autolearn", "-m", tmp_path / "m", stdin=new).startswith("news")
+    assert check_model(str(tmp_path / "m")) == []
+    assert text(tmp_path / "m").count("\nautolearned\t") == 1
+
+
+def test_a_model_of_before_there_was_the_table(model: Path, copy: Path) -> None:
+    with closing(sqlite3.connect(model)) as connection:
+        connection.execute("DROP TABLE autolearned")
+        connection.commit()
+    assert text(model) == text(copy)
+    assert check_model(str(model)) == []
+    assert run("learn", "spam", "-m", model, stdin=mail("bonus lottery")) == "learned\t-\n"
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    assert "\nautolearned\t" in text(model)
+    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
+
+
+def test_dump_and_load_keep_whose_word_it_was(model: Path, tmp_path: Path) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    run("model", "load", "-m", tmp_path / "new", stdin=text(model).encode())
+    assert text(tmp_path / "new") == text(model)
+    assert run("learn", "spam", "-m", tmp_path / "new", stdin=NEW_SPAM) == "learned\t-\n"
+
+
+def test_merging_keeps_it_where_nobody_else_counted_the_message(model: Path, tmp_path: Path) -> None:
+    other = {"ham": [NEW_HAM, mail("lunch")], "spam": [mail("prize")]}
+    run("train", write_folders(tmp_path / "other", other), "-m", tmp_path / "b", "-q")
+    for data in (NEW_SPAM, NEW_HAM):
+        run("classify", "--autolearn", "-m", model, stdin=data)
+    run("model", "merge", model, tmp_path / "b", "-o", tmp_path / "both")
+    assert check_model(str(tmp_path / "both")) == []
+    assert text(tmp_path / "both").count("\nautolearned\t") == 1
+    assert run("learn", "spam", "-m", tmp_path / "both", stdin=NEW_SPAM) == "learned\t-\n"
+    assert run("learn", "ham", "-m", tmp_path / "both", stdin=NEW_HAM) == "already learned\t-\n"
+
+
+def test_update_says_what_a_message_is(model: Path, tmp_path: Path) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    folder = write_folders(tmp_path / "more", {"ham": [mail("lunch review")], "spam": [NEW_SPAM]})
+    run("train", "--update", folder, "-m", model, "-q")
+    assert check_model(str(model)) == []
+    assert "autolearned" not in text(model)
+
+
+def test_check_finds_a_message_that_was_never_counted(model: Path) -> None:
+    with closing(sqlite3.connect(model)) as connection:
+        connection.execute("INSERT INTO autolearned VALUES (5, 1)")
+        connection.commit()
+    assert check_model(str(model)) == ["autolearned: 1 messages that are not in the list of those learned"]
+
+
+def test_info_and_doctor_say_how_much_is_the_filters_own_word(model: Path) -> None:
+    assert "autolearned" not in run("model", "info", "-m", model)
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    assert "1 of them, on the filter's own word: 0 ham, 1 spam" in run("model", "info", "-m", model)
+    assert "1 of them on the filter's own word (0 ham, 1 spam)" in run("doctor", "-m", model)
+
+
+class Sure:
+    """A filter that takes every message for class 1, and notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def score(self, message: int) -> Outcome:
+        self.calls.append(f"score {message}")
+        return Outcome(f"m{message}", 0, 1, 9.0, (0.0, 1.0))
+
+    def learn(self, message: int, label: int) -> None:
+        self.calls.append(f"learn {message} as {label}")
+
+    def autolearn(self, message: int, outcome: Outcome) -> int:
+        self.calls.append(f"autolearn {message}")
+        return outcome.decided if message else UNDECIDED
+
+    def unlearn(self, message: int, label: int) -> None:
+        self.calls.append(f"unlearn {message} as {label}")
+
+
+def test_in_a_replay_what_is_told_takes_the_place_of_the_filters_own_word() -> None:
+    subject = Sure()
+    own = OwnWord(subject)
+    replay([0, 0, 1], own, parse_feedback("on-error"))
+    assert subject.calls == [
+        *("score 0", "autolearn 0", "learn 0 as 0"),
+        *("score 1", "autolearn 1", "unlearn 1 as 1", "learn 1 as 0"),
+        *("score 2", "autolearn 2"),
+    ]
+    assert own.learned == {2: 1}
+
+
+def test_feedback_on_the_first_messages_alone() -> None:
+    subject = Sure()
+    assert replay([1, 1, 1], subject, parse_feedback("first:2")).trained == 2
+    assert str(parse_feedback("first:2")) == "first:2"
+    assert [call for call in subject.calls if call.startswith("learn")] == ["learn 0 as 1", "learn 1 as 1"]
+
+
+@pytest.fixture(scope="module")
+def corpus(trained: Path) -> Corpus:
+    source = open_labelled([str(trained.parent / "mail")])
+    return read_corpus(source.items(), source.classes, asked=Asked(measures=True))
+
+
+def fed(corpus: Corpus) -> Iterator[AveragedReplay]:
+    """Filters that were told of the first messages of each class."""
+    block = corpus.block
+    order = np.argsort(np.arange(len(block)) % ENOUGH, kind="stable")
+    while True:
+        subject = AveragedReplay(block, order, corpus.classes, Settings(), zero_one_loss(2))
+        for message in range(2 * MIN_LABELLED):
+            subject.learn(message, int(block.labels[order[message]]))
+        yield subject
+
+
+def test_taking_back_what_a_replay_learned_itself_leaves_no_trace(corpus: Corpus) -> None:
+    subject, untouched = (one for one, _ in zip(fed(corpus), range(2), strict=False))
+    message = 2 * MIN_LABELLED
+    label = subject.autolearn(message, subject.score(message))
+    assert label == int(corpus.block.labels[subject._order[message]])
+    assert subject._counts.sums.messages.sum() == message + 1
+    subject.unlearn(message, label)
+    for name in ("documents", "occurrences"):
+        assert np.array_equal(getattr(subject._counts, name), getattr(untouched._counts, name))
+    for one, other in zip(subject._counts.sums, untouched._counts.sums, strict=True):
+        assert np.array_equal(one, other)
+    assert subject.score(message + 1) == untouched.score(message + 1)
+
+
+def test_a_replay_that_is_told_everything_is_one_without_autolearn(corpus: Corpus) -> None:
+    plain, own = (one for one, _ in zip(fed(corpus), range(2), strict=False))
+    taught = OwnWord(own)
+    for message in range(2 * MIN_LABELLED, 2 * ENOUGH):
+        truth = int(corpus.block.labels[plain._order[message]])
+        assert plain.score(message) == taught.score(message)
+        plain.learn(message, truth)
+        taught.learn(message, truth)
+    assert plain.weights() == own.weights()
+
+
+def test_replay_says_how_much_was_learned_so(trained: Path) -> None:
+    folder = trained.parent / "mail"
+    index = folder / "mixed.index"
+    lines = [f"{name} {name}/{number:03}.eml" for number in range(ENOUGH) for name in ("ham", "spam")]
+    index.write_text("\n".join(lines) + "\n")
+    shown = run("eval", "--replay", "--autolearn", "--feedback", f"first:{2 * MIN_LABELLED}", index)
+    assert f"learned {2 * MIN_LABELLED} and on its own word 10, 0 wrongly" in shown
