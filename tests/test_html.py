@@ -435,6 +435,14 @@ def test_links_are_found_with_their_text(why: str, source: str, links: list[tupl
     assert read_html(source).links == links
 
 
+def test_what_stands_for_an_image_is_not_its_address() -> None:
+    page = read_html(
+        '<img src=a.png alt="Buy &amp; win"><img src=b.png><input type=image src=c alt=Go><img alt=x>'
+    )
+    assert [alt for alt in page.alts if alt] == ["Buy & win", "Go"]
+    assert page.visible.strip() == ""
+
+
 def test_images_are_every_source_that_is_loaded() -> None:
     html = read_html(
         '<body background="b.gif"><img src=i.gif><table background=t.gif><bgsound src=s.wav>'

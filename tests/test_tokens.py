@@ -397,6 +397,12 @@ def test_hidden_text_is_evidence_of_the_structure_not_of_the_body() -> None:
     assert "hidden=unseen" in found.structure
 
 
+def test_what_stands_for_a_picture_is_evidence_of_the_structure_not_of_the_body() -> None:
+    found = bag(b"Content-Type: text/html\n\n<p>seen<img src=cid:1 alt='Cheap pills'>")
+    assert found.body == ["seen"]
+    assert {"alt=cheap", "alt=pills"} <= set(found.structure)
+
+
 SCRIPTS = [
     ("words, each once", "window.Location = x; location.reload()", ["window", "location", "reload"], ""),
     ("names made anew", "var _0x3f2a = $b7, aZ3q = A1; go(_q)", ["var"], ""),

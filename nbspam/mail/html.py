@@ -188,11 +188,11 @@ class _Reader:
         for tag in self.noted:
             html.colours.extend(tag.colours)
             html.images.extend(tag.images)
+            html.alts.append(tag.alt)
         if self.base:
             html.links = [(absolute(target, self.base), text) for target, text in html.links[:MAX_BASED]]
             html.images = [absolute(source, self.base) for source in html.images[:MAX_BASED]]
-        html.visible = "".join([*self.visible, self.pieces.rest()])
-        html.hidden = "".join(self.hidden)
+        html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
         html.title = html.title.strip()
         return html
 

@@ -48,6 +48,7 @@ class Tag:
 
     __slots__ = (
         *(
+            "alt",
             "asking",
             "colours",
             "effect",
@@ -75,6 +76,7 @@ class Tag:
         self.link: str | None = None
         self.link_colour: int | None = None
         self.images: tuple[str, ...] = ()
+        self.alt = ""  # what stands for the picture where it is not loaded
         self.colours: tuple[str, ...] = ()
         self.evidence = _PLAIN
         self.medium = ""  # of a sheet of styles: for whom it is
@@ -154,6 +156,7 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
     asking = Tag(tag.element)
     asking.kind, asking.asking, asking.match = ASKING, Asking(tag, attributes), match
     asking.link, asking.images, asking.colours = tag.link, tag.images, tag.colours
+    asking.alt = tag.alt
     asking.shown, asking.evidence = tag.shown, tag.evidence
     return asking
 
@@ -189,6 +192,7 @@ def _ruled_tag(
         tag.evidence = _LINKS
     if element.source and "src" in attributes:
         tag.images = (_address(attributes["src"]),)
+        tag.alt = decode(attributes.get("alt", ""), True)
     if "background" in attributes:
         tag.images = (*tag.images, _address(attributes["background"]))
     if element.name == "style":

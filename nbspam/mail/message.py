@@ -61,7 +61,7 @@ class Html:
     """What is in an HTML text; see html.read_html."""
 
     __slots__ = (
-        *("colours", "comments", "hidden", "images", "joined", "links", "scripts"),
+        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "scripts"),
         *("tags", "title", "visible"),
     )
 
@@ -71,6 +71,7 @@ class Html:
         self.title = ""
         self.links: list[tuple[str, str]] = []  # target, text of the link
         self.images: list[str] = []
+        self.alts: list[str] = []  # what readers show for images that they do not load; some are empty
         self.tags: list[str] = []  # names of all start tags, lower case, in order
         self.colours: list[str] = []
         self.scripts: list[str] = []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Html, Message, Part
 
 MAX_HIDDEN_WORDS = 2_000
+MAX_ALT_WORDS = 100
 MAX_TAGS = 3_000
 MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
 MAX_NAME = 40  # characters of one that is remembered
@@ -111,6 +112,8 @@ def html_tokens(html: Html) -> list[str]:
     for source in html.images[:MAX_LINKS]:
         found.append("image=" + atom(source.partition(":")[0].lower(), 6))
         found.extend(url_tokens(source))
+    if any(html.alts):
+        found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
     if html.scripts:
         from nbspam.tokens.scripts import script_tokens  # few pages have one
 
