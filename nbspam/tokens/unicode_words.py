@@ -137,7 +137,7 @@ _MARKS = CharacterTable(_mark)
 
 def has_zero_width(text: str) -> bool:
     """Whether characters that print nothing stand in the text (not a byte order mark in front)."""
-    return not text.isascii() and len(text) > 1 and any(character in text[1:] for character in ZERO_WIDTH)
+    return not text.isascii() and any(text.find(character, 1) > 0 for character in ZERO_WIDTH)
 
 
 def turned(text: str) -> str:
