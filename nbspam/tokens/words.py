@@ -25,6 +25,7 @@ MAX_LEVELS = 6  # of a host name
 MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 _SPACED = bytes([1]) * MIN_SPACED
+_NOT_LONE = bytes(2) + bytes([1]) * 254  # of the length of a word, whether it is kept
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 NUMERIC = "0123456789$.,%-"
 KEPT = "$%" + JOINERS
@@ -125,7 +126,7 @@ def from_chunks(chunks: list[str]) -> list[str]:
     lengths = bytes(sizes)  # no word is longer than 2 * MAX_WORD
     if _SPACED in lengths:
         return _spelled_out(found)
-    return list(compress(found, map((1).__lt__, lengths))) if 1 in lengths else found
+    return list(compress(found, lengths.translate(_NOT_LONE))) if 1 in lengths else found
 
 
 def _spelled_out(found: list[str]) -> list[str]:
