@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -23,9 +23,9 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     make = executor._processes
 
     @contextlib.contextmanager
-    def counted(jobs: int) -> Iterator[Any]:
+    def counted(jobs: int, work: Callable[[Any], Any]) -> Iterator[Any]:
         made.append(jobs)
-        with make(jobs) as pool:
+        with make(jobs, work) as pool:
             yield pool
 
     monkeypatch.setattr(executor, "_processes", counted)
@@ -39,6 +39,20 @@ def test_no_more_processes_are_made_than_there_is_work_and_cores_for(
 ) -> None:
     assert list(executor.run_shards(double, range(shards), jobs)) == [double(n) for n in range(shards)]
     assert processes == made
+
+
+def test_the_work_is_not_pickled_and_keeps_what_it_holds_from_shard_to_shard() -> None:
+    seen: list[int] = []
+
+    def known_before(number: int) -> tuple[int, list[int]]:
+        before = list(seen)
+        seen.append(number)
+        return number, before
+
+    found = list(executor.run_shards(known_before, range(8), 2))
+    assert [number for number, _ in found] == list(range(8))
+    assert sum(not before for _, before in found) <= 2  # the first shard of each process
+    assert seen == []  # of this process
 
 
 def test_a_number_of_processes_that_is_a_slip_of_the_finger_is_refused() -> None:

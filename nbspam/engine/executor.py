@@ -1,6 +1,8 @@
 """Runs the same work over many shards of mail.
 
 Hides processes.  Two executors: serial, and forked processes (Linux and other POSIX systems).
+A worker is a copy of the process that made it: the work, and all that it holds, is in its memory
+and is never pickled.  What the work keeps from one shard to the next is the worker's own.
 Results come in the order of the shards whatever finishes first, and no more than a few shards
 wait at a time, so a mailbox of any size streams through.
 """
@@ -14,7 +16,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbspam.errors import InternalError
 
@@ -26,6 +28,7 @@ Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards handed out beyond the one at work
 JOBS_PER_CORE = 4  # more processes do no work sooner and fill the memory
 MAX_JOBS = 1_000  # that can be asked for: more is a slip of the finger
+_at_work: list[Callable[[Any], Any]] = []  # in a worker: what it does
 
 
 def default_jobs() -> int:
@@ -52,21 +55,23 @@ def begun(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -
     if jobs <= 1 or len(first) < 2 or not hasattr(os, "fork"):
         yield map(work, itertools.chain(first, stream))
         return
-    with _processes(jobs) as pool:
+    with _processes(jobs, work) as pool:
         with _interrupt_waits():  # the first submission makes the workers
-            submitted = [pool.submit(work, shard) for shard in first]
-        yield _collect(pool, work, submitted, stream, jobs)
+            submitted = [pool.submit(_work_on, shard) for shard in first]
+        yield _collect(pool, submitted, stream, jobs)
 
 
 @contextlib.contextmanager
-def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def _processes(jobs: int, work: Callable[[Any], Any]) -> Iterator[ProcessPoolExecutor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
     # fork: the workers share the loaded modules; a spawned one would import numpy anew (0.1 s each).
     context = multiprocessing.get_context("fork")
     lifeline = os.pipe()
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=lifeline)
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_begin_worker, initargs=(*lifeline, work)
+    )
     try:
         yield pool
     finally:
@@ -86,18 +91,14 @@ def _interrupt_waits() -> Iterator[None]:
 
 
 def _collect(
-    pool: ProcessPoolExecutor,
-    work: Callable[[Shard], Result],
-    first: list[Future[Result]],
-    stream: Iterator[Shard],
-    jobs: int,
+    pool: ProcessPoolExecutor, first: list[Future[Result]], stream: Iterator[Shard], jobs: int
 ) -> Iterator[Result]:
     from concurrent.futures.process import BrokenProcessPool
 
     waiting = deque(first)
     try:
         for shard in stream:
-            waiting.append(pool.submit(work, shard))
+            waiting.append(pool.submit(_work_on, shard))
             if len(waiting) > jobs * WAITING_PER_JOB:
                 yield waiting.popleft().result()
         while waiting:
@@ -108,11 +109,16 @@ def _collect(
         )
 
 
-def _begin_worker(reading_end: int, writing_end: int) -> None:
+def _begin_worker(reading_end: int, writing_end: int, work: Callable[[Any], Any]) -> None:
     """Ctrl-C goes to the whole group, and only the parent answers it; a killed parent ends its workers."""
+    _at_work.append(work)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.close(writing_end)
     threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
+
+
+def _work_on(shard: Any) -> Any:
+    return _at_work[-1](shard)
 
 
 def _end_with_parent(reading_end: int) -> None:

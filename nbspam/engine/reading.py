@@ -47,7 +47,7 @@ def asked_by(settings: Settings) -> Asked:
 
 
 class ShardReader:
-    """Counts one shard; the callable that goes to the worker processes."""
+    """Counts one shard; the callable of the worker processes."""
 
     def __init__(self, classes: tuple[str, ...], asked: Asked = WORDS) -> None:
         self._numbers = {name: number for number, name in enumerate(classes)}

@@ -56,7 +56,7 @@ class _CodeOf(dict[str, int]):
 
 
 class CodeReader:
-    """Codes one shard; the callable that goes to the worker processes."""
+    """Codes one shard; the callable of the worker processes."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._numbers = {name: number for number, name in enumerate(vocabulary.classes)}

@@ -20,7 +20,6 @@ from nbspam.engine.accumulator import Table, is_dated, select_rows, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import without_columns
 from nbspam.engine.executor import begun
-from nbspam.engine.held import Held
 from nbspam.models.calibrate import fit
 from nbspam.models.views import (
     Background,
@@ -95,22 +94,12 @@ def calibration_begun(
     fixed = fixed_of(vocabulary)
     documents = aligned_documents(block, table)
     ways = ways_to_see(block)
-    with (
-        Held((block, documents, settings, fixed)) as held,
-        begun(_SampleWork(held), ways, min(jobs, len(ways))) as samples,
-    ):
-        yield lambda: calibrate_on(joined(list(samples)), len(block))
 
-
-class _SampleWork:
-    """One way of seeing the held block -> the sample; the callable that goes to the worker processes."""
-
-    def __init__(self, held: Held[tuple[Block, Ints, Settings, Fixed | None]]) -> None:
-        self._held = held
-
-    def __call__(self, way: Way) -> Sample:
-        block, documents, settings, fixed = self._held.value
+    def sample(way: Way) -> Sample:
         return fresh_sample(way(block, documents, fixed), settings, block, fixed)
+
+    with begun(sample, ways, min(jobs, len(ways))) as samples:
+        yield lambda: calibrate_on(joined(list(samples)), len(block))
 
 
 def calibrate_on(sample: Sample, messages: int | None = None) -> Fitted:

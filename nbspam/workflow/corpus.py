@@ -85,7 +85,7 @@ class _HashedItem:
 
 
 class HashingReader(ShardReader):
-    """Counts one shard and hashes its messages; the callable that goes to the worker processes."""
+    """Counts one shard and hashes its messages; the callable of the worker processes."""
 
     def read(self, items: list[Item]) -> tuple[list[Block], Skipped, list[bytes]]:
         """The blocks of a shard, what was skipped, and the identity of each message in the blocks."""

@@ -16,7 +16,6 @@ from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Ints
 from nbspam.engine.corpus import without_columns
 from nbspam.engine.executor import run_shards
-from nbspam.engine.held import Held
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
@@ -70,15 +69,15 @@ class Judged(NamedTuple):
 
 
 class _SplitWork:
-    """Trains and judges one split; the callable that goes to the worker processes."""
+    """Trains and judges one split; the callable of the worker processes."""
 
-    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts], plan: Held[Plan]) -> None:
+    def __init__(self, corpus: Corpus, whole: BlockCounts, plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
 
     def __call__(self, split: Split) -> Judged:
-        corpus, plan = self._corpus.value, self._plan.value
+        corpus, plan = self._corpus, self._plan
         train, rows = split
         if plan.vocabulary:
             block, classes = corpus.block, corpus.classes
@@ -86,7 +85,7 @@ class _SplitWork:
                 block, train, plan.settings, classes, plan.vocabulary, plan.automatic
             )
         else:
-            trained = trained_on(corpus, self._whole.value, train, plan.settings, plan.automatic)
+            trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
         loss = plan.loss or zero_one_loss(len(corpus.classes))
         outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
         return Judged(outcomes, _clues(corpus, trained, rows, outcomes, loss))
@@ -163,13 +162,12 @@ def judge_splits(
 ) -> list[Judged]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
     counts = count_rows(corpus.block, len(corpus.classes))
-    with Held(corpus) as held, Held(counts) as whole, Held(plan) as held_plan:
-        judged = []
-        for one in run_shards(_SplitWork(held, whole, held_plan), splits, plan.jobs):
-            judged.append(one)
-            if progress:
-                progress(1)
-        return judged
+    judged = []
+    for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
+        judged.append(one)
+        if progress:
+            progress(1)
+    return judged
 
 
 def finished(

@@ -33,7 +33,7 @@ class _Shard(NamedTuple):
 
 
 class _ModelWork:
-    """Classifies one shard; the callable that goes to the worker processes."""
+    """Classifies one shard; the callable of the worker processes."""
 
     def __init__(self, path: str, change: dict[str, str], loss: str, file: tuple[int, int] | None) -> None:
         """file : the identity of the model, which may be replaced before all processes have opened it"""

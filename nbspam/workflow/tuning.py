@@ -16,7 +16,6 @@ import numpy as np
 from nbspam.decision import zero_one_loss
 from nbspam.engine.block import Ints
 from nbspam.engine.executor import run_shards
-from nbspam.engine.held import Held
 from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
@@ -175,15 +174,15 @@ def kept_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
 
 
 class _Work:
-    """Judges one split with one candidate; the callable that goes to the worker processes."""
+    """Judges one split with one candidate; the callable of the worker processes."""
 
-    def __init__(self, corpus: Held[Corpus], whole: Held[BlockCounts]) -> None:
+    def __init__(self, corpus: Corpus, whole: BlockCounts) -> None:
         self._corpus = corpus
         self._whole = whole
 
     def __call__(self, task: tuple[Candidate, Split]) -> Floats:
         candidate, (train, rows) = task
-        corpus, whole = self._corpus.value, self._whole.value
+        corpus, whole = self._corpus, self._whole
         seen = corpus.seen_by(candidate.settings)
         if seen.block is not corpus.block:
             corpus = seen
@@ -211,14 +210,11 @@ class _Bench:
         """Each candidate on all splits, in as many processes as there are jobs."""
         tasks = [(candidate, split) for candidate in candidates for split in self._splits]
         joints = []
-        with (
-            Held(self._corpus) as held,
-            Held(count_rows(self._corpus.block, len(self._corpus.classes))) as whole,
-        ):
-            for joint in run_shards(_Work(held, whole), tasks, self._jobs):
-                joints.append(joint)
-                if self._progress:
-                    self._progress(1)
+        whole = count_rows(self._corpus.block, len(self._corpus.classes))
+        for joint in run_shards(_Work(self._corpus, whole), tasks, self._jobs):
+            joints.append(joint)
+            if self._progress:
+                self._progress(1)
         n = len(self._splits)
         return [
             self._tried(candidate, np.concatenate(joints[place * n : (place + 1) * n]))
