@@ -186,7 +186,7 @@ class BlockBuilder:
         """One more message."""
         views = (*bag.views(), bag.measures)
         for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, views, strict=True):
-            tokens.extend(map(numbers.__getitem__, found))
+            tokens.fromlist(list(map(numbers.__getitem__, found)))
             ends.append(len(tokens))
         self.names.append(name)
         self.labels.append(label)
