@@ -55,6 +55,7 @@ MAX_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of both cases and with digits, that are no word
 MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
+ODD = "#odd"  # stands for a name that programs do not write
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
 MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
@@ -107,7 +108,7 @@ def counts_as_evidence(name: str) -> bool:
 def size_in_bytes(message: Message) -> int:
     """Of a message without the fields that do not count: who stores it or passes it on does not change it."""
     names = [name for name, _ in message.headers]
-    return message.body_bytes + sum(compress(message.header_sizes, map(_counting.__getitem__, names)))
+    return message.body_bytes + sum(compress(message.header_sizes, map(_names.__getitem__, names)))
 
 
 def field_order(headers: list[tuple[str, str]]) -> list[str]:
@@ -120,15 +121,21 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
 
 
+def _name(name: str) -> str:
+    """What stands for the name of a field; "" where the field does not count."""
+    if not counts_as_evidence(name):
+        return ""
+    # An odd name could bring the marks of the other views into a token.
+    return ODD if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
+
+
 def _place(name: str) -> str:
     """What stands for a field in the order; "" where its place says nothing."""
-    if name in _UNORDERED or not counts_as_evidence(name):
-        return ""
-    return "#odd" if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
+    return "" if name in _UNORDERED else _names[name]
 
 
+_names = Memory(_name, MAX_REMEMBERED, MAX_NAME)
 _places = Memory(_place, MAX_REMEMBERED, MAX_NAME)
-_counting = Memory(counts_as_evidence, MAX_REMEMBERED, MAX_NAME)
 
 
 def header_tokens(headers: list[tuple[str, str]]) -> list[str]:
@@ -142,11 +149,10 @@ def header_tokens(headers: list[tuple[str, str]]) -> list[str]:
 def _field(field: tuple[str, str]) -> tuple[str, ...]:
     """The tokens of one field."""
     name, text = field
-    if not _counting[name]:
+    shown = _names[name]
+    if not shown:
         return ()
-    if not name.isascii() or name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME:
-        return ("field:#odd",)  # also keeps the marks of the other views out of a token's name
-    return ("field:" + name, *_value(name, text))
+    return ("field:" + shown,) if shown == ODD else ("field:" + name, *_value(name, text))
 
 
 def _value(name: str, text: str) -> list[str]:
