@@ -258,6 +258,20 @@ def test_a_worked_measure_is_what_scoring_takes(models: dict[str, Path]) -> None
     assert lines["φ(j, spam)"].endswith(f"+ 1 · {N_BINS['size']}) = {share:.6g}")
 
 
+def test_a_model_that_forgot_all_mail_of_a_class_is_shown_with_its_formulas(
+    tmp_path: Path, china: Path
+) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q", "--textbook")
+    run("unlearn", china / "other", "-m", tmp_path / "m", "-q")
+    assert "3 china, 0 other" in run("model", "info", "-m", tmp_path / "m")
+    text = run("model", "info", "--formulas", "-m", tmp_path / "m")
+    assert [
+        line.split("  ")[-1]
+        for line in text.splitlines()
+        if line.lstrip().startswith(("m_k", "π_k", "log π_k"))
+    ] == ["china 3, other 0", "china 1, other 0", "china 0, other -inf"]
+
+
 def test_a_word_that_the_model_does_not_count_is_said(models: dict[str, Path]) -> None:
     assert "no-such-word" in error("model", "info", "--word", "qqqq", "-m", models["views"], status=64)
 

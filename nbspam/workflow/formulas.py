@@ -86,8 +86,8 @@ def sections(model: Model, settings: Settings, loss: Loss, word: TokenRow | None
 
 
 def number(value: float) -> str:
-    """Whole numbers whole, others with six digits."""
-    return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+    """Whole numbers whole, others with six digits, infinite ones as they are."""
+    return f"{int(value):,}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def by_class(classes: Sequence[str], values: Sequence[float]) -> str:
