@@ -384,6 +384,8 @@ def test_a_model_is_not_overwritten_unless_told_so(model: Path, source: Path, tr
         (["--alpha", "nan"], "alpha"),
         (["--alpha", "inf"], "alpha"),
         (["--alpha", "much"], "alpha"),
+        (["--alpha", "1e15"], "alpha"),
+        (["--alpha", "1e-300"], "alpha"),
         (["--prior", "spam=2,ham=1"], "prior"),
         (["--prior", "nonsense"], "prior"),
         (["--threshold", "-1"], "threshold"),
@@ -399,6 +401,28 @@ def test_an_option_out_of_range_is_refused_and_the_model_stays(
 ) -> None:
     refusal(64, slug, "", "train", "--replace", source, "-m", model, *arguments)
     assert model.read_bytes() == trained
+
+
+@pytest.mark.parametrize("alpha", ["1e-300", "1e15", "1e308"])
+@pytest.mark.parametrize("command", ["classify", "explain"])
+def test_a_smoothing_out_of_range_is_refused_where_a_message_is_scored(
+    model: Path, command: str, alpha: str
+) -> None:
+    text = refusal(64, "alpha", f"--alpha {alpha}", command, "--alpha", alpha, "-m", model)
+    assert "a number from 1e-12 to 1e+09" in text
+
+
+def test_the_outermost_smoothings_and_weights_are_explained(
+    source: Path, model: Path, tmp_path: Path
+) -> None:
+    for alpha in ("0", "1e-12", "1e9"):
+        for options in ([], ["--textbook"]):
+            assert program("explain", "--alpha", alpha, *options, "-m", model, stdin=HAM[0]).returncode == 0
+    prior = ("--prior-model", model, "--prior-weight")
+    refusal(64, "prior-weight", "prior weight 1e+300", "train", *prior, "1e300", "-m", tmp_path / "x")
+    heavy = tmp_path / "heavy"
+    assert program("train", source, *prior, "1e9", "-m", heavy).returncode == 0
+    assert program("explain", "-m", heavy, stdin=HAM[0]).returncode == 0
 
 
 @pytest.mark.parametrize(

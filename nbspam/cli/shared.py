@@ -187,13 +187,14 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
+    from nbspam.scoring.events import asked_alpha
     from nbspam.scoring.numeric import checked_bins
 
     alpha = given.get("alpha")
     default = "gaussian" if given["features"] == "numeric" else "presence"
     settings = Settings(
         given["event_model"] or default,
-        alpha=None if alpha in (None, "auto") else parse_alpha(alpha),
+        alpha=None if alpha in (None, "auto") else asked_alpha(alpha, ", or auto"),
         prior=given["prior"],
         averaged=False if given["textbook"] else None,
         threshold=checked_threshold(given.get("threshold", THRESHOLD)),
@@ -246,16 +247,6 @@ def checked_threshold(value: float) -> float:
             f"--threshold {value:g}", "is not a number of nats >= 0", "for example: 2", "threshold"
         )
     return value
-
-
-def parse_alpha(text: str) -> float:
-    """lambda from the command line."""
-    from nbspam.scoring.events import checked_alpha
-
-    try:
-        return checked_alpha(float(text))
-    except ValueError:
-        raise UsageError(f"--alpha {text}", "is not a number", "a number >= 0, or auto", "alpha") from None
 
 
 def shows_progress(quiet: bool) -> bool:

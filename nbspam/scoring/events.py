@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 WORD_EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement")
 
+# What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
+ALPHA_RANGE = (1e-12, 1e9)
+MAX_PRIOR_WEIGHT = 1_000_000_000  # messages
+
 
 class WordTotals:
     """What a word model must know beside the token at hand: sums over the whole vocabulary.
@@ -73,6 +77,22 @@ def checked_alpha(alpha: float) -> float:
         "use --alpha 1 (Laplace), a smaller number, or --alpha auto",
         "alpha",
     )
+
+
+def asked_alpha(text: str, others: str = "") -> float:
+    """lambda as a command line has it; UsageError unless it is 0 or within the ALPHA_RANGE.
+
+    others : what else may stand there, for the remedy
+    """
+    try:
+        alpha = checked_alpha(float(text))
+    except ValueError:
+        raise UsageError(f"--alpha {text}", "is not a number", f"a number >= 0{others}", "alpha") from None
+    low, high = ALPHA_RANGE
+    if alpha and not low <= alpha <= high:
+        remedy = f"use 0, or a number from {low:g} to {high:g}{others}"
+        raise UsageError(f"--alpha {text}", "no mail can tell it from a milder one", remedy, "alpha")
+    return alpha
 
 
 def scaled(alpha: float) -> tuple[float, float]:
@@ -312,10 +332,10 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     the Dirichlet pseudo-counts w_k * phi_jk with phi the prior model's maximum likelihood estimate and
     w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
     """
-    if not (isfinite(weight_messages) and weight_messages >= 0):
+    if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
         raise UsageError(
-            f"prior weight {weight_messages}",
-            "the weight of a prior model is a finite number of messages >= 0",
+            f"prior weight {weight_messages:g}",
+            f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}",
             "use --prior-weight 100: the prior model then counts as 100 messages",
             "prior-weight",
         )

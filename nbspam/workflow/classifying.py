@@ -140,6 +140,7 @@ def open_classifier(path: str, change: dict[str, str] | None = None, loss: str =
 
 def changed(settings: Settings, change: dict[str, str]) -> Settings:
     """The settings with some of them replaced."""
+    from nbspam.scoring.events import asked_alpha
     from nbspam.settings import NUMERIC_MODELS, Settings, textbook
 
     event_model = change.get("event_model", settings.event_model)
@@ -154,7 +155,7 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
     check_features(features)
     new = Settings(
         event_model,
-        alpha=checked_number(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        alpha=asked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
         prior=change.get("prior", settings.prior),
         averaged=settings.averaged if same else None,
         threshold=settings.threshold,
@@ -187,17 +188,6 @@ def same_kind(event_model: str, features: str) -> bool:
     from nbspam.settings import NUMERIC_MODELS
 
     return features == "both" or (event_model in NUMERIC_MODELS) == (features == "numeric")
-
-
-def checked_number(alpha: str) -> float:
-    """lambda as the command line has it."""
-    from nbspam.errors import UsageError
-    from nbspam.scoring.events import checked_alpha
-
-    try:
-        return checked_alpha(float(alpha))
-    except ValueError:
-        raise UsageError(f"--alpha {alpha}", "is not a number", "a number >= 0", "alpha") from None
 
 
 def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
