@@ -373,6 +373,63 @@ def test_a_model_is_not_overwritten_unless_told_so(model: Path, source: Path, tr
     assert model.read_bytes() == trained
 
 
+@pytest.mark.parametrize("options", [[], ["--replace"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "SOURCE", "-m"],
+        ["tune", "SOURCE", "--write", "-m"],
+        ["model", "load", "-m"],
+        ["model", "import", "-m"],
+        ["model", "merge", "MODEL", "MODEL", "-o"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_file_that_is_no_model_is_never_written_over(
+    source: Path, model: Path, tmp_path: Path, command: list[str], options: list[str]
+) -> None:
+    mailbox = tmp_path / "inbox"
+    mailbox.write_bytes(b"From a@example.org Mon Jan  1 00:00:00 2024\n" + HAM[0])
+    named = {"SOURCE": source, "MODEL": model}
+    arguments = [named.get(word, word) for word in command]
+    refusal(73, "model-foreign", mailbox, *arguments, mailbox, *options)
+    assert HAM[0] in mailbox.read_bytes()
+
+
+def test_a_damaged_or_an_empty_model_is_replaced(source: Path, trained: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    for content in (b"", trained[:5000]):
+        path.write_bytes(content)
+        assert program("train", "--replace", source, "-m", path).returncode == 0
+        assert program("model", "check", "-m", path).returncode == 0
+
+
+def test_what_is_read_is_not_written_over(source: Path, model: Path, tmp_path: Path) -> None:
+    vocabulary, mailbox, words = tmp_path / "v.tsv", tmp_path / "ham.mbox", tmp_path / "words"
+    assert program("vocab", "build", source, "-o", vocabulary, "-q").returncode == 0
+    mailbox.write_bytes(b"From a@example.org Mon Jan  1 00:00:00 2024\n" + HAM[0])
+    words.write_text("viagra\n")
+    mail = ("--ham", mailbox, "--spam", source / "spam")
+    by = ("--vocab", vocabulary, "--event-model", "bernoulli")
+    (tmp_path / "link").symlink_to(model)
+    before = {path: path.read_bytes() for path in (vocabulary, mailbox, words, model)}
+    for path, command in (
+        (vocabulary, ["vectorize", source, *by, "-o"]),
+        (mailbox, ["vectorize", *mail, *by, "-o"]),
+        (mailbox, ["vocab", "build", *mail, "-o"]),
+        (words, ["vocab", "build", *mail, "--word-list", words, "-o"]),
+        (model, ["model", "dump", "-m", model, "-o"]),
+        (tmp_path / "link", ["model", "dump", "-m", model, "-o"]),
+        (model, ["eval", source, "-m", model, "--save"]),
+        (vocabulary, ["eval", source, "--folds", "2", "--vocab", vocabulary, "--results"]),
+        (mailbox, ["eval", f"--class=ham={mailbox}", *mail[2:], "--report"]),
+        (tmp_path / "new", ["eval", source, "--folds", "2", "--save", tmp_path / "new", "--results"]),
+    ):
+        refusal(64, "output-twice", path, *command, path)
+    assert {path: path.read_bytes() for path in before} == before
+    assert program("eval", source, "--folds", "2", "--save=/dev/null", "--results=/dev/null").returncode == 0
+
+
 # --- options ---
 
 

@@ -178,11 +178,12 @@ def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> N
 
 def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    model.write_bytes(b"precious")
+    assert run_program("train", str(mailbox), "-m", str(model), "--textbook", "-j", "1")[0] == 0
+    before = model.read_bytes()
     status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", str(model))
     assert (status, output) == (73, "")  # before the search: no table was printed
     assert "[model-exists]" in complaint
-    assert model.read_bytes() == b"precious"
+    assert model.read_bytes() == before
     assert run_here("tune", str(mailbox), "--write", "--replace", "-m", str(model), "-q", "-j", "1")[0] == 0
     assert check(str(model)) == []
 

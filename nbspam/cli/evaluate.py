@@ -16,6 +16,7 @@ from nbspam.cli.shared import (
     jobs_option,
     json_option,
     labelled_source,
+    named_files,
     quiet_option,
     scoring_options,
     scoring_settings,
@@ -235,8 +236,9 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 def _check_files(given: dict[str, Any]) -> None:
     """Raises where a file that is asked for cannot be made: told before the work, not after it."""
-    for path in (given["results"], given["save"], given["report"]):
-        check_writable(path)
+    files = [given["results"], given["save"], given["report"]]
+    for number, path in enumerate(files):
+        check_writable(path, *named_files(given), *files[:number])
     if given["report"]:
         from nbspam.evaluation.report.extra import check_libraries
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import click
 
 from nbspam.cli.model_text import formulas_text, info_text
-from nbspam.cli.output import check_new_model, output_file, write_text
+from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import counts_text, plain
@@ -91,6 +91,7 @@ def dump_command(model: str, output: str) -> None:
 
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
+    check_writable(output, model)
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in dump_lines(model))
 

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from nbspam.errors import CannotCreateError
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.store.reader import is_foreign
 from nbspam.whole_file import nearest_folder, whole_file
 
 STDOUT = "-"
@@ -36,14 +37,20 @@ def output_file(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def check_writable(path: str | None) -> None:
-    """Raises if a file could not be made there: told before the work, not after it."""
+def check_writable(path: str | None, *others: str | None) -> None:
+    """Raises if a file could not be made there: told before the work, not after it.
+
+    others : what the command reads or writes, too; a file of these would be lost
+    """
     if path is None or path == STDOUT:
         return
     if os.path.isdir(path):
         raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
     if os.path.exists(path) and not os.path.isfile(path):
         return  # /dev/null or a FIFO, whatever its folder allows
+    if os.path.realpath(path) in {os.path.realpath(other) for other in others if other}:
+        why = "is named twice, and one of the two would be lost"
+        raise UsageError(path, why, "choose another place for what is written", "output-twice")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         remedy = "make the folder, or choose another place"
@@ -65,6 +72,9 @@ def check_model_place(path: str) -> None:
 
 def check_new_model(path: str, replace: bool, remedy: str = "--replace writes over it") -> None:
     """As check_model_place, for a model that is written over another only if `replace` says so."""
+    if os.path.isfile(path) and is_foreign(path):
+        why = "there is a file that is no model, and it stays as it is"
+        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
     if os.path.lexists(path) and not replace:
         why = "there is a model already, and it stays as it is"
         raise CannotCreateError(path, why, remedy, "model-exists")

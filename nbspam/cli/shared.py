@@ -185,6 +185,13 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
     )
 
 
+def named_files(given: dict[str, Any]) -> list[str]:
+    """What `source_options`, --vocab and -m name: none of it may be written over."""
+    labelled = [item.partition("=")[2] for item in given["classes"]]
+    single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
+    return [*given["source"], *given["ham"], *given["spam"], *labelled, *filter(None, single)]
+
+
 def scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
     from nbspam.scoring.events import asked_alpha

@@ -8,7 +8,14 @@ import click
 
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, say, skipped_lines
-from nbspam.cli.shared import jobs_option, labelled_source, quiet_option, shows_progress, source_options
+from nbspam.cli.shared import (
+    jobs_option,
+    labelled_source,
+    named_files,
+    quiet_option,
+    shows_progress,
+    source_options,
+)
 from nbspam.cli.texts import counts_text
 from nbspam.vectorize.formats import FORMATS
 from nbspam.vectorize.matrix import EVENT_MODELS
@@ -56,7 +63,7 @@ def vectorize_command(
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
     """
     vocabulary = read_vocabulary(vocab)
-    check_writable(output)
+    check_writable(output, vocab, *named_files(given))
     source = labelled_source(given, allow_one_class=True)
     shown = shows_progress(quiet)
     with MessageSteps("Vectorizing", source, shown) as progress:

@@ -13,6 +13,7 @@ from nbspam.cli.shared import (
     jobs_option,
     json_option,
     labelled_source,
+    named_files,
     quiet_option,
     shows_progress,
     source_options,
@@ -76,7 +77,7 @@ def build_command(
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
     check_choice(choice)
-    check_writable(output)
+    check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     shown = shows_progress(quiet)
     with MessageSteps("Counting", source, shown) as progress:

@@ -317,6 +317,15 @@ def check_file(path: str) -> None:
     _check_head(path, head, size)
 
 
+def is_foreign(path: str) -> bool:
+    """Whether a file is known to be something else than a model: another's, not a damaged or an empty one."""
+    try:
+        check_file(path)
+    except NbspamError as error:
+        return error.slug == "model-foreign"
+    return False
+
+
 def _check_head(path: str, head: bytes, size: int) -> None:
     if not head:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
