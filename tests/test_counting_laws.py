@@ -39,7 +39,7 @@ from nbspam.workflow.merging import merge
 from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
-from tests.tiny_mail import counts, error, mail, run, write_folders
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 Items = list[Item]
 KINDS = {
@@ -270,6 +270,18 @@ def test_update_through_the_command_adds_one_class_too(items: Items, data: Path,
         shutil.copy(item.path, folder)
     run("train", "--update", "--ham", folder, "-m", model, "-q")
     assert counts(model) == counts(whole)
+
+
+def test_update_says_how_much_mail_it_counts_once_more(tmp_path: Path) -> None:
+    old, new = mail("one"), mail("three")
+    first = write_folders(tmp_path / "first", {"ham": [old], "spam": [mail("two")]})
+    path = trained(list(open_labelled([str(first)]).items()), tmp_path / "m")
+    fresh = write_folders(tmp_path / "fresh", {"ham": [new, new]})
+    both = write_folders(tmp_path / "both", {"spam": [old, old, mail("four")]})
+    assert b"Counted before" not in program("train", "--update", "--ham", fresh / "ham", "-m", path).stderr
+    said = program("train", "--update", "--spam", both / "spam", "-m", path).stderr.decode()
+    assert "Added 3 messages" in said
+    assert "Counted before: 2 of them, which count once more now." in said
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,11 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
         f"{verb} {sum(trained.messages):,}{of_all} messages ({counts}); {trained.tokens:,} tokens.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
+    if trained.again:
+        lines.append(f"Counted before: {trained.again:,} of them, which count once more now.")
+        lines.append(
+            "  next: to count a message once, nbspam learn CLASS FILE; to undo it, nbspam unlearn FILE"
+        )
     if trained.alpha is not None:
         lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
     if source is None:

@@ -81,7 +81,12 @@ KEPT_BY_UPDATE = (
     help="What is counted: all; on-error: in order of time, what those counted before it judge wrongly; "
     "thick:MARGIN: also what lies within so many nats of the cut-off.",
 )
-@click.option("--update", "adds", is_flag=True, help="Add the mail to the model that is there.")
+@click.option(
+    "--update",
+    "adds",
+    is_flag=True,
+    help="Add the mail to the model that is there; what it has counted, counts again.",
+)
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
 @quiet_option
 def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:

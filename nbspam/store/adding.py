@@ -48,6 +48,13 @@ def add_counts(
     recount(connection)
 
 
+def counted_before(updater: Updater, learned: Iterable[tuple[int, int, int]]) -> int:
+    """How many of the messages in rows (digest, class, times) the model has counted, as whatever class."""
+    known = "SELECT 1 FROM learned WHERE digest = ? LIMIT 1"
+    find = updater.connection.execute
+    return sum(times for digest, _, times in learned if find(known, (digest,)).fetchone())
+
+
 def vocabulary_keys(updater: Updater) -> list[int]:
     """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
     return [key for (key,) in updater.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]

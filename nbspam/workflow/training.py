@@ -51,6 +51,7 @@ class Trained(NamedTuple):
     calibrated_on: int
     alpha: float | None = None  # where it was chosen
     read: int | None = None  # messages, where not all that were read are counted
+    again: int = 0  # messages that the model had counted before
 
 
 class Choices(NamedTuple):

@@ -22,7 +22,7 @@ from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
-from nbspam.store.adding import add_counts, vocabulary_keys
+from nbspam.store.adding import add_counts, counted_before, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
@@ -70,9 +70,9 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
-    used = _add(path, counts, known, keys, edges)
-    added = tuple(counts.messages.tolist())
-    return Trained(path, known, added, len(counts.table().keys), os.path.getsize(path), skipped, used)
+    used, again = _add(path, counts, known, keys, edges)
+    added, size_bytes = tuple(counts.messages.tolist()), os.path.getsize(path)
+    return Trained(path, known, added, len(counts.table().keys), size_bytes, skipped, used, again=again)
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
@@ -112,9 +112,11 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
             updater.count_numeric(number, {(kind, place): row}, 1)
 
 
-def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges) -> int:
-    """One transaction; returns how many messages the calibration learned from."""
-    table = counts.table()
+def _add(
+    path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges
+) -> tuple[int, int]:
+    """One transaction; how many messages the calibration learned from, and how many were counted before."""
+    table, learned = counts.table(), list(learned_rows(counts.learned))
     with updating(path) as updater:
         model = Model(path, updater.connection)
         now = None if keys is None else np.array(vocabulary_keys(updater), np.int64)
@@ -122,9 +124,10 @@ def _add(path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | 
             keys if keys is not None else 0, now if now is not None else 0
         ):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
-        add_counts(updater, counts.messages.tolist(), token_rows(table), learned_rows(counts.learned))
+        again = counted_before(updater, learned)
+        add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
-        return _calibrate(updater, model, counts.recent())
+        return _calibrate(updater, model, counts.recent()), again
 
 
 def _calibrate(updater: Updater, model: Model, block: Block) -> int:
