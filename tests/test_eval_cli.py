@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 from mail_samples import make_corpus, run_here, run_program
+from rich.console import Console
 from tiny_mail import write_folders
+
+from nbspam.cli.render_evaluation import _figures
 
 JSON_KEYS = (
     "messages",
@@ -77,6 +80,17 @@ def test_the_table_names_figures_and_mistakes(data: Path) -> None:
     every = run_here("eval", str(data / "index"), "--folds", "4", "-v")[1]
     count = int(output.partition("Misclassified: ")[2].split()[0])
     assert len([line for line in every.splitlines() if " taken for " in line]) == count
+
+
+def test_the_widest_figures_fit_on_80_columns() -> None:
+    percents = ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent")
+    found: dict[str, object] = {**dict.fromkeys(percents, 100.0), "brier": 0.5, "log_loss": 9.5}
+    found |= {f"{key}_interval": [10.0, 100.0] for key in percents}
+    found |= {"brier_interval": [0.25, 0.75], "log_loss_interval": [9.25, 9.75]}
+    found |= {"classes": ("ham", "spam"), "messages": 99_999, "ham": 49_999, "spam": 50_000}
+    found |= {"unsure_percent": 0.0, "sm_percent_at_hm": {"0.1": 100.0}}
+    found |= {"sm_percent_at_hm_interval": {"0.1": [10.0, 100.0]}}
+    assert Console(width=200).measure(_figures(found)).maximum <= 80
 
 
 def test_a_model_on_its_folder(mail: Path, tmp_path: Path) -> None:

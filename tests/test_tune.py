@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here, run_program
 
+from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.cli.tune import write_model
 from nbspam.engine.reading import Asked
@@ -197,6 +198,15 @@ def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) 
     assert not model.exists()
 
 
+def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 80)
+    _, output, _ = run_here("tune", str(mailbox))
+    lines = output.splitlines()
+    rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
+    assert {"the default", "only header,measures", "multinomial λ auto", "without structure"} <= rows
+    assert max(map(len, lines)) <= 80
+
+
 def test_one_class_only_is_refused(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 4, "spam": 4})
     status, output, complaint = run_here("tune", "--ham", str(folder / "ham"))
@@ -210,7 +220,7 @@ def test_one_class_only_is_refused(tmp_path: Path) -> None:
         ("", "the default"),
         ("--views header,body,structure", "without measures"),
         ("--views header,structure,measures", "without body"),
-        ("--views body,measures", "views body,measures"),
+        ("--views body,measures", "only body,measures"),
         ("--alpha 0.1 --threshold 1", "λ 0.1 threshold 1"),
         ("--event-model bernoulli --alpha auto", "bernoulli λ auto"),
     ],

@@ -109,8 +109,13 @@ def _scoring(settings: Any) -> str:
     return f"{words}, {how}, λ = {shown}{codes}"
 
 
+def _narrow_table() -> Table:
+    """A table whose longest row fits on a terminal of 80 columns."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+
+
 def _figures(found: Summary) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = _narrow_table()
     table.add_column("")
     for name in ("messages", "of", "figure", "95 % interval"):
         table.add_column(name, justify="right")
@@ -142,7 +147,7 @@ def _figures(found: Summary) -> Table:
         if key == "one_minus_roca_percent" and found["sm_percent_at_hm"]:
             for level, value in found["sm_percent_at_hm"].items():
                 interval = _interval(found["sm_percent_at_hm_interval"][level], 2)
-                table.add_row(f"spam missed where ham lost is {level} %", "", "", f"{value:.2f} %", interval)
+                table.add_row(f"missed at {level} % ham lost", "", "", f"{value:.2f} %", interval)
     return table
 
 
@@ -238,7 +243,7 @@ def show_comparison(found: Comparison, first: Evaluation, second: Evaluation, na
     a, b = (escape(plain(name)) for name in names)
     out.print(f"[bold]{found.messages:,} messages[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
     out.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = _narrow_table()
     table.add_column("")
     for name in ("A", "B", "B - A", "95 % interval", "p"):
         table.add_column(name, justify="right")
@@ -271,9 +276,9 @@ def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> Non
     for note in notes:
         out.print(escape(note), style="yellow", soft_wrap=True)
     out.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = _narrow_table()
     table.add_column("")
-    for name in ("ham lost", "spam missed", "(1-ROCA)%", "log loss", "against", "p"):
+    for name in ("ham\nlost", "spam\nmissed", "(1-ROCA)%", "log loss", "against", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in tuned.tried:
         style = "bold green" if one is tuned.chosen else ""
@@ -305,6 +310,6 @@ def _candidate_name(options: str) -> str:
     missing = [name for name in READ_VIEWS if name not in views.split(",")]
     if option == "--views" and len(missing) == 1:
         return f"without {missing[0]}"
-    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--", "")):
+    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--views ", "only "), ("--", "")):
         options = options.replace(option, name)
     return options or "the default"
