@@ -16,7 +16,7 @@ from nbspam.scoring.uncertainty import JEFFREYS
 from nbspam.sources import open_labelled
 from nbspam.vocabulary.keys import NOTAWORD, token_key
 from nbspam.workflow.classifying import CLUES, Classifier, open_classifier, top_clues
-from nbspam.workflow.explaining import Explanation, explain
+from nbspam.workflow.explaining import Clue, Explanation, explain
 from tests.tiny_mail import error, mail, run, write_folders
 
 WAYS = {
@@ -310,3 +310,9 @@ def test_every_broken_message_can_be_explained(words: Path, torture_files: list[
     classifier = open_classifier(str(words), {"event_model": "multinomial"})
     for path in torture_files:
         check_sum(classifier, explain(classifier, path.read_bytes(), path.name))
+
+
+def test_the_share_of_a_prior_model_is_rounded_for_people() -> None:
+    shares = (0.0, 1234.0, 6.475935829, 1023.25, 0.06684491979)
+    clue = Clue("word", "word", "body", 1.0, 1, shares, shares, None)
+    assert clue.counts() == ["0", "1,234", "6.5", "1,023.2", "0.067"]

@@ -134,7 +134,7 @@ def _clue_table(clues: list[Clue], found: Explanation, classifier: Classifier) -
     table.add_column("where")
     table.add_column("clue", overflow="fold")
     for clue in clues:
-        counts = [f"{n:,.10g}" for n in clue.documents] or [""] * len(classes)
+        counts = clue.counts() or [""] * len(classes)
         share = f"{100 * clue.share[0]:.0f}-{100 * clue.share[1]:.0f} %" if clue.share else ""
         text = plain(clue.text)
         shown = text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…"

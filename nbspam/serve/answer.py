@@ -123,7 +123,7 @@ def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequen
     ]
     for clue in clues:
         nats = "both" if clue.nats is None else f"{clue.nats:+.2f}"
-        counts = [f"{n:.10g}" for n in clue.documents] or [""] * len(classes)
+        counts = clue.counts() or [""] * len(classes)
         width = [max(6, len(name)) for name in classes]
         cells = [f"{count:>{size}}" for count, size in zip(counts, width, strict=True)]
         lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.text)]))

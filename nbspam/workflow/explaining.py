@@ -44,6 +44,10 @@ class Clue(NamedTuple):
     occurrences: tuple[float, ...]
     share: Interval | None
 
+    def counts(self) -> list[str]:
+        """`documents` as people read them: `1,234`; `6.5` or `0.067` where a prior model has its share."""
+        return [f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" if n >= 1 else f"{n:.2g}" for n in self.documents]
+
 
 class Sum(NamedTuple):
     """Contributions of one kind, added up: a view, the unknown words of a view, base, prior, rest."""
