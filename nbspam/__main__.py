@@ -6,6 +6,7 @@ else, and every `classify` that the lane does not plainly understand, goes to cl
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -15,6 +16,7 @@ INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
 OUTPUT_FAILED = 74
 BUG = 70
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main() -> None:
@@ -68,7 +70,10 @@ def _guarded(arguments: list[str]) -> int:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
     except OSError as error:
-        sys.stderr.write(f"nbspam: {error.filename or 'output'}: {error.strerror}  [io]\n")
+        remedy = (
+            "free some space, or send it elsewhere" if error.errno in FULL else "check the disk or the pipe"
+        )
+        sys.stderr.write(f"nbspam: {error.filename or 'output'}: {error.strerror}\n  next: {remedy}  [io]\n")
         return OUTPUT_FAILED
     return status
 

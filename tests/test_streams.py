@@ -87,7 +87,8 @@ def test_an_output_that_holds_but_a_part_is_a_failure(
         )  # fmt: skip
     assert (tmp_path / "output").stat().st_size == 8192
     assert done.returncode == 74
-    assert done.stderr == b"nbspam: output: File too large  [io]\n"
+    told = b"nbspam: output: File too large\n  next: free some space, or send it elsewhere  [io]\n"
+    assert done.stderr == told
 
 
 @WAYS
