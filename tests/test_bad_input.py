@@ -483,6 +483,27 @@ def test_the_outermost_smoothings_and_weights_are_explained(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "command", "why"),
+    [
+        (["train", "-m"], "train", "requires an argument"),
+        (["classify", "--loss"], "classify", "requires an argument"),
+        (["model", "info", "--word"], "model info", "requires an argument"),
+        (["vocab", "shown"], "vocab", "No such command"),
+        (["vectorize", "mail", "--vocab", "v"], "vectorize", "Choose from: bernoulli, multinomial"),
+        (["--jobs"], "", "No such option"),
+    ],
+)
+def test_a_misused_option_is_told_in_one_line_with_the_help_of_its_command(
+    arguments: list[str], command: str, why: str
+) -> None:
+    named = f"nbspam {command}".strip()
+    text = refusal(64, "usage", f"{named}: ", *arguments)
+    assert why in text
+    assert f"see {named} --help" in text
+    assert "\\n" not in text
+
+
+@pytest.mark.parametrize(
     ("arguments", "slug"),
     [(["--size", "0"], "size"), (["--size", "-3"], "size"), (["--min-count", "0"], "min-count")],
 )

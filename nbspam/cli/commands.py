@@ -7,6 +7,7 @@ named, so `nbspam learn` does not pay for matplotlib or scipy.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import cast
 
 import click
 
@@ -75,6 +76,20 @@ def run(arguments: list[str]) -> int:
         error.show()
         return UsageError.status
     except click.ClickException as error:
-        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "nbspam"
-        raise UsageError(command, error.format_message(), f"see {command} --help", "usage") from None
+        command = _command_path(arguments)
+        why = " ".join(error.format_message().split())  # click lists choices a line each
+        raise UsageError(command, why, f"see {command} --help", "usage") from None
     return result if isinstance(result, int) else 0
+
+
+def _command_path(arguments: list[str]) -> str:
+    """`nbspam model info`: what was asked for, which click does not say of an option without its value."""
+    path, command = "nbspam", cast(click.Command, program)
+    for word in arguments:
+        found = (
+            command.get_command(click.Context(command), word) if isinstance(command, click.Group) else None
+        )
+        if found is None:
+            break
+        path, command = f"{path} {word}", found
+    return path
