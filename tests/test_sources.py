@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.errors import NoInputError
 from nbspam.sources import Item, Source, open_labelled, open_unlabelled
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -323,6 +324,27 @@ def test_a_message_without_permission_is_skipped_and_named(tmp_path: Path) -> No
         ]
 
     assert as_nobody(tmp_path, work)
+
+
+def test_labelled_mail_that_is_named_and_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    """A model without it would be another one, and nobody reads what a nightly training skips."""
+    for name in ("good/1", "closed/1", "box"):
+        put(tmp_path / name)
+    for name in ("good", "good/1"):
+        (tmp_path / name).chmod(0o755)
+    for name in ("closed", "box"):
+        (tmp_path / name).chmod(0)
+    tmp_path.chmod(0o755)
+
+    def refused(path: str) -> bool:
+        try:
+            open_labelled(ham=["good", path], spam=["good"])
+        except NoInputError as error:
+            return (error.where, error.why, error.slug) == (path, "Permission denied", "source-unreadable")
+        return False
+
+    for path in ("closed", "box"):
+        assert as_nobody(tmp_path, lambda path=path: refused(path))
 
 
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ before the first message is read: no such path, no labels, no mail, one class on
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -85,6 +86,8 @@ def _mail(path: str) -> str:
         raise NoInputError(
             path, "neither a file nor a folder", "name mail in files or folders", "source-kind"
         )
+    if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
+        raise NoInputError(path, os.strerror(errno.EACCES), "check its permissions", "source-unreadable")
     return path
 
 
