@@ -297,6 +297,14 @@ def test_the_model_is_the_one_that_other_commands_use_and_the_reason_is_told(
     assert said["findings"][0]["text"] == f"{model} (named by --model)"
 
 
+def test_a_data_folder_that_is_no_whole_path_is_ignored() -> None:
+    """XDG Base Directory: else each folder that a command is called in had a model of its own."""
+    for folder in ("data", "./data", "~/data", ""):
+        ((why, path),) = model_places({"XDG_DATA_HOME": folder})
+        assert why == "the default place"
+        assert os.path.isabs(path)
+
+
 def test_a_model_at_the_default_place_is_told_where_another_is_named(
     model: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,7 +50,7 @@ def default_model(environment: dict[str, str] | os._Environ[str]) -> str:
 def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[str, str]]:
     """(why, path) of the places where a model may be; the first is the one."""
     places = [("the default place", model_in_home(os.path.expanduser("~")))]
-    if environment.get("XDG_DATA_HOME"):
+    if os.path.isabs(environment.get("XDG_DATA_HOME", "")):  # any other is to be ignored, says its standard
         places.insert(0, ("in $XDG_DATA_HOME", _in_data_folder(environment["XDG_DATA_HOME"])))
     if environment.get("NBSPAM_MODEL"):
         places.insert(0, ("named by $NBSPAM_MODEL", environment["NBSPAM_MODEL"]))
