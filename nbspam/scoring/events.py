@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WORD_EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement")
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
-ALPHA_RANGE = (1e-12, 1e9)
+ALPHA_RANGE = (1e-100, 1e12)
 MAX_PRIOR_WEIGHT = 1_000_000_000  # messages
 
 
