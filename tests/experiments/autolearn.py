@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ SETTINGS = Settings()
 CLASSES = ("ham", "spam")
 PARTS = (0.2, 0.3, 0.4, 0.5, 0.6)  # of the mail in time order that trains
 LABELLED, JUDGED, DRAWS = 300, 1_700, 4
+THINNED, BEGINNINGS = (0.05, 0.2), (0.33, 0.5)  # shares of a class that are left; of the mail that trains
 AMOUNTS = (50, 100, 200, 400, 800)
 ATTACKS = ("the header of a ham, but for Subject", f"{hostile.GOOD} words of a ham behind it")
 KEPT = "kept: log-odds beyond 1.5"
@@ -186,6 +188,21 @@ def table(title: str, more: str = "") -> None:
     print(head + "\n|" + "---|" * (head.count("|") - 1), flush=True)
 
 
+def thinned(block: Block) -> None:
+    """Later mail of which there is little of one class."""
+    table("SpamAssassin in time order, later mail thinned out")
+    order, draw = time_order(block), np.random.default_rng(0)
+    for number, share, part in product((0, 1), THINNED, BEGINNINGS):
+        n_first = int(len(order) * part)
+        late = order[n_first:]
+        kept = late[(block.labels[late] != number) | (draw.random(len(late)) < share)]
+        for name, shown in ((NONE, "none"), (KEPT, "autolearn")):
+            stream = Stream(block, np.concatenate([order[:n_first], kept]), n_first)
+            left = f"{100 * share:.0f} % of the {CLASSES[number]}, {100 * part:.0f} % train, {shown}"
+            line = row(left, stream.judge(RULES[name]), stream.truth())
+            print(f"{line} {stream.learned:,} | {stream.wrong} |", flush=True)
+
+
 def disguised(kind: str) -> tuple[Block, set[str]]:
     """SpamAssassin's mail, half of the spam in the newer two thirds disguised; the names of those."""
     archive, top, index, _, _ = CORPORA["spamassassin"]
@@ -226,6 +243,7 @@ def main() -> None:
     table(f"SpamAssassin `train.index` in time order, {len(block):,} messages, the oldest 20 to 60 % train")
     for name, rule in RULES.items():
         print(stream_row(name, in_time(block), rule), flush=True)
+    thinned(block)
     blocks = {corpus: counted(mail(corpus)) for corpus in ("sms", "enron", "ccert_zh")}
     for corpus, block in blocks.items():
         table(f"{corpus}, {LABELLED} drawn messages train, {JUDGED:,} others are judged")
