@@ -10,6 +10,7 @@ import pytest
 from mail_samples import make_corpus
 
 from nbspam.evaluation import folds as splitting
+from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
 from tests.peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
 
 
@@ -80,6 +81,29 @@ def test_bogofilter_learns_from_a_replay(tmp_path: Path) -> None:
     truth = messages.corpus.truth()[1::2]
     scores = np.array([probabilities[1] for _, _, probabilities in judged])
     assert scores[truth == 1].min() > scores[truth == 0].max()
+
+
+@pytest.mark.debian
+def test_bogofilter_takes_back_what_it_learned_by_itself(tmp_path: Path) -> None:
+    program = shutil.which("bogofilter")
+    if program is None:
+        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
+    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
+
+    def score_after(told: int, own: bool, name: str) -> float:
+        """Of the last message, when all but it were seen and the first were told."""
+        order = [*range(0, 50, 2), *range(1, 50, 2)]
+        filter = bogofilter.Bogofilter(program, tmp_path / name)
+        subject = bogofilter.BogofilterReplay(filter, messages, order)
+        replayed = OwnWord(subject) if own else subject
+        truth = messages.corpus.truth()[order].tolist()[:-1]
+        replay(truth, replayed, parse_feedback(f"first:{told}"))
+        return filter.score(messages.contents[order[-1]])
+
+    assert score_after(49, True, "a") == score_after(
+        49, False, "b"
+    )  # all that it learned itself is told anew
+    assert score_after(40, True, "c") != score_after(40, False, "d")
 
 
 @pytest.mark.parametrize(
