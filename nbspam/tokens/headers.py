@@ -115,7 +115,7 @@ def field_order(headers: list[tuple[str, str]]) -> list[str]:
     """Which field follows which: a program that sends mail writes them in an order of its own.
 
     Fields that are put in on the way are left out.  Tokens of the structure view; they lower the log
-    loss by a twentieth (docs/experiments/headers.md).
+    loss by 1 to 2 % (docs/experiments/headers.md).
     """
     names = [place for place in [_places[name] for name, _ in headers] if place]
     return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
