@@ -28,6 +28,9 @@ PAGES = [
     ("a box in the line is a block", "pay<div style='display:inline-block'>me</div>now", "pay me now"),
     ("what is not there parts nothing", "pay<b style='display:none;display:block'></b>me", "pay me"),
     ("none at all", "pay<b style='display:block;display:none'>x</b>me", "payme"),
+    ("floats", "<span style='float:left'>Total</span><span style='float:right'>$5</span>x", "Total $5 x"),
+    ("no float", "Total<span style='float:none'>$5</span>x", "Total$5x"),
+    ("put somewhere", "Total<b style='position:absolute'>$5</b>x", "Total $5 x"),
     ("a block that is left open", "<b>one<i style='display:block'>two</b>three", "one twothree"),
 ]
 

@@ -189,8 +189,8 @@ def _is_invalid(name: str, value: str) -> bool:
 
 # Without one of these a style makes no box and no place that hides.
 _HIDING = _words(
-    "display opacity filter content-visibility zoom overflow overflow-x overflow-y clip clip-path position "
-    "margin-left margin-top transform text-indent"
+    "display opacity filter content-visibility zoom overflow overflow-x overflow-y clip clip-path float "
+    "position margin-left margin-top transform text-indent"
 )
 _RARE = _words(
     "clip clip-path contain filter font-size-adjust inset inset-inline-start margin-inline mask "
@@ -303,6 +303,7 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
         effect.flow = _flow(rules)
     if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
         effect.boxed = True
+        effect.flow = OPEN_APART
     for name in ("overflow", "overflow-x", "overflow-y"):
         if rules.get(name, "visible").partition(" ")[0] in _CUTTING and _has_no_room(rules):
             effect.clipped = True
