@@ -18,7 +18,7 @@ def add_counts(
     updater: Updater,
     messages: Sequence[int],
     tokens: Iterable[tuple[object, ...]],
-    learned: Iterable[tuple[int, int, int]],
+    learned: Sequence[tuple[int, int, int]],
 ) -> None:
     """Adds counts to those of the model.
 
@@ -39,20 +39,12 @@ def add_counts(
         "UPDATE class SET messages = messages + ? WHERE number = ?",
         [(count, number) for number, count in enumerate(messages)],
     )
-    learned = list(learned)
     connection.executemany(
         "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
         learned,
     )
     unmark(connection, [digest for digest, _, _ in learned])
     recount(connection)
-
-
-def counted_before(updater: Updater, learned: Iterable[tuple[int, int, int]]) -> int:
-    """How many of the messages in rows (digest, class, times) the model has counted, as whatever class."""
-    known = "SELECT 1 FROM learned WHERE digest = ? LIMIT 1"
-    find = updater.connection.execute
-    return sum(times for digest, _, times in learned if find(known, (digest,)).fetchone())
 
 
 def vocabulary_keys(updater: Updater) -> list[int]:

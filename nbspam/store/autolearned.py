@@ -8,6 +8,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.store.reader import Model
+
 
 def autolearned_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int]]:
     """(digest, class number) of each, by digest."""
@@ -15,12 +19,12 @@ def autolearned_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int]
         yield from connection.execute("SELECT digest, class FROM autolearned ORDER BY digest")
 
 
-def autolearned_messages(connection: sqlite3.Connection, n_classes: int) -> list[int]:
+def autolearned_messages(model: Model) -> list[int]:
     """How many there are, by class."""
     found: dict[int, int] = {}
-    if _is_there(connection):
-        found = dict(connection.execute("SELECT class, count(*) FROM autolearned GROUP BY class"))
-    return [found.get(k, 0) for k in range(n_classes)]
+    if _is_there(model.connection):
+        found = dict(model.connection.execute("SELECT class, count(*) FROM autolearned GROUP BY class"))
+    return [found.get(k, 0) for k in range(len(model.classes))]
 
 
 def autolearned_as(connection: sqlite3.Connection, digest: int) -> int | None:

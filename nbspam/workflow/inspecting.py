@@ -72,7 +72,7 @@ def info_of(path: str, word: str | None = None) -> Info:
         model = as_scored(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)
-        own = autolearned_messages(stored.connection, len(stored.classes))
+        own = autolearned_messages(stored)
         info: Info = {
             "path": path,
             "size_bytes": os.path.getsize(path),

@@ -99,6 +99,12 @@ def _take_own_word_back(updater: Updater, model: Model, counted: Counted) -> int
     return own
 
 
+def takes_own_word(model: Model) -> bool:
+    """Whether messages enough of each class were labelled for the filter to learn its own verdicts."""
+    own = autolearned_messages(model)
+    return all(n - of_own >= MIN_LABELLED for n, of_own in zip(model.messages, own, strict=True))
+
+
 def learn_own(path: str, label: str, data: bytes) -> str:
     """Counts one message as `label` on the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW."""
     with updating(path) as updater:
@@ -107,8 +113,7 @@ def learn_own(path: str, label: str, data: bytes) -> str:
         counted = _counted(data, model)
         if updater.learned(counted.digest):
             return KNOWN
-        own = autolearned_messages(updater.connection, len(model.classes))
-        if min(all_of - of_own for all_of, of_own in zip(model.messages, own, strict=True)) < MIN_LABELLED:
+        if not takes_own_word(model):
             return TOO_FEW
         _count(updater, model, number, counted, 1)
         mark(updater.connection, counted.digest, number)

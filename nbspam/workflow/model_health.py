@@ -15,7 +15,7 @@ from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.finding import Finding, note, wrong
-from nbspam.workflow.learning import MIN_LABELLED
+from nbspam.workflow.learning import MIN_LABELLED, takes_own_word
 from nbspam.workflow.model_place import moment, size
 
 # Messages of the rarest class, and what filters that had fewer did on public mail.
@@ -48,7 +48,7 @@ def health(path: str) -> Iterator[Finding]:
 
 
 def _contents(model: Model) -> Iterator[Finding]:
-    counts = ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, model.messages, strict=True))
+    counts = _by_class(model, model.messages)
     changed = moment(os.path.getmtime(model.path))
     text = f"{sum(model.messages):,} messages ({counts}); last changed {changed}"
     if "prior_weight" in model.settings:
@@ -65,13 +65,15 @@ def _contents(model: Model) -> Iterator[Finding]:
         yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
 
 
+def _by_class(model: Model, messages: list[int]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, messages, strict=True))
+
+
 def _own_word(model: Model) -> Iterator[Finding]:
-    own = autolearned_messages(model.connection, len(model.classes))
-    labelled = [every - one for every, one in zip(model.messages, own, strict=True)]
+    own = autolearned_messages(model)
     if any(own):
-        counts = ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, own, strict=True))
-        text = f"{sum(own):,} of them on the filter's own word ({counts})"
-        if min(labelled) >= MIN_LABELLED:
+        text = f"{sum(own):,} of them on the filter's own word ({_by_class(model, own)})"
+        if takes_own_word(model):
             yield Finding("autolearned", text)
         else:
             text += f", and no more: that takes {MIN_LABELLED} labelled messages of each class"

@@ -22,7 +22,8 @@ from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
-from nbspam.store.adding import add_counts, counted_before, vocabulary_keys
+from nbspam.store.adding import add_counts, vocabulary_keys
+from nbspam.store.inspect import learned_as
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
@@ -124,7 +125,8 @@ def _add(
             keys if keys is not None else 0, now if now is not None else 0
         ):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
-        again = counted_before(updater, learned)
+        before = learned_as(model, [digest for digest, _, _ in learned])
+        again = sum(times for digest, _, times in learned if digest in before)
         add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
         return _calibrate(updater, model, counts.recent()), again
