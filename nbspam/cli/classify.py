@@ -62,11 +62,13 @@ def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Optio
     """With --autolearn.  The verdict is out by now, and stands whatever becomes of the learning."""
     if "autolearn" not in options:
         return
-    from nbspam.workflow.autolearning import autolearn
+    from nbspam.workflow.autolearning import lesson
 
     sys.stdout.buffer.flush()
     try:
-        autolearn(classifier, verdict, data)
+        learn = lesson(classifier, verdict, data)
+        if learn:
+            learn()
     except NbspamError as error:
         _say(error_text(error).replace("nbspam: ", "nbspam: not learned: ", 1))
     except Exception as error:
@@ -235,14 +237,15 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     else:
         with _reading(paths[0]) as file:
             data = file.read()
-    status, complaint, verdict = 0, "", None
+    status, complaint = 0, ""
     try:
         from nbspam.workflow.passthrough import marked
 
         classifier = _open(options)
         if "exit_code" in options:
             _check_has_status(classifier)
-        verdict = classifier.verdict(piped_message(data), STDIN_NAME)
+        message = piped_message(data)
+        verdict = classifier.verdict(message, STDIN_NAME)
         output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
         if "exit_code" in options:
             status = EXIT_CODES[verdict.label]
@@ -256,8 +259,8 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
     _say(complaint)  # after the mail, which a full disk under the log must not hold up
-    if verdict is not None and not complaint:
-        _learn(classifier, verdict, piped_message(data), options)
+    if not complaint:
+        _learn(classifier, verdict, message, options)
     return status
 
 

@@ -14,11 +14,11 @@ from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.labels import SPAM, checked_name
 from nbspam.serve.answer import Score, answer, header_as_spamc, report, symbols, told
 from nbspam.serve.request import Request
-from nbspam.workflow.autolearning import check_autolearn, learnable_as
+from nbspam.workflow.autolearning import check_autolearn, lesson
 from nbspam.workflow.classifying import CLUES, Classifier, Verdict, open_classifier, top_clues
 from nbspam.workflow.counting import piped_message
 from nbspam.workflow.explaining import loudest_clues
-from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, learn_own, unlearn
+from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, unlearn
 from nbspam.workflow.passthrough import marked
 
 
@@ -31,15 +31,12 @@ class Unavailable(NbspamError):
 class Answered(NamedTuple):
     """The bytes for the client, and what a log says of the request.
 
-    lesson : what is left to do when the client has its answer, or None
+    later : what is left to do when the client has its answer, or None
     """
 
     data: bytes
     outcome: str
-    lesson: Lesson | None = None
-
-
-Lesson = Callable[[], Answered]
+    later: Callable[[], Answered] | None = None
 
 
 class Filter:
@@ -106,13 +103,9 @@ class Filter:
         except Exception:
             self.forget()
             raise
-        lesson = self._lesson(classifier, verdict, message) if self._autolearn else None
-        return Answered(answer(request, score, content), f"{verdict.label} {score}", lesson)
-
-    def _lesson(self, classifier: Classifier, verdict: Verdict, message: bytes) -> Lesson | None:
-        """What learns the message as what it most likely is; None where that is not likely enough."""
-        label = learnable_as(classifier, verdict, message)
-        return (lambda: Answered(b"", learn_own(self.path, label, message))) if label else None
+        learned = lesson(classifier, verdict, message) if self._autolearn else None
+        later = (lambda: Answered(b"", learned())) if learned else None
+        return Answered(answer(request, score, content), f"{verdict.label} {score}", later)
 
     def _content(self, request: Request, classifier: Classifier, verdict: Verdict, score: Score) -> bytes:
         """What comes behind the header of the answer."""

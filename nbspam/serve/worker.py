@@ -156,9 +156,9 @@ class Worker:
         if answered.outcome:
             say(f"{answered.outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
         await self._linger(connection)
-        if answered.lesson is not None:
+        if answered.later is not None:
             connection.close()
-            await self._learn(answered.lesson)
+            await self._learn(answered.later)
 
     async def _learn(self, lesson: Callable[[], Answered]) -> None:
         """Learns the server's own verdict if nothing else is being learned: mail does not wait for it."""

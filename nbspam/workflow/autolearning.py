@@ -13,6 +13,8 @@ from nbspam.mail.limits import MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nbspam.settings import Settings
     from nbspam.workflow.classifying import Classifier, Verdict
 
@@ -37,19 +39,15 @@ def check_calibrated(settings: Settings) -> None:
         raise UsageError("--autolearn", why, remedy, "autolearn-uncalibrated")
 
 
-def learnable_as(classifier: Classifier, verdict: Verdict, data: bytes) -> str:
-    """The class that a message is learned as; empty where none is likely enough.
+def lesson(classifier: Classifier, verdict: Verdict, data: bytes) -> Callable[[], str] | None:
+    """What counts a message as what it most likely is; None where that is not likely enough.
 
     data : the message that the verdict is on
     """
     number = learnable(verdict.probabilities)
-    return "" if number == UNDECIDED or len(data) > MAX_READ_BYTES else classifier.model.classes[number]
+    if number == UNDECIDED or len(data) > MAX_READ_BYTES:
+        return None
+    from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
 
-
-def autolearn(classifier: Classifier, verdict: Verdict, data: bytes) -> None:
-    """Counts a message as what it most likely is, if that is likely enough."""
-    label = learnable_as(classifier, verdict, data)
-    if label:
-        from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
-
-        learn_own(classifier.model.path, label, data)
+    path, label = classifier.model.path, classifier.model.classes[number]
+    return lambda: learn_own(path, label, data)

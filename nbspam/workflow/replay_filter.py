@@ -215,7 +215,7 @@ class AveragedReplay(ReplayFilter):
         label = learnable(outcome.probabilities)
         if label == UNDECIDED or min(self._told) < MIN_LABELLED:
             return UNDECIDED
-        ReplayFilter.learn(self, message, label)
+        super().learn(message, label)
         return label
 
     def unlearn(self, message: int, label: int) -> None:
