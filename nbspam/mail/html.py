@@ -168,18 +168,16 @@ class _Reader:
                 opened.before.append(state)
                 if tag.effect is not None:
                     state = state.then(tag.effect)
+        ended: Tag | None = None
         if kind == CLOSE_BLOCK and opened.tags and opened.tags[-1].name == tag.name:
-            if opened.tags.pop().kind == OPEN_SINGLE:  # a block in the line
-                return opened.before.pop()
+            ended = opened.tags.pop()
+        if ended is None or ended.kind != OPEN_SINGLE:  # that is a block in the line
             if state.hidden:
                 self._separate(state)
             else:
                 self.visible.append("\n")
+        if ended is not None:
             return opened.before.pop()
-        if state.hidden:
-            self._separate(state)
-        else:
-            self.visible.append("\n")
         return opened.close(tag, state) if kind == CLOSE_BLOCK else state
 
     def _finish(self) -> Html:
