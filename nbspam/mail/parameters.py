@@ -7,6 +7,7 @@ the first counts) and RFC 2231 (charset, percent signs, continuations).
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+from nbspam.mail.transfer import percent_decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,16 +145,5 @@ def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) 
         encoded, text = pieces[number]
         if place == 0 and encoded and text.count("'") >= 2:
             charset, _, text = text.split("'", 2)
-        chunks.append(_percent_decoded(text) if encoded else text.encode("latin-1"))
+        chunks.append(percent_decoded(text.encode("latin-1")) if encoded else text.encode("latin-1"))
     return decode(b"".join(chunks), charset.lower(), allowance)[0]
-
-
-def _percent_decoded(text: str) -> bytes:
-    first, *rest = text.encode("latin-1").split(b"%")
-    out = [first]
-    for piece in rest:
-        try:
-            out.append(bytes.fromhex(piece[:2].decode("ascii")) + piece[2:])
-        except ValueError:
-            out.append(b"%" + piece)
-    return b"".join(out)

@@ -73,6 +73,18 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
         return _decode_base64_run(payload)
 
 
+def percent_decoded(data: bytes) -> bytes:
+    """Bytes written as %2F; a percent sign that begins none stays."""
+    first, *pieces = data.split(b"%")
+    found = [first]
+    for piece in pieces:
+        try:
+            found.append(bytes.fromhex(piece[:2].decode("ascii")) + piece[2:])
+        except ValueError:
+            found.append(b"%" + piece)
+    return b"".join(found)
+
+
 def _is_text(payload: bytes) -> bool:
     """Whether there are characters that base64 does not have."""
     return len(payload.translate(None, _NOT_BASE64_TEXT)) != len(payload)

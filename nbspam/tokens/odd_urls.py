@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import binascii
 
+from nbspam.mail.transfer import percent_decoded
+
 MAX_ESCAPES = 2  # one in another: %252F
 MAX_INNER = 5  # addresses in one address that are read, and
 MAX_ADDRESS = 2_000  # so many characters of each
@@ -21,19 +23,8 @@ def unescaped(text: str) -> str:
     for _ in range(MAX_ESCAPES):
         if "%" not in text:
             break
-        text = _decoded(text)
+        text = percent_decoded(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     return text
-
-
-def _decoded(text: str) -> str:
-    first, *pieces = text.encode("utf-8", "replace").split(b"%")
-    found = [first]
-    for piece in pieces:
-        try:
-            found.append(binascii.unhexlify(piece[:2]) + piece[2:])
-        except ValueError:
-            found.append(b"%" + piece)
-    return b"".join(found).decode("utf-8", "replace")
 
 
 def plain_host(host: str) -> str:
