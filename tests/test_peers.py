@@ -55,12 +55,22 @@ def test_the_bytes_of_a_peer_are_those_of_the_row(tmp_path: Path) -> None:
         assert Path(name).read_bytes() == content
 
 
-@pytest.mark.debian
-def test_bogofilter_learns_from_a_replay(tmp_path: Path) -> None:
-    program = shutil.which("bogofilter")
-    if program is None:
+@pytest.fixture
+def program() -> str:
+    """Debian's bogofilter."""
+    found = shutil.which("bogofilter")
+    if found is None:
         pytest.skip("bogofilter is not installed: apt-get install bogofilter")
-    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
+    return found
+
+
+@pytest.fixture
+def messages(tmp_path: Path) -> common.Messages:
+    return common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
+
+
+@pytest.mark.debian
+def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages, tmp_path: Path) -> None:
     outcomes, trained, _ = common.by_replay(
         messages,
         lambda order: bogofilter.BogofilterReplay(
@@ -84,12 +94,9 @@ def test_bogofilter_learns_from_a_replay(tmp_path: Path) -> None:
 
 
 @pytest.mark.debian
-def test_bogofilter_takes_back_what_it_learned_by_itself(tmp_path: Path) -> None:
-    program = shutil.which("bogofilter")
-    if program is None:
-        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
-    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
-
+def test_bogofilter_takes_back_what_it_learned_by_itself(
+    program: str, messages: common.Messages, tmp_path: Path
+) -> None:
     def score_after(told: int, own: bool, name: str) -> float:
         """Of the last message, when all but it were seen and the first were told."""
         order = [*range(0, 50, 2), *range(1, 50, 2)]
@@ -100,9 +107,8 @@ def test_bogofilter_takes_back_what_it_learned_by_itself(tmp_path: Path) -> None
         replay(truth, replayed, parse_feedback(f"first:{told}"))
         return filter.score(messages.contents[order[-1]])
 
-    assert score_after(49, True, "a") == score_after(
-        49, False, "b"
-    )  # all that it learned itself is told anew
+    # All that it learned itself is told anew.
+    assert score_after(49, True, "a") == score_after(49, False, "b")
     assert score_after(40, True, "c") != score_after(40, False, "d")
 
 

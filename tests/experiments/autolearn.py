@@ -133,10 +133,9 @@ class Stream:
         evidence, _ = self._filter.seen(message)
         verdict = Verdict(odds, self._by_view(evidence), self._own, self._labelled)
         truth = int(self.block.labels[self.order[message]])
-        takes = rule.takes(verdict)
         if rule.told == "all" or (rule.told and verdict.number != truth):
             self._filter.learn(message, truth)
-        elif takes:
+        elif rule.takes(verdict):
             kind = self._filter if rule.calibrates else super(AveragedReplay, self._filter)
             kind.learn(message, verdict.number)
             self._own[verdict.number] += 1
