@@ -54,6 +54,16 @@ class NewFile:
         os.replace(self.path, self._target)
         _flush(os.path.dirname(self._target))
 
+    def keep_if_first(self) -> bool:
+        """As `keep`, unless a file has come to its place meanwhile, which then stays; whether it was kept."""
+        _flush(self.path)
+        try:
+            os.link(self.path, self._target)
+        except FileExistsError:
+            return False
+        _flush(os.path.dirname(self._target))
+        return True
+
     def discard(self) -> None:
         """Takes it away, unless it was kept."""
         with contextlib.suppress(OSError):

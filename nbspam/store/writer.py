@@ -182,15 +182,16 @@ def _without_journal(path: str) -> Iterator[None]:
             if os.path.exists(path):
                 stack.enter_context(contextlib.closing(locked(path, BUSY_SECONDS)))
             else:
-                _remove_journal(path)
+                remove_journal(path)
         except sqlite3.Error as error:
             if isinstance(store_error(path, error), TryAgainError):
                 raise
-            _remove_journal(path)  # damaged, foreign, or not to be written to: it is replaced all the same
+            remove_journal(path)  # damaged, foreign, or not to be written to: it is replaced all the same
         yield
 
 
-def _remove_journal(path: str) -> None:
+def remove_journal(path: str) -> None:
+    """Takes away what a killed writer of a model left that is no longer there, or not to be kept."""
     with contextlib.suppress(OSError):
         os.unlink(journal_of(path))
 

@@ -1,0 +1,59 @@
+"""A copy of a model under another name.
+
+Hides that both may be in use: the copy is of one state of the model, whoever writes to it meanwhile, and a
+model that comes to the place of the copy first stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+
+from nbspam.errors import CannotCreateError
+from nbspam.store.reader import open_model, store_error
+from nbspam.store.writer import remove_journal
+from nbspam.whole_file import NewFile
+
+
+def copy_model(source: str, path: str) -> bool:
+    """Makes the copy, whole or not at all; False if a model was at `path` before."""
+    model = open_model(source)
+    try:
+        os.makedirs(os.path.dirname(os.path.realpath(path)), exist_ok=True)
+        with contextlib.closing(model.connection) as connection, _one_at_a_time(path):
+            if os.path.exists(path):
+                return False
+            connection.told = None  # type: ignore[attr-defined]
+            return _copied(connection, path)
+    except sqlite3.Error as error:
+        raise store_error(path if "full" in str(error) else source, error) from None
+    except OSError as error:
+        why = f"cannot be made a copy of {source}: {error.strerror}"
+        raise CannotCreateError(path, why, "choose another place: --model PATH", "model-create") from None
+
+
+@contextlib.contextmanager
+def _one_at_a_time(path: str) -> Iterator[None]:
+    """Of the programs that would copy to this folder.
+
+    Another's copy may have been begun to be written to: its journal is none that a killed program left.
+    """
+    folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _copied(connection: sqlite3.Connection, path: str) -> bool:
+    new = NewFile(path)
+    try:
+        connection.execute("VACUUM INTO ?", (new.path,))
+        remove_journal(os.path.realpath(path))  # of a model that was taken away: SQLite would play it back
+        return new.keep_if_first()
+    finally:
+        new.discard()
