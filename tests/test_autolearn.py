@@ -380,3 +380,17 @@ def test_replay_says_how_much_was_learned_so(trained: Path) -> None:
     index.write_text("\n".join(lines) + "\n")
     shown = run("eval", "--replay", "--autolearn", "--feedback", f"first:{2 * MIN_LABELLED}", index)
     assert f"learned {2 * MIN_LABELLED} and on its own word 10, 0 wrongly" in shown
+
+
+def test_its_own_word_is_learned_by_a_copy_of_the_shared_model(
+    model: Path, copy: Path, tmp_path: Path
+) -> None:
+    own, before = tmp_path / "own", model.read_bytes()
+    folder = tmp_path / "new"
+    folder.mkdir()
+    for number, data in enumerate(messages(SPAM, 3, first=ENOUGH)):
+        (folder / str(number)).write_bytes(data)
+    said = run("classify", "--autolearn", "-m", own, "--start", model, folder)
+    assert said == run("classify", "--autolearn", "-m", copy, folder)
+    assert model.read_bytes() == before
+    assert counts(own) == counts(copy)

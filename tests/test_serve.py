@@ -28,6 +28,7 @@ from nbspam.errors import CannotCreateError, TryAgainError, UsageError
 from nbspam.serve.filter import Filter
 from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
+from nbspam.serve.users import Models
 from nbspam.serve.worker import LINGER_SECONDS
 from nbspam.store import reader as store_reader
 from nbspam.workflow.learning import MIN_LABELLED
@@ -507,7 +508,7 @@ def test_a_model_that_is_busy_is_a_passing_trouble(model: Path, monkeypatch: pyt
     import sqlite3
 
     monkeypatch.setattr(store_reader, "BUSY_SECONDS", 0.1)
-    judge = Filter(str(model))
+    judge = Filter(Models(str(model)))
     writer = sqlite3.connect(model, isolation_level=None)
     writer.execute("BEGIN EXCLUSIVE")
     with pytest.raises(TryAgainError, match="another program is writing the model"):

@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.cli.options import SETTINGS
-from nbspam.cli.texts import default_model, error_text, verdict_line
+from nbspam.cli.texts import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
@@ -38,7 +38,7 @@ def classify(options: Options, paths: list[str]) -> int:
     messages = ReadableMessages(options, paths)
     for number, (name, data) in enumerate(messages):
         if number:  # before the first the model has just been opened
-            classifier = classifier.current()
+            classifier = _current(classifier, options)
         judge = classifier.judge_now if number else classifier.judge
         verdict = judge(classifier.counted(data), name)
         _write(_form(classifier, verdict, options))
@@ -48,14 +48,35 @@ def classify(options: Options, paths: list[str]) -> int:
 
 def _open(options: Options) -> Classifier:
     change = {name: options[name] for name in SETTINGS if name in options}
-    classifier = open_classifier(
-        options.get("model") or default_model(os.environ), change, options.get("loss", "")
-    )
+    own, start = _places(options)
+    classifier = open_classifier(_judging(own, start), change, options.get("loss", ""))
     if "autolearn" in options:
         from nbspam.workflow.autolearning import check_autolearn
 
         check_autolearn(classifier, change)
     return classifier
+
+
+def _places(options: Options) -> tuple[str, str]:
+    """The model, and the one that it begins with or empty."""
+    start = options["start"] if "start" in options else default_start(os.environ)
+    return options.get("model") or default_model(os.environ), start
+
+
+def _judging(own: str, start: str) -> str:
+    if not start:
+        return own
+    from nbspam.workflow.start import judging  # most models have none
+
+    return judging(own, start)
+
+
+def _current(classifier: Classifier, options: Options) -> Classifier:
+    """The classifier of the model as it is now, which may have begun meanwhile."""
+    if _judging(*_places(options)) == classifier.model.path:
+        return classifier.current()
+    classifier.model.close()
+    return _open(options)
 
 
 def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Options) -> None:
@@ -66,7 +87,7 @@ def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Optio
 
     sys.stdout.buffer.flush()
     try:
-        learn = lesson(classifier, verdict, data)
+        learn = lesson(classifier, verdict, data, _places(options)[0])
         if learn:
             learn()
     except NbspamError as error:

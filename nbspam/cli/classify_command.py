@@ -14,7 +14,14 @@ from nbspam.cli.classify import classify
 from nbspam.cli.options import CLASSIFY
 
 # What people see for a value; all others are shown by their type.
-METAVARS = {"model": "MODEL", "files_from": "LIST", "loss": "COSTS|FILE", "alpha": "X", "event_model": "NAME"}
+METAVARS = {
+    "model": "MODEL",
+    "start": "MODEL",
+    "files_from": "LIST",
+    "loss": "COSTS|FILE",
+    "alpha": "X",
+    "event_model": "NAME",
+}
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,6 +17,7 @@ from nbspam.cli.shared import (
     labelled_source,
     model_option,
     source_options,
+    start_option,
 )
 from nbspam.cli.texts import model_in_home, model_places
 from nbspam.sources import Source
@@ -24,15 +25,17 @@ from nbspam.workflow.doctor import examine, is_sound, label_findings
 from nbspam.workflow.finding import Finding
 from nbspam.workflow.labels_in_doubt import Checked, asked_for, check_labels
 from nbspam.workflow.model_place import user
+from nbspam.workflow.start import judging
 
 
 @click.command("doctor")
 @source_options
 @model_option
+@start_option
 @jobs_option
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
-def doctor_command(model: str, as_json: bool, quiet: bool, **given: Any) -> int:
+def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Say what is wrong with a model, and with the labels of the mail in SOURCE.
 
     Without SOURCE: which model is used and why, whose it is, who may write to it, whether it is sound, has
@@ -57,11 +60,12 @@ def doctor_command(model: str, as_json: bool, quiet: bool, **given: Any) -> int:
     has_mail = any(given[name] for name in ("source", "ham", "spam", "classes"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
     why, others = _why(model), _other_places()
-    findings = examine(model, why, others, os.path.expanduser("~"), has_mail)
+    findings = examine(model, why, others, os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None
     notes: list[str] = []
     if source:
-        checked, notes = _check_mail(source, model if is_sound(findings) else None, given | {"quiet": quiet})
+        judge = judging(model, start) if is_sound(findings) else None
+        checked, notes = _check_mail(source, judge, given | {"quiet": quiet})
         findings = [*findings, *label_findings(checked)]
     _show(model, findings, checked, [] if quiet else notes, as_json, quiet)
     return _status(findings)

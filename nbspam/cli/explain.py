@@ -11,16 +11,18 @@ import click
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
-from nbspam.cli.shared import json_option, model_option
+from nbspam.cli.shared import json_option, model_option, start_option
 from nbspam.settings import EVENT_MODELS
 from nbspam.store.reader import OneState
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.explaining import Explanation, explain
+from nbspam.workflow.start import judging
 
 
 @click.command("explain")
 @click.argument("files", nargs=-1, metavar="[FILE|-]...")
 @model_option
+@start_option
 @click.option(
     "--top",
     type=click.IntRange(0),
@@ -39,7 +41,7 @@ from nbspam.workflow.explaining import Explanation, explain
 )
 @json_option
 def explain_command(
-    files: tuple[str, ...], model: str, top: int, loss: str, as_json: bool, **given: Any
+    files: tuple[str, ...], model: str, start: str, top: int, loss: str, as_json: bool, **given: Any
 ) -> int:
     """Say why a message got its verdict.
 
@@ -59,7 +61,7 @@ def explain_command(
     change = {
         name: "1" if value is True else value for name, value in given.items() if name in SETTINGS and value
     }
-    classifier = open_classifier(model, change, loss)
+    classifier = open_classifier(judging(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         classifier = classifier.current()

@@ -11,11 +11,12 @@ import click
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import write_text
-from nbspam.cli.shared import model_option, quiet_option
+from nbspam.cli.shared import model_option, quiet_option, start_option
 from nbspam.cli.texts import plain
 from nbspam.labels import checked_name
 from nbspam.store.locking import LONGEST_PAUSE
 from nbspam.workflow.learning import check_class, learn_all, unlearn_all
+from nbspam.workflow.start import begin, judging
 
 # One transaction: half a second, and most of what the disk does for one message serves them all.
 BATCH_MESSAGES = 32
@@ -34,8 +35,11 @@ files_option = click.option(
 @files_argument
 @files_option
 @model_option
+@start_option
 @quiet_option
-def learn_command(class_name: str, files: tuple[str, ...], model: str, quiet: bool, **given: Any) -> int:
+def learn_command(
+    class_name: str, files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any
+) -> int:
     """Count messages as CLASS: the correction of a verdict, or new mail for an old model.
 
     FILE is a message, a folder or a mailbox; without one, the message on stdin.  Many messages are counted
@@ -51,16 +55,22 @@ def learn_command(class_name: str, files: tuple[str, ...], model: str, quiet: bo
     66 no such message or no model; 74 I/O; 75 try again later.
     """
     label = checked_name(class_name, "CLASS")
-    check_class(model, label)
-    return _each(files, given["files_from"], quiet, lambda batch: learn_all(model, label, batch))
+    check_class(judging(model, start), label)
+
+    def learned(batch: list[bytes]) -> list[str]:
+        _begin(model, start, quiet)
+        return learn_all(model, label, batch)
+
+    return _each(files, given["files_from"], quiet, learned)
 
 
 @click.command("unlearn")
 @files_argument
 @files_option
 @model_option
+@start_option
 @quiet_option
-def unlearn_command(files: tuple[str, ...], model: str, quiet: bool, **given: Any) -> int:
+def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any) -> int:
     """Take messages out of a model again, whichever class they were counted in.
 
     The counts are then what they were before, to the last one.  A line a message on stdout: `forgotten` or
@@ -73,8 +83,18 @@ def unlearn_command(files: tuple[str, ...], model: str, quiet: bool, **given: An
     Exit status: 0 done, also where a message was never learned: the model is as asked for either way;
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
-    check_class(model)
-    return _each(files, given["files_from"], quiet, lambda batch: unlearn_all(model, batch))
+    check_class(judging(model, start))
+
+    def forgotten(batch: list[bytes]) -> list[str]:
+        _begin(model, start, quiet)
+        return unlearn_all(model, batch)
+
+    return _each(files, given["files_from"], quiet, forgotten)
+
+
+def _begin(model: str, start: str, quiet: bool) -> None:
+    if begin(model, start) and not quiet:
+        sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
 
 
 def _each(

@@ -6,6 +6,7 @@ Hides nothing; it is data.  Imports nothing, because it stands on the lane.
 # (name, flags, takes a value, help)
 CLASSIFY = (
     ("model", ("-m", "--model"), True, "The model file.  [default: as nbspam train]"),
+    ("start", ("--start",), True, "While there is no model: judge by this one.  [default: ($NBSPAM_START)]"),
     ("files_from", ("--files-from",), True, "Read paths of messages from a file, one a line (- is stdin)."),
     ("passthrough", ("-p", "--passthrough"), False, "Write the message with an X-Nbspam header inserted."),
     ("spam_flag", ("--spam-flag",), False, "With -p, insert X-Spam-Flag and X-Spam-Status too."),

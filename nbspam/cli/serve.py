@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.shared import jobs_option, model_option, quiet_option
+from nbspam.cli.shared import jobs_option, model_option, quiet_option, start_option
 from nbspam.cli.texts import plain
 from nbspam.errors import UsageError
 from nbspam.serve.listening import DEFAULT_ADDRESS, Listening, inherited, on_address, on_path
@@ -46,6 +46,7 @@ class Seconds(click.FloatRange):
 
 @click.command("serve")
 @model_option
+@start_option
 @click.option("--socket", "path", metavar="PATH", help="Listen on a unix socket (spamc -U PATH).")
 @click.option(
     "--socket-mode",
@@ -80,7 +81,14 @@ class Seconds(click.FloatRange):
 )
 @quiet_option
 def serve_command(
-    model: str, path: str | None, mode: int, listen: str | None, jobs: int, quiet: bool, **given: Any
+    model: str,
+    start: str,
+    path: str | None,
+    mode: int,
+    listen: str | None,
+    jobs: int,
+    quiet: bool,
+    **given: Any,
 ) -> int:
     """Answer mail servers by the SPAMD protocol, as SpamAssassin's spamd does.
 
@@ -89,6 +97,9 @@ def serve_command(
     of classify -p.  The model is followed when it learns or is replaced, and serves on when it is taken away;
     while it is busy or damaged, clients are asked to try again.  A line a message on stderr.  SIGTERM ends
     the server when what is begun is answered.
+
+    With %u in MODEL each user has a model of his own (spamc -u NAME), which begins as a copy of --start with
+    the first message that it learns; until then that one judges.
 
     \b
     Example:
@@ -100,8 +111,10 @@ def serve_command(
     """
     from nbspam.serve.daemon import Daemon  # asyncio is for those who serve
     from nbspam.serve.filter import Filter
+    from nbspam.serve.users import Models
 
-    judge = Filter(model, given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"])
+    ways = (given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"])
+    judge = Filter(Models(model, start), *ways)
     judge.check()
     listening = _listening(path, mode, listen)
     for name in listening.open_to_others():

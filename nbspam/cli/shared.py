@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from nbspam.cli.texts import default_model
+from nbspam.cli.texts import default_model, default_start
 from nbspam.engine.executor import MAX_JOBS, default_jobs
 from nbspam.errors import UsageError
 from nbspam.labels import checked_name
@@ -44,6 +44,17 @@ def model_option(command: Decorated) -> Decorated:
         default=lambda: default_model(os.environ),
         show_default="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
         help="The model file.",
+    )(command)
+
+
+def start_option(command: Decorated) -> Decorated:
+    """--start, the default in place."""
+    return click.option(
+        "--start",
+        metavar="MODEL",
+        default=lambda: default_start(os.environ),
+        show_default="$NBSPAM_START",
+        help="Where there is no model yet: judge by this one, and begin to learn with a copy of it.",
     )(command)
 
 

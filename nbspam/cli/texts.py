@@ -47,6 +47,11 @@ def default_model(environment: dict[str, str] | os._Environ[str]) -> str:
     return model_places(environment)[0][1]
 
 
+def default_start(environment: dict[str, str] | os._Environ[str]) -> str:
+    """$NBSPAM_START, or empty: no model to begin with."""
+    return environment.get("NBSPAM_START", "")
+
+
 def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[str, str]]:
     """(why, path) of the places where a model may be; the first is the one."""
     places = [("the default place", model_in_home(os.path.expanduser("~")))]

@@ -19,6 +19,7 @@ from nbspam.cli.shared import (
     scoring_settings,
     shows_progress,
     source_options,
+    start_option,
 )
 from nbspam.errors import UsageError
 from nbspam.scoring.priors import log_priors, parse_prior
@@ -87,14 +88,15 @@ KEPT_BY_UPDATE = (
     is_flag=True,
     help="Add the mail to the model that is there; what it has counted, counts again.",
 )
+@start_option
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
 @quiet_option
-def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
+def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail, in and out of core, on all cores.
 
     SOURCE is a folder with class-named subfolders (ham/ spam/, or any names), a Maildir++ tree (.Junk and
     .Spam are spam), or an index file of lines LABEL PATH.  The model is written whole or not at all; one that
-    exists is not overwritten unless --update or --replace says so.
+    exists is not overwritten unless --update or --replace says so.  --start is for --update.
 
     \b
     Example:
@@ -107,8 +109,9 @@ def train_command(model: str, adds: bool, replace: bool, quiet: bool, **given: A
     if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
     if adds:
-        _update(model, quiet, given)
+        _update(model, start, quiet, given)
     else:
+        _check_no_start()
         check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, quiet, given)
 
@@ -168,9 +171,17 @@ def _train_by_regime(
         return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)
 
 
-def _update(model: str, quiet: bool, given: dict[str, Any]) -> None:
-    """Adds the mail to the model that is there; how it scores stays as it is."""
+def _check_no_start() -> None:
+    """A start of the environment is for other commands, one of the command line was meant."""
+    if click.get_current_context().get_parameter_source("start") == click.core.ParameterSource.COMMANDLINE:
+        remedy = "add --update; or weigh it as --prior-model"
+        raise UsageError("--start", "a new model begins with nothing", remedy, "train-start")
+
+
+def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
+    """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
     from nbspam.workflow.learning import check_class
+    from nbspam.workflow.start import begin, judging
     from nbspam.workflow.updating import update
 
     context = click.get_current_context()
@@ -186,8 +197,9 @@ def _update(model: str, quiet: bool, given: dict[str, Any]) -> None:
         raise UsageError(
             f"--update --regime {given['regime']}", "a regime chooses from nothing", remedy, "regime"
         )
-    check_class(model)
+    check_class(judging(model, start))
     source = labelled_source(given, allow_one_class=True)
+    begin(model, start)
     shown = shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
         added = update(source.items(), source.classes, model, given["jobs"], progress.advance)

@@ -1,8 +1,8 @@
 """What requests ask of a model: judge a message, learn it, forget it.
 
 Hides how a model that others change, replace, damage or take away is met: each message is judged by the
-model as it is then, and whatever is wrong with it is a passing trouble to the client.  A Filter belongs to
-one thread, as the connection to its model does.
+model as it is then, and whatever is wrong with it is a passing trouble to the client.  Of users' models the
+latest ones asked for stay open.  A Filter belongs to one thread, as the connections to its models do.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.labels import SPAM, checked_name
 from nbspam.serve.answer import Score, answer, header_as_spamc, report, symbols, told
 from nbspam.serve.request import Request
+from nbspam.serve.users import Models
 from nbspam.workflow.autolearning import check_autolearn, lesson
 from nbspam.workflow.classifying import CLUES, Classifier, Verdict, open_classifier, top_clues
 from nbspam.workflow.counting import piped_message
 from nbspam.workflow.explaining import loudest_clues
-from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, learn, unlearn
+from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.workflow.passthrough import marked
+from nbspam.workflow.start import begin
+
+MAX_OPEN = 32  # models: each has a descriptor and a megabyte or two of pages
 
 
 class Unavailable(NbspamError):
@@ -40,7 +44,7 @@ class Answered(NamedTuple):
 
 
 class Filter:
-    """A model and how its verdicts are given.
+    """Models and how their verdicts are given.
 
     loss      : as `--loss` spells it; empty for the loss in the model, or 0-1
     spam_flag : whether PROCESS and HEADERS insert X-Spam-Flag and X-Spam-Status, too
@@ -49,63 +53,80 @@ class Filter:
 
     def __init__(
         self,
-        path: str,
+        models: Models,
         loss: str = "",
         spam_flag: bool = False,
         allow_tell: bool = False,
         autolearn: bool = False,
     ) -> None:
-        self.path = path
+        self._models = models
         self._loss = loss
         self._spam_flag = spam_flag
         self._allow_tell = allow_tell
         self._autolearn = autolearn
-        self._classifier: Classifier | None = None
+        self._open: dict[str, Classifier] = {}  # by path, the latest one asked for at the end
 
     def check(self) -> None:
-        """Raises what is wrong with the model."""
-        classifier = self._current()
+        """Raises what is wrong with the model, or with the one that users' models begin with."""
+        classifier = self._current(self._models.judging(""))
         if self._autolearn:
             check_autolearn(classifier)
         self.forget()
 
     def forget(self) -> None:
-        """Closes the model; the next message opens it anew."""
-        if self._classifier is not None:
-            self._classifier.model.close()
-            self._classifier = None
+        """Closes all models; the next message opens its own anew."""
+        for classifier in self._open.values():
+            classifier.model.close()
+        self._open.clear()
 
-    def _current(self) -> Classifier:
-        old = self._classifier
-        self._classifier = old.current() if old else open_classifier(self.path, loss=self._loss)
-        classes = self._classifier.model.classes
+    def _current(self, path: str) -> Classifier:
+        old = self._open.get(path)
+        classifier = old.current() if old else open_classifier(path, loss=self._loss)
+        self._open.pop(path, None)
+        self._open[path] = classifier
+        while len(self._open) > MAX_OPEN:
+            self._close(next(iter(self._open)))
+        classes = classifier.model.classes
         if SPAM not in classes:
             raise UsageError(
-                self.path,
+                path,
                 f"its classes are {', '.join(classes)}, and clients ask whether a mail is spam",
                 "serve a model that has the class spam",
                 "serve-classes",
             )
-        return self._classifier
+        return classifier
+
+    def _close(self, path: str) -> None:
+        classifier = self._open.pop(path, None)
+        if classifier:
+            classifier.model.close()
 
     def judged(self, request: Request) -> Answered:
         """The answer to a request that wants a verdict; TryAgainError where the model gives none."""
+        path = self._models.judging(request.user)
         try:
-            classifier = self._current()
+            classifier = self._current(path)
             message = piped_message(request.message)
             counted = classifier.counted(message)
             verdict = classifier.judge_now(counted, "-")
             score = Score(verdict, classifier.loss)
             content = self._content(request, classifier, verdict, score)
         except NbspamError as error:
-            self.forget()
+            self._close(path)
             raise _passing(error) from error
         except Exception:
-            self.forget()
+            self._close(path)
             raise
-        learned = lesson(classifier, verdict, message) if self._autolearn else None
+        learned = self._lesson(request, classifier, verdict, message) if self._autolearn else None
         later = (lambda: Answered(b"", learned())) if learned else None
         return Answered(answer(request, score, content), f"{verdict.label} {score}", later)
+
+    def _lesson(
+        self, request: Request, classifier: Classifier, verdict: Verdict, message: bytes
+    ) -> Callable[[], str] | None:
+        """What teaches the user's model its own verdict; who can have none teaches nobody's."""
+        path = self._models.learning(request.user)
+        return lesson(classifier, verdict, message, path) if path else None
 
     def _content(self, request: Request, classifier: Classifier, verdict: Verdict, score: Score) -> bytes:
         """What comes behind the header of the answer."""
@@ -136,9 +157,14 @@ class Filter:
 
     def _change(self, request: Request, label: str) -> str:
         message = piped_message(request.message)
-        if request.set_local:
-            return learn(self.path, label, message)
-        return unlearn(self.path, message) if request.remove_local else "nothing asked"
+        if not (request.set_local or request.remove_local):
+            return "nothing asked"
+        path = self._models.learning(request.user)
+        if not path:
+            raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
+        check_class(self._models.judging(request.user), label)
+        begin(path, self._models.start)
+        return learn(path, label, message) if request.set_local else unlearn(path, message)
 
 
 def _passing(error: NbspamError) -> TryAgainError:

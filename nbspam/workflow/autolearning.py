@@ -39,15 +39,21 @@ def check_calibrated(settings: Settings) -> None:
         raise UsageError("--autolearn", why, remedy, "autolearn-uncalibrated")
 
 
-def lesson(classifier: Classifier, verdict: Verdict, data: bytes) -> Callable[[], str] | None:
+def lesson(classifier: Classifier, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:
     """What counts a message as what it most likely is; None where that is not likely enough.
 
     data : the message that the verdict is on
+    path : the model that learns it; where none is there yet, it begins as a copy of the one that judged
     """
     number = learnable(verdict.probabilities)
     if number == UNDECIDED or len(data) > MAX_READ_BYTES:
         return None
-    from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
+    return lambda: _learned(path, classifier.model.path, classifier.model.classes[number], data)
 
-    path, label = classifier.model.path, classifier.model.classes[number]
-    return lambda: learn_own(path, label, data)
+
+def _learned(path: str, start: str, label: str, data: bytes) -> str:
+    from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
+    from nbspam.workflow.start import begin
+
+    begin(path, start)
+    return learn_own(path, label, data)

@@ -17,24 +17,28 @@ from nbspam.workflow.model_health import SOUND, health
 from nbspam.workflow.model_place import missing, others, place
 
 
-def examine(path: str, why: str, places: Iterable[str], home: str, has_mail: bool = False) -> list[Finding]:
+def examine(
+    path: str, why: str, places: Iterable[str], home: str, has_mail: bool = False, start: str = ""
+) -> list[Finding]:
     """The findings in the order in which they are to be read.
 
     why      : how this model came to be the one, such as `named by --model`
     places   : where else a model may be
     home     : the folder of the files that deliver mail
     has_mail : labelled mail was named, so that a model that is missing is no fault
+    start    : what the model begins with where it is missing, or empty
     """
-    found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail)]
+    found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
     return [*found, *others(path, places), *delivery(home, path)]
 
 
-def _model(path: str, has_mail: bool) -> Iterator[Finding]:
+def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     try:
         check_file(path)
     except NoInputError as error:
         if error.slug == "model-missing":
-            yield from missing(path, has_mail)
+            yield from missing(path, has_mail, start)
+            yield from _health(start) if start else ()
         else:
             yield wrong("file", error)
             yield from place(path) if os.path.isfile(path) else ()
@@ -44,6 +48,10 @@ def _model(path: str, has_mail: bool) -> Iterator[Finding]:
         yield wrong("file", error)
         return
     yield from place(path)
+    yield from _health(path)
+
+
+def _health(path: str) -> Iterator[Finding]:
     try:
         yield from health(path)
     except NbspamError as error:

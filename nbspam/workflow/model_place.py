@@ -20,9 +20,15 @@ from nbspam.workflow.finding import Finding, note, wrong
 EVERYONE_WRITES = 0o002
 
 
-def missing(path: str, has_mail: bool) -> Iterator[Finding]:
-    """Of a model that is not there.  has_mail : labelled mail was named; its check needs no model."""
-    if os.path.islink(path):
+def missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+    """Of a model that is not there.
+
+    has_mail : labelled mail was named; its check needs no model
+    start    : what it is to begin with, or empty
+    """
+    if start:
+        yield Finding("file", f"none yet: {start} judges, and learn begins with a copy of it")
+    elif os.path.islink(path):
         why = f"a link to {os.path.realpath(path)}, where nothing is"
         error = NoInputError(path, why, "mend the link, or train there: nbspam train SOURCE", "model-missing")
         yield wrong("file", error)

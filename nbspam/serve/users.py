@@ -1,0 +1,41 @@
+"""Whose model a request is about.
+
+Hides what a user may be called.  The name comes from the client and becomes a part of a path, so what could
+lead elsewhere, or would be hidden, is no name: such mail is judged by the model that all begin with.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbspam.errors import UsageError
+from nbspam.workflow.start import judging
+
+USER = "%u"  # in the path of a model: the name of the user
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # also an address of mail
+
+
+class Models:
+    """Where the models of all users lie.
+
+    path  : of the model, USER in it if each user has one
+    start : what a model begins with, or empty
+    """
+
+    def __init__(self, path: str, start: str = "") -> None:
+        if USER in path and not start:
+            remedy = "name the model that judges for who has none of his own: --start MODEL"
+            raise UsageError(path, "each user has a model, and none at first", remedy, "serve-start")
+        self.path = path
+        self.start = start
+
+    def judging(self, user: str) -> str:
+        """The model that judges the mail of a user."""
+        own = self.learning(user)
+        return judging(own, self.start) if own else self.start
+
+    def learning(self, user: str) -> str:
+        """The model that learns from a user; empty where the name is none."""
+        if USER not in self.path:
+            return self.path
+        return self.path.replace(USER, user) if _NAME.fullmatch(user) else ""
