@@ -313,3 +313,12 @@ def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
     model = ["-m", str(tmp_path / "m")] if command[0] == "train" else []
     status, _, complaint = run_here(*command, str(folder), "--views", "header", *model)
     assert status == 0, complaint
+
+
+def test_shares_that_are_less_than_one_ham_are_told_as_what_they_are(tmp_path: Path) -> None:
+    """Of 8 ham a thousandth, five and ten thousandths are none: one threshold, so one row."""
+    few = make_corpus(tmp_path / "mail", {"ham": 8, "spam": 8})
+    status, text, _ = run_here("eval", str(few), "--folds", "2")
+    assert status == 0
+    assert text.count("missed with no ham lost") == 1
+    assert "% ham lost" not in text.replace("ham lost %", "")

@@ -19,6 +19,7 @@ from rich.table import Table
 from nbspam.cli.texts import plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.comparison import Comparison, Difference
+from nbspam.evaluation.metrics import loses_none
 from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
@@ -145,10 +146,19 @@ def _figures(found: Summary) -> Table:
             name, "", "", f"{found[key]:.{digits}f}{unit}", _interval(found[f"{key}_interval"], digits)
         )
         if key == "one_minus_roca_percent" and found["sm_percent_at_hm"]:
-            for level, value in found["sm_percent_at_hm"].items():
-                interval = _interval(found["sm_percent_at_hm_interval"][level], 2)
-                table.add_row(f"missed at {level} % ham lost", "", "", f"{value:.2f} %", interval)
+            _missed_at(table, found)
     return table
+
+
+def _missed_at(table: Table, found: Summary) -> None:
+    """Levels that are all less than one ham are one row: their threshold is the same, and loses none."""
+    names = {
+        "with no ham lost" if loses_none(found["ham"], level) else f"at {level} % ham lost": level
+        for level in found["sm_percent_at_hm"]
+    }
+    for name, level in names.items():
+        interval = _interval(found["sm_percent_at_hm_interval"][level], 2)
+        table.add_row(f"missed {name}", "", "", f"{found['sm_percent_at_hm'][level]:.2f} %", interval)
 
 
 def _rate(table: Table, found: Summary, name: str, key: str, whole: int, style: str) -> None:

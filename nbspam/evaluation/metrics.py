@@ -266,6 +266,11 @@ def rankings(columns: Columns) -> list[Ranking]:
     return [task for task in tasks if task.is_defined]
 
 
+def loses_none(ham: int, level: str) -> bool:
+    """Whether a share of HAM_LOST_PERMILLE is less than one ham, so that its threshold loses none at all."""
+    return ham * HAM_LOST_PERMILLE[level] < 1000
+
+
 def one_against_rest(columns: Columns) -> list[Ranking]:
     """One ranking a class, by its log-odds against all others."""
     odds = log_odds_of(columns.probabilities)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nbspam.evaluation.metrics import HAM_LOST_PERMILLE
+from nbspam.evaluation.metrics import loses_none
 from nbspam.labels import HAM_AND_SPAM
 
 Summary = dict[str, Any]
@@ -75,19 +75,15 @@ def figures(found: Summary) -> list[Figure]:
 
 
 def _at_hm(found: Summary, level: str) -> Figure:
-    key = "sm_percent_at_hm"
+    key, ham = "sm_percent_at_hm", found["ham"]
+    none_of = f": none of {ham:,}" if loses_none(ham, level) else ""
     return Figure(
         f"sm% at hm {level} %",
         _number(found[key][level], 2, " %"),
         _interval(found[f"{key}_interval"][level], 2),
         _INTERVAL_METHODS[found["interval_methods"][key][level]],
-        f"spam missed when the threshold loses at most {level} % of ham{_none_of(found['ham'], level)}",
+        f"spam missed when the threshold loses at most {level} % of ham{none_of}",
     )
-
-
-def _none_of(ham: int, level: str) -> str:
-    """Of so few messages that share is less than one, and the threshold is a stricter one."""
-    return "" if ham * HAM_LOST_PERMILLE[level] >= 1000 else f": none of {ham:,}"
 
 
 def _number(value: float, digits: int, unit: str = "") -> str:
