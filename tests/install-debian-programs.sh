@@ -2,18 +2,28 @@
 # Installs the mail programs that the tests run for real.  Without root, or on a system without
 # apt-get, it does nothing and those tests skip and say why.
 set -u
-programs="procmail maildrop bogofilter chromium spamc"
 missing=""
-for program in $programs; do
+for program in procmail maildrop bogofilter chromium spamc; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
+# These bring no command of their own.
+[ -e /usr/lib/dovecot/imap ] || missing="$missing dovecot-imapd"
+[ -e /usr/lib/dovecot/modules/lib95_imap_sieve_plugin.so ] || missing="$missing dovecot-sieve"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     echo "not installed, their tests will skip:$missing"
     exit 0
+fi
+# Dovecot is a server: it must not run because tests need its files, neither now nor when the machine starts.
+server_before=$(command -v dovecot)
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
 fi
 apt-get update -qq || true
 for program in $missing; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$program" >/dev/null 2>&1 ||
         echo "cannot be installed, its tests will skip: $program"
 done
+[ -n "$server_before" ] || systemctl disable --quiet dovecot.service dovecot.socket >/dev/null 2>&1 || true

@@ -1,0 +1,260 @@
+"""Debian's Dovecot learns from moves between folders by the recipe of the README, as it stands there.
+
+Its IMAP server speaks over a pipe, to a user who is logged in already: no port, and no process that stays.
+"""
+
+from __future__ import annotations
+
+import imaplib
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_procmail import README, recipe
+from test_serve import Server
+from tiny_mail import counts, mail, write_folders
+
+DOVECOT = Path("/usr/lib/dovecot")
+NEEDED = [DOVECOT / "imap", DOVECOT / "modules/sieve/lib90_sieve_imapsieve_plugin.so"]
+PLACE = "/etc/dovecot/nbspam"
+SETTINGS = """
+base_dir = {home}/run
+mail_location = maildir:~/Maildir
+stats_writer_socket_path =
+log_path = /dev/stderr
+postmaster_address = postmaster@example.org
+namespace inbox {{
+  inbox = yes
+  separator = /
+}}
+protocol lda {{
+  mail_plugins = $mail_plugins sieve
+}}
+"""
+
+
+def as_user() -> list[str]:
+    """Dovecot refuses to work for root: nobody it is then, who may enter the folders of the tests."""
+    if os.geteuid() != 0:
+        return []
+    user = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+    rights = ["--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    return ["setpriv", *user, *rights]
+
+
+def what_is_missing() -> str:
+    """'' where Dovecot can be run."""
+    if not shutil.which("dovecot") or not all(path.exists() for path in NEEDED):
+        return "dovecot-imapd and dovecot-sieve are not installed: as root, make debian"
+    version = subprocess.run(["dovecot", "--version"], capture_output=True, text=True).stdout
+    if not version.startswith("2.3."):
+        return f"the recipe is for Dovecot 2.3, and this is {version}"
+    allowed = subprocess.run([*as_user(), "true"], capture_output=True).returncode == 0
+    return "" if allowed else "root may not become another user here"
+
+
+MISSING = what_is_missing()
+pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+
+
+class Account:
+    """A user with a home folder, a model, and Dovecot set up by the recipe."""
+
+    def __init__(self, home: Path, nbspam: Path) -> None:
+        self.home = home
+        self.place = home / "etc"
+        self.nbspam = nbspam
+        self.model = home / ".local/share/nbspam/model.nbspam"
+        self.log = home / "dovecot.log"
+        self.place.mkdir()
+
+    def set_up(self, script: str = "") -> None:
+        """The three blocks of the README; this user's folder stands in the place of Dovecot's."""
+        settings = (SETTINGS.format(home=self.home) + recipe("dovecot")).replace(PLACE, str(self.place))
+        (self.place / "dovecot.conf").write_text(settings)
+        (self.place / "learn.sieve").write_text(script or recipe("learn"))
+        commands = recipe("compile").replace(PLACE, str(self.place)).replace("doveadm reload\n", "")
+        assert commands.count("/usr/local/bin/nbspam") == commands.count("sievec ") == 1
+        commands = commands.replace("/usr/local/bin/nbspam", str(self.nbspam))
+        commands = commands.replace("sievec ", f"sievec -c {self.place}/dovecot.conf ")
+        subprocess.run(["sh", "-ec", commands], check=True)
+        assert (self.place / "learn.svbin").exists()
+        self.own()
+
+    def own(self) -> None:
+        """What root has made is the user's."""
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "nobody:nogroup", self.home], check=True)
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """A program of Dovecot as this user, with the surroundings that Dovecot gives it."""
+        environment = ["env", "-i", f"HOME={self.home}", "USER=jane"]
+        return [
+            *as_user(), *environment, f"{DOVECOT}/{program}", "-c", f"{self.place}/dovecot.conf", *arguments
+        ]  # fmt: skip
+
+    def session(self) -> imaplib.IMAP4:
+        return imaplib.IMAP4_stream(f"exec {shlex.join(self.command('imap'))} 2>>{self.log}")
+
+    def deliver(self, folder: str, message: bytes) -> None:
+        """As a mail server does."""
+        command = self.command("dovecot-lda", "-m", folder, "-o", "lda_mailbox_autocreate=yes")
+        subprocess.run(command, input=message, check=True, timeout=60)
+
+    def messages(self, folder: str) -> list[bytes]:
+        box = self.home / "Maildir" / ("" if folder == "INBOX" else f".{folder}")
+        return sorted(path.read_bytes() for part in ("cur", "new") for path in (box / part).iterdir())
+
+    def learned(self, label: str, message: bytes) -> str:
+        """What `nbspam learn` says of a message, without its name; it is as LABEL afterwards."""
+        command = [self.nbspam, "learn", "-q", "-m", self.model, label]
+        return subprocess.run(command, input=message, capture_output=True, check=True).stdout.decode()[:-3]
+
+
+FOLDERS = ("Junk", "Junk/old", "Work", "Trash", "Deleted Items", "Drafts", "Sent")
+
+
+@pytest.fixture
+def account(tmp_path: Path, installed: Path) -> Account:
+    account = Account(tmp_path, installed)
+    account.set_up()
+    return account
+
+
+@pytest.fixture
+def model(account: Account) -> Path:
+    """Small, so that few messages of it are counted; those of the tests are not among them."""
+    classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
+    folder = write_folders(account.home / "train", classes)
+    account.model.parent.mkdir(parents=True)
+    subprocess.run([account.nbspam, "train", "-q", folder, "-m", account.model], check=True)
+    account.own()
+    return account.model
+
+
+@pytest.fixture
+def imap(account: Account) -> Iterator[imaplib.IMAP4]:
+    session = account.session()
+    for folder in FOLDERS:
+        assert session.create(f'"{folder}"')[0] == "OK"
+    yield session
+    assert session.logout()[0] == "BYE"
+
+
+def move(imap: imaplib.IMAP4, source: str, target: str, which: str = "1", how: str = "MOVE") -> None:
+    """MOVE as new mail programs do, or COPY and removal as old ones do."""
+    assert imap.select(f'"{source}"')[0] == "OK"
+    assert imap.xatom(how, which, f'"{target}"')[0] == "OK"
+    if how == "COPY":
+        assert imap.store(which, "+FLAGS", r"\Deleted")[0] == "OK"
+        assert imap.expunge()[0] == "OK"
+
+
+def put(imap: imaplib.IMAP4, folder: str, message: bytes, flags: str = "") -> None:
+    assert imap.append(f'"{folder}"', flags, "", message)[0] == "OK"
+
+
+@pytest.mark.parametrize("how", ["MOVE", "COPY"])
+def test_into_junk_is_spam_and_out_of_it_is_ham(
+    account: Account, model: Path, imap: imaplib.IMAP4, how: str
+) -> None:
+    message = mail("an offer", "for you")
+    put(imap, "INBOX", message)
+    move(imap, "INBOX", "Junk", how=how)
+    assert account.learned("spam", message) == "already learned"
+    move(imap, "Junk", "Work", how=how)
+    assert account.learned("ham", message) == "already learned"
+    move(imap, "Work", "Junk/old", how=how)
+    assert account.learned("spam", message) == "already learned"
+    move(imap, "Junk/old", "INBOX", how=how)
+    assert account.learned("ham", message) == "already learned"
+    assert b"Error" not in account.log.read_bytes()
+
+
+def test_a_message_put_into_junk_by_the_mail_program_is_spam(
+    account: Account, model: Path, imap: imaplib.IMAP4
+) -> None:
+    message = mail("moved from another account")
+    put(imap, "Junk", message)
+    assert account.learned("spam", message) == "already learned"
+
+
+@pytest.mark.parametrize("target", ["Trash", "Deleted Items", "Drafts", "Sent"])
+def test_junk_that_is_thrown_away_is_not_ham(
+    account: Account, model: Path, imap: imaplib.IMAP4, target: str
+) -> None:
+    before = counts(model)
+    account.deliver("Junk", mail("spam that the filter found"))
+    move(imap, "Junk", target)
+    move(imap, target, "INBOX")
+    assert len(account.messages("INBOX")) == 1
+    assert counts(model) == before
+
+
+def test_delivery_and_moves_between_other_folders_teach_nothing(
+    account: Account, model: Path, imap: imaplib.IMAP4
+) -> None:
+    before = counts(model)
+    account.deliver("Junk", mail("spam that the filter found"))
+    account.deliver("INBOX", mail("any mail"))
+    for source, target in (("INBOX", "Work"), ("Work", "Trash"), ("Trash", "INBOX")):
+        move(imap, source, target)
+    for folder in ("INBOX", "Drafts", "Sent"):
+        put(imap, folder, mail("written here"))
+    assert counts(model) == before
+    assert len(account.messages("Junk")) == 1
+
+
+def test_flags_and_bytes_stay_as_they_were(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
+    put(imap, "INBOX", mail("read and answered"), r"(\Seen \Answered)")
+    (before,) = account.messages("INBOX")
+    move(imap, "INBOX", "Junk")
+    imap.select("Junk")
+    _, found = imap.fetch("1", "(FLAGS)")
+    assert b"\\Answered \\Seen" in found[0]
+    assert account.messages("Junk") == [before]
+
+
+def test_where_nbspam_fails_the_mail_is_moved_whole_and_the_log_says_why(
+    account: Account, imap: imaplib.IMAP4
+) -> None:
+    account.deliver("INBOX", mail("moved before there is a model"))
+    (before,) = account.messages("INBOX")
+    move(imap, "INBOX", "Junk")
+    assert (account.messages("INBOX"), account.messages("Junk")) == ([], [before])
+    move(imap, "Junk", "INBOX")
+    assert (account.messages("INBOX"), account.messages("Junk")) == ([before], [])
+    assert account.log.read_bytes().count(b"[model-missing]") == 2
+
+
+def test_many_messages_at_once_are_all_learned(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
+    messages = [mail(f"offer number {number}") for number in range(20)]
+    for message in messages:
+        put(imap, "INBOX", message)
+    move(imap, "INBOX", "Junk", "1:*")
+    assert [account.learned("spam", message) for message in messages] == 20 * ["already learned"]
+
+
+@pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)")
+def test_a_server_can_be_told_instead(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
+    server = Server(account.home, "--allow-tell", "--socket-mode", "666", model=model)
+    told = 'pipe :copy "spamc" ["-x", "-U", "/run/nbspam/socket", "-L", "spam"];'
+    assert told in README
+    script = recipe("learn").replace('pipe :copy "nbspam" ["learn", "-q", "spam"];', told)
+    script = script.replace('pipe :copy "nbspam" ["learn", "-q", "ham"];', told.replace('"spam"]', '"ham"]'))
+    assert script.count("spamc") == 2
+    script = script.replace("/run/nbspam/socket", str(server.path))
+    (account.place / "spamc").symlink_to(shutil.which("spamc") or "")
+    (account.place / "nbspam").unlink()
+    account.set_up(script)
+    message = mail("told to a server")
+    put(imap, "INBOX", message)
+    move(imap, "INBOX", "Junk")
+    assert account.learned("spam", message) == "already learned"
+    move(imap, "Junk", "INBOX")
+    assert account.learned("ham", message) == "already learned"
+    assert server.stop() == 0
