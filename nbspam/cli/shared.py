@@ -61,6 +61,12 @@ def start_option(command: Decorated) -> Decorated:
 def source_options(command: Decorated) -> Decorated:
     """SOURCE in all its forms."""
     for option in (
+        click.option(
+            "--skip-unread",
+            is_flag=True,
+            help="Leave out mail that nobody has opened, but for spam: what slipped through is no ham. "
+            "Known of Maildir, MH, mbox.",
+        ),
         click.option("--rules", metavar="FILE", help="Which folder of a Maildir++ tree is which class."),
         click.option(
             "--class", "classes", metavar="NAME=PATH", multiple=True, help="Mail of a class; repeatable."
@@ -192,6 +198,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         spam=list(given["spam"]),
         classes=classes,
         rules=given["rules"],
+        skip_unread=given["skip_unread"],
         allow_one_class=allow_one_class,
     )
 

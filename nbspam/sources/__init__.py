@@ -8,7 +8,8 @@ only nbspam.sources.item, does not pay for the rest.
     mbox        where messages begin and end    compressed .gz, .xz, .bz2 as chunks
     files       one file -> its messages        folders    one folder -> its files
     tree        folder names -> classes         index      lines of LABEL PATH
-    source      parts -> one stream             labelled, unlabelled   what the user named -> parts
+    source      parts -> one stream             unread     parts without what nobody has opened
+    labelled, unlabelled   what the user named -> parts
 """
 
 from __future__ import annotations

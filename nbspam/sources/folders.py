@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER, FILE, MESSAGE = 0, 1, 2  # FILE may be an mbox, MESSAGE is one message
 MAILDIR_PARTS = ("cur", "new", "tmp")
-TRASHED, DRAFT, DELETED = "trashed", "draft", "deleted"
+TRASHED, DRAFT, DELETED, UNREAD = "trashed", "draft", "deleted", "unread"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
 _INDEX_STARTS = (
@@ -153,19 +153,19 @@ def messages(names: list[str], notes: Notes) -> tuple[int, list[str]]:
     for name in names:
         if name.startswith((".", *_INDEX_STARTS)) or name.endswith(_INDEX_ENDS):
             continue
-        if name[0] == "," and _is_number(name[1:]):
+        if name[0] == "," and is_number(name[1:]):
             notes.leave_out(DELETED)
-        elif is_mh and not _is_number(name):
+        elif is_mh and not is_number(name):
             notes.leave_out(NO_MESSAGE)
         else:
             kept.append(name)
     return MESSAGE if is_mh else FILE, kept
 
 
-def _is_number(name: str) -> bool:
+def is_number(name: str) -> bool:
     return name.isascii() and name.isdigit()
 
 
 def _order(name: str) -> tuple[int, str]:
     """Sorting key: by name, but whole numbers (MH) before the rest and by size."""
-    return (len(name), name) if _is_number(name) else (1 << 30, name)
+    return (len(name), name) if is_number(name) else (1 << 30, name)
