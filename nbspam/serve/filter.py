@@ -23,7 +23,7 @@ from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, check_class, lea
 from nbspam.workflow.passthrough import marked
 from nbspam.workflow.start import begin
 
-MAX_OPEN = 32  # models: each has a descriptor and a megabyte or two of pages
+MAX_OPEN = 16  # models, of 3 MB each by then; to open one takes a millisecond or two
 
 
 class Unavailable(NbspamError):
