@@ -23,7 +23,7 @@ from nbspam.scoring.credibility import (
     trigamma,
     word_share_interval,
 )
-from nbspam.scoring.posterior import log_odds, log_posteriors
+from nbspam.scoring.posterior import log_odds, log_posteriors, rest_weights
 from nbspam.scoring.priors import log_priors, parse_prior
 
 INF = math.inf
@@ -64,6 +64,16 @@ def test_log_odds_are_the_logit_of_the_posterior(joint: list[float], positive: i
     rest = [value for k, value in enumerate(posteriors) if k != positive]
     expected = posteriors[positive] - float(special.logsumexp(rest))
     assert log_odds(joint, positive) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_other_classes_weigh_their_shares_of_what_is_left() -> None:
+    assert rest_weights([math.log(6), -1.0, math.log(2)], 1) == pytest.approx([0.75, 0.0, 0.25])
+    assert rest_weights([-5.0, 3.0], 0) == [0.0, 1.0]
+    assert rest_weights([-INF, 0.0, -2.0], 2) == [0.0, 1.0, 0.0]
+
+
+def test_where_all_other_classes_are_ruled_out_each_weighs_one() -> None:
+    assert rest_weights([-INF, 0.0, -INF], 1) == [1.0, 0.0, 1.0]
 
 
 SHAPES = [(0.5, 0.5), (1e-3, 100), (3, 2), (1e5, 1e6), (1, 1e6), (200, 1e-3), (1e7, 1e7), (1, 1), (2.5, 1e4)]

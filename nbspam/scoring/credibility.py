@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import erfc, exp, fsum, inf, isinf, lgamma, log, log1p, sqrt
 
-from nbspam.scoring.posterior import log_posteriors
+from nbspam.scoring.posterior import rest_weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,9 +203,8 @@ def log_odds_standard_deviation(
     For two classes exact; for more by the delta method, each other class by its share of the rest.
     inf where a variance is.
     """
-    shares = log_posteriors([value for k, value in enumerate(log_joint) if k != positive])
-    others = [exp(value) for value in shares] if shares else [1.0] * (len(log_joint) - 1)
-    gradient = [*others[:positive], 1.0, *others[positive:]]
+    gradient = rest_weights(log_joint, positive)  # of the log-odds; the signs do not matter
+    gradient[positive] = 1.0
     total = 0.0
     for k, weight in enumerate(gradient):
         if weight:

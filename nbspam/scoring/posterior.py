@@ -91,6 +91,16 @@ def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
     return log_joint[positive] - rest
 
 
+def rest_weights(log_joint: Sequence[float], positive: int) -> list[float]:
+    """Each other class's share of their common probability, by class; 0 for the class `positive`.
+
+    Where every other class is -inf no share is defined, and each weighs 1.
+    """
+    shares = log_posteriors([value for k, value in enumerate(log_joint) if k != positive])
+    others = [exp(share) for share in shares] if shares else [1.0] * (len(log_joint) - 1)
+    return [*others[:positive], 0.0, *others[positive:]]
+
+
 def log_sum_exp(values: Sequence[float]) -> float:
     """log of the sum of exponentials without overflow; -inf for none or only -inf."""
     top = max(values, default=-inf)

@@ -7,12 +7,12 @@ class prior become one standard deviation.  It tells "mixed evidence" (log-odds 
 
 from __future__ import annotations
 
-from math import exp, inf, isfinite, sqrt
+from math import isfinite, sqrt
 
 from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
-from nbspam.scoring.posterior import Scored, ScorePart, log_posteriors
+from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
@@ -99,10 +99,8 @@ def _calibration_variance(scored: Scored, positive: int, covariance: list[list[f
     if not covariance:
         return 0.0
     n_classes = len(scored.scores)
-    rest = [k for k in range(n_classes) if k != positive]
-    shares = log_posteriors([scored.scores[k] for k in rest]) or [-inf] * len(rest)
     x = calibration.design(scored.evidence, scored.common, positive, n_classes)
-    for k, share in zip(rest, shares, strict=True):
+    for k, weight in enumerate(rest_weights(scored.scores, positive)):
         other = calibration.design(scored.evidence, scored.common, k, n_classes)
-        x = [a - exp(share) * b for a, b in zip(x, other, strict=True)]
+        x = [a - weight * b for a, b in zip(x, other, strict=True)]
     return max(0.0, sum(x[i] * x[j] * covariance[i][j] for i in range(len(x)) for j in range(len(x))))

@@ -10,7 +10,7 @@ from math import exp, fsum, inf
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
-from nbspam.scoring.posterior import log_posteriors
+from nbspam.scoring.posterior import rest_weights
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import OneState, open_model
@@ -210,13 +210,6 @@ def stored_loss(model: Model) -> Loss | None:
     return None
 
 
-def rest_weights(scored: Scored, shown: int) -> list[float]:
-    """Each other class's share of their common probability; 0 for the class shown."""
-    shares = log_posteriors([value for k, value in enumerate(scored.scores) if k != shown])
-    others = [exp(share) for share in shares] if shares else [1.0] * (len(scored.scores) - 1)
-    return [*others[:shown], 0.0, *others[shown:]]
-
-
 def contribution(part: ScorePart, shown: int, weights: list[float]) -> float | None:
     """What a part adds to the log-odds of the class shown, nats; None where it rules out both sides.
 
@@ -240,6 +233,6 @@ def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:
 
 def clue_parts(scored: Scored, shown: int) -> list[tuple[ScorePart, float | None]]:
     """The tokens and numeric features, and what `contribution` says of each."""
-    weights = rest_weights(scored, shown)
+    weights = rest_weights(scored.scores, shown)
     parts = [part for part in scored.parts if part.kind in ("token", "feature")]
     return [(part, contribution(part, shown, weights)) for part in parts]

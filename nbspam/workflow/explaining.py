@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
-from nbspam.scoring.posterior import Scored, ScorePart
+from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
 from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import Classifier, Verdict, clue_parts, contribution, rest_weights
+from nbspam.workflow.classifying import Classifier, Verdict, clue_parts, contribution
 
 FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
 Interval = tuple[float, float]
@@ -82,7 +82,7 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     counted = classifier.counted(data)
     verdict = classifier.judge(counted, name)
     shown = verdict.shown
-    weights = rest_weights(verdict.scored, shown)
+    weights = rest_weights(verdict.scored.scores, shown)
     parts = verdict.scored.parts
     nats = [contribution(part, shown, weights) for part in parts]
     sums = _sums(parts, nats, verdict.scored, weights, len(verdict.scored.scores))
