@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nbspam.store.reader import Model
 
 CLUES = 10  # shown in a verdict; explain shows all
+CLUE_KINDS = ("token", "feature")  # of parts; the others no message has of its own
 
 
 class Verdict:
@@ -234,5 +235,4 @@ def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:
 def clue_parts(scored: Scored, shown: int) -> list[tuple[ScorePart, float | None]]:
     """The tokens and numeric features, and what `contribution` says of each."""
     weights = rest_weights(scored.scores, shown)
-    parts = [part for part in scored.parts if part.kind in ("token", "feature")]
-    return [(part, contribution(part, shown, weights)) for part in parts]
+    return [(part, contribution(part, shown, weights)) for part in scored.parts if part.kind in CLUE_KINDS]

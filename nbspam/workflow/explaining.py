@@ -14,15 +14,16 @@ from typing import NamedTuple
 
 from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
-from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
+from nbspam.scoring.posterior import ScorePart, rest_weights
 from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import belief, log_odds_deviation
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import Classifier, Verdict, clue_parts, contribution
+from nbspam.workflow.classifying import CLUE_KINDS, Classifier, Verdict, clue_parts, contribution
 
 FLIP_CLUES = 60  # removed at most; a verdict that stands on more is not flipped by clues
 Interval = tuple[float, float]
+Contributions = list[tuple[ScorePart, float | None]]  # parts of the scores, and the nats that each adds
 
 
 class Clue(NamedTuple):
@@ -83,9 +84,8 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     verdict = classifier.judge(counted, name)
     shown = verdict.shown
     weights = rest_weights(verdict.scored.scores, shown)
-    parts = verdict.scored.parts
-    nats = [contribution(part, shown, weights) for part in parts]
-    sums = _sums(parts, nats, verdict.scored, weights, len(verdict.scored.scores))
+    found = [(part, contribution(part, shown, weights)) for part in verdict.scored.parts]
+    sums = _sums(found, weights)
     total = verdict.scored.log_odds(shown)
     residual = None
     if total is not None and isfinite(total):
@@ -95,17 +95,15 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
         shown,
         sums,
         residual,
-        loudest_clues(classifier, verdict),
+        _loudest(classifier, [one for one in found if one[0].kind in CLUE_KINDS], shown),
         interval(classifier, verdict),
         _flip(classifier, counted, verdict, shown),
     )
 
 
-def loudest_clues(classifier: Classifier, verdict: Verdict, top: int | None = None) -> list[Clue]:
-    """The clues of a verdict, all of them or the first `top`, the loudest first."""
-    found = clue_parts(verdict.scored, verdict.shown)
-    found.sort(key=lambda clue: (-abs(inf if clue[1] is None else clue[1]), clue[0].text))
-    return [_clue(classifier, part, nats, verdict.shown) for part, nats in found[:top]]
+def loudest_clues(classifier: Classifier, verdict: Verdict, top: int) -> list[Clue]:
+    """So many of the clues of a verdict, the loudest first."""
+    return _loudest(classifier, clue_parts(verdict.scored, verdict.shown), verdict.shown, top)
 
 
 def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
@@ -124,11 +122,10 @@ def share_interval(classifier: Classifier, documents: tuple[float, ...], shown: 
     return word_share_interval(documents, shown, belief(settings.alpha, settings.averaged))
 
 
-def _sums(
-    parts: list[ScorePart], nats: list[float | None], scored: Scored, weights: list[float], n_classes: int
-) -> list[Sum]:
+def _sums(found: Contributions, weights: list[float]) -> list[Sum]:
+    """The parts by kind, those of words by view.  weights : those of rest_weights"""
     groups: dict[tuple[str, str], list[float | None]] = {}
-    for part, value in zip(parts, nats, strict=True):
+    for part, value in found:
         if part.kind == "token":
             key = ("view", VIEW_NAMES[part.view])
         elif part.kind == "feature":
@@ -137,7 +134,7 @@ def _sums(
             key = (part.kind, part.text)
         groups.setdefault(key, []).append(value)
     sums = [Sum(kind, name, _total(values), len(values)) for (kind, name), values in groups.items()]
-    if n_classes > 2:
+    if len(weights) > 2:
         sums.append(Sum("rest", "choice among the other classes", _minus_entropy(weights), 0))
     return sums
 
@@ -152,6 +149,11 @@ def _total(values: list[float | None]) -> float | None:
 
 def _minus_entropy(weights: list[float]) -> float:
     return fsum(weight * log(weight) for weight in weights if weight > 0)
+
+
+def _loudest(classifier: Classifier, found: Contributions, shown: int, top: int | None = None) -> list[Clue]:
+    order = sorted(found, key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
+    return [_clue(classifier, part, nats, shown) for part, nats in order[:top]]
 
 
 def _clue(classifier: Classifier, part: ScorePart, nats: float | None, shown: int) -> Clue:
