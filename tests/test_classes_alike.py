@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.models.calibrate import fit
+from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.views import Evidence
 from nbspam.scoring import calibration
 from nbspam.scoring.alike import Alike
@@ -29,6 +29,33 @@ def test_three_to_twelve_classes_have_weights_between_them(n_classes: int) -> No
     expected = [(f"alike:{j}", k) for k in others for j in others] if 3 <= n_classes <= 12 else []
     assert between == expected
     assert len(calibration.first_weights(n_classes, KINDS)[0]) == len(names)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 12, 13])
+def test_the_weights_of_a_class_stand_where_their_names_do(n_classes: int) -> None:
+    kinds = Settings().kinds
+    names = calibration.feature_names(n_classes, kinds)
+    alike = [f"alike:{j}" for j in range(1, n_classes)] if 3 <= n_classes <= 12 else []
+    own = calibration.own_weights_of(n_classes, kinds)
+    assert names[: own.start] == [(name, None) for name in calibration.evidence_rows(kinds)]
+    of_a_class = ["constant", *("unknown:" + view for view in VIEWS), *alike]
+    for k, begin in enumerate(own, 1):
+        assert names[begin : begin + own.step] == [(name, k) for name in of_a_class]
+    assert own.stop == len(names)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_classes: int) -> None:
+    random = np.random.default_rng(n_classes)
+    common = random.random((4, len(VIEWS) + (n_classes - 1) * (n_classes > 2)))
+    evidence = random.normal(size=(4, N_WORDS, n_classes))
+    evidence[:, :, 0] = 0.0
+    weights = random.normal(size=len(calibration.feature_names(n_classes, KINDS)))
+    many = bulk_scores(weights, Evidence(evidence, common, KINDS))
+    for one, shared, expected in zip(evidence.tolist(), common.tolist(), many.tolist(), strict=True):
+        rows = [calibration.design(one, shared, k, n_classes) for k in range(n_classes)]
+        assert (np.array(rows) @ weights).tolist() == pytest.approx(expected, abs=1e-12)
+        assert calibration.scores(weights.tolist(), one, shared) == pytest.approx(expected, abs=1e-12)
 
 
 def test_learning_goes_on_for_twelve_classes() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nbspam.models.views import Evidence, Floats
 from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
+from nbspam.scoring.evidence import own_weights
 
 MAX_STEPS = 60
 SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
@@ -19,13 +20,12 @@ SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is 
 def design_matrix(sample: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
     n_rows, n_evidence, n_classes = sample.evidence.shape
-    own = 1 + sample.common.shape[1]
-    matrix = np.zeros((n_rows, n_classes, n_evidence + (n_classes - 1) * own))
+    own = own_weights(n_evidence, sample.common.shape[1], n_classes)
+    matrix = np.zeros((n_rows, n_classes, own.stop))
     matrix[:, :, :n_evidence] = sample.evidence.transpose(0, 2, 1)
-    for k in range(1, n_classes):
-        start = n_evidence + (k - 1) * own
-        matrix[:, k, start] = 1.0
-        matrix[:, k, start + 1 : start + own] = sample.common
+    for k, begin in enumerate(own, 1):
+        matrix[:, k, begin] = 1.0
+        matrix[:, k, begin + 1 : begin + own.step] = sample.common
     return matrix
 
 

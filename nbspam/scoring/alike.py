@@ -1,12 +1,12 @@
 """How evidence for one class counts for the others, where a model has three to twelve classes.
 
-Hides where the calibration keeps the weights m_jk of nbspam.scoring.calibration.  A module of its own,
-because mail that is ham or spam does without.
+The weights are the m_jk of nbspam.scoring.calibration.  A module of its own, because mail that is ham or
+spam does without.
 """
 
 from __future__ import annotations
 
-from nbspam.scoring.calibration import rough_scores, rough_weights
+from nbspam.scoring.calibration import own_weights_of, rough_scores, rough_weights
 from nbspam.tokens.bag import VIEWS
 
 TYPE_CHECKING = False
@@ -22,11 +22,9 @@ class Alike:
     def __init__(self, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
         """weights: of the calibration, all of them"""
         self._rough = rough_weights(n_classes, kinds)
-        n_rough = n_classes - 1 if self._rough else 0
-        own = 1 + len(VIEWS) + n_rough
-        begin = len(weights) - n_rough * own
-        ends = range(begin + own, len(weights) + 1, own)
-        self._weights = [weights[end - n_rough : end] for end in ends] if n_rough else []
+        own = own_weights_of(n_classes, kinds)
+        first = 1 + len(VIEWS)  # of the m_jk among the weights of a class
+        self._weights = [weights[begin + first : begin + own.step] for begin in own]
 
     def scores(self, evidence: Sequence[Sequence[float]]) -> list[float]:
         """R_j for j >= 1, nats; none beyond twelve classes."""
@@ -37,7 +35,7 @@ class Alike:
 
         place : of the row among the evidence;  values : of the row, by class
         """
-        if not self._weights:
+        if not self._rough:
             return [0.0] * len(values)
         rough = self._rough[place]
         others = [sum([m * value for m, value in zip(row, values[1:], strict=True)]) for row in self._weights]

@@ -1,6 +1,6 @@
 """The calibration: a small logistic regression from view evidence to log-odds.
 
-Hides the layout of its weights and how one more labelled message changes them.  Naive within
+Hides which weights there are and how one more labelled message changes them.  Naive within
 a view, learned across views; its output is a probability that means what it says.  It is
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
+from nbspam.scoring.evidence import own_weights
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -52,9 +53,7 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
 
     kinds : of evidence, see Settings.kinds
     """
-    names: list[tuple[str, int | None]] = [
-        (f"{kind}:{of}", None) for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)
-    ]
+    names: list[tuple[str, int | None]] = [(row, None) for row in evidence_rows(kinds)]
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
@@ -62,9 +61,19 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     return names
 
 
+def evidence_rows(kinds: Sequence[str]) -> list[str]:
+    """The names of the rows of evidence in their order, `kind:view` or `measure:name`."""
+    return [f"{kind}:{of}" for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)]
+
+
+def own_weights_of(n_classes: int, kinds: Sequence[str]) -> range:
+    """Where the weights of class 1, 2, ... begin, see own_weights; its end is how many weights there are."""
+    return own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
+
+
 def check_weights(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
     """Raises DamagedModelError where a calibration is not one of this model: an older program wrote it."""
-    if len(weights) != len(feature_names(n_classes, kinds)):
+    if len(weights) != own_weights_of(n_classes, kinds).stop:
         raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
 
 
@@ -116,9 +125,10 @@ def design(
     evidence : by kind and view or measure, by class
     common   : u_v by view, then R_j
     """
-    row = [by_class[k] for by_class in evidence]
-    for other in range(1, n_classes):
-        row.extend([1.0, *common] if other == k else [0.0] * (1 + len(common)))
+    own = own_weights(len(evidence), len(common), n_classes)
+    row = [by_class[k] for by_class in evidence] + [0.0] * (own.stop - own.start)
+    if k:
+        row[own[k - 1] : own[k - 1] + own.step] = [1.0, *common]
     return row
 
 
@@ -126,14 +136,10 @@ def scores(
     weights: Sequence[float], evidence: Sequence[Sequence[float]], common: Sequence[float]
 ) -> list[float]:
     """z_k by class, nats; z_0 = 0."""
-    n_common, n_evidence = len(common), len(evidence)
-    by_class: list[float] = []
-    for k in range(len(evidence[0])):
-        total = sum(weights[i] * evidence[i][k] for i in range(n_evidence))
-        if k:
-            start = n_evidence + (k - 1) * (1 + n_common)
-            total += weights[start] + sum(weights[start + 1 + i] * common[i] for i in range(n_common))
-        by_class.append(total)
+    n_common, n_evidence, n_classes = len(common), len(evidence), len(evidence[0])
+    by_class = [sum(weights[i] * evidence[i][k] for i in range(n_evidence)) for k in range(n_classes)]
+    for k, start in enumerate(own_weights(n_evidence, n_common, n_classes), 1):
+        by_class[k] += weights[start] + sum(weights[start + 1 + i] * common[i] for i in range(n_common))
     return by_class
 
 

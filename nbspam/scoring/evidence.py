@@ -5,6 +5,8 @@ evidence that is not independent, so long messages saturate; a mean over the inf
 geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
 met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
 sender, a known host), so the strongest word of each class counts by itself, too; and so does each measure.
+Where each class has its weights in the calibration is said here, too: most messages are scored without
+nbspam.scoring.calibration.
 Pure Python; nbspam.models.views computes the same in bulk.
 Chosen in docs/experiments/evidence.md, strongest.md and measures.md.
 """
@@ -97,6 +99,17 @@ def strongest_words(
 def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:
     """Sums of weights by class -> evidence by class."""
     return [familiarity * total / (informative + SHRINKAGE) for total in sums]
+
+
+def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:
+    """Where the weights of class 1, 2, ... begin among those of the calibration.
+
+    First are n_evidence weights that the classes share, one for each row of evidence.  Then each class k >= 1
+    has its constant b_k and a weight for each of the n_common values: c_vk by view, then m_jk by class.
+    The step of the range is how many weights a class has, its end how many there are of all.
+    """
+    step = 1 + n_common
+    return range(n_evidence, n_evidence + (n_classes - 1) * step, step)
 
 
 def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins: int) -> list[float]:

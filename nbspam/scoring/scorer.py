@@ -10,7 +10,13 @@ from __future__ import annotations
 from math import fsum, inf
 
 from nbspam.errors import UsageError
-from nbspam.scoring.evidence import ViewEvidence, mean_evidence, measure_evidence, strongest_words
+from nbspam.scoring.evidence import (
+    ViewEvidence,
+    mean_evidence,
+    measure_evidence,
+    own_weights,
+    strongest_words,
+)
 from nbspam.scoring.posterior import Scored, ScorePart
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import ALL_VIEWS
@@ -298,7 +304,7 @@ class Scorer:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self.model, self._weights, len(VIEWS)
         trained = log_priors("empirical", model.messages, model.classes, 0.0)
-        own = [n_evidence + k * (1 + n_common) for k in range(len(model.classes) - 1)]  # where a class begins
+        own = own_weights(n_evidence, n_common, len(model.classes))
         parts = []
         for view in range(n_views):
             shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]
