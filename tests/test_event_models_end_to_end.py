@@ -239,9 +239,10 @@ def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) ->
         parts.add(block)
     assert whole.features is not None
     features, labels = whole.features.sample()
-    from nbspam.models.feature_counts import FeatureCounts, edges_of
+    from nbspam.models.feature_counts import FeatureCounts
+    from nbspam.models.numeric import learn_edges
 
-    edges = edges_of(features, 6, "frequency")
+    edges = learn_edges(features, 6, "frequency")
     one, two = FeatureCounts(2, edges, True), FeatureCounts(2, edges, True)
     one.add(features, labels)
     order = np.random.default_rng(1).permutation(len(labels))

@@ -7,7 +7,7 @@ import pytest
 
 from nbspam.engine.feature_rows import FeatureRows
 from nbspam.models import numeric as bulk
-from nbspam.models.feature_counts import FeatureCounts, count_features, edges_of, pair_matrix
+from nbspam.models.feature_counts import FeatureCounts, count_features, pair_matrix
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.scoring.features import feature_order, message_rows
 from nbspam.tokens.numeric import NAMES
@@ -32,7 +32,7 @@ def counted(features: np.ndarray, labels: np.ndarray, edges: list[list[float]]) 
 @pytest.mark.parametrize("event_model", ["categorical", "aode"])
 def test_leaving_a_message_out_equals_counting_all_others(event_model: str, binning: str) -> None:
     features, labels = some_features(40)
-    edges = edges_of(features, 4, binning)
+    edges = bulk.learn_edges(features, 4, binning)
     left_out = numeric_leave_one_out(counted(features, labels, edges), event_model, features, labels, 0.3)
     for row in range(len(labels)):
         others = np.arange(len(labels)) != row
@@ -43,7 +43,7 @@ def test_leaving_a_message_out_equals_counting_all_others(event_model: str, binn
 
 def test_a_message_counted_alone_adds_what_the_corpus_counts_for_it() -> None:
     features, labels = some_features(1)
-    edges = edges_of(some_features(60)[0], 5, "frequency")
+    edges = bulk.learn_edges(some_features(60)[0], 5, "frequency")
     corpus = {
         (kind, place): row
         for kind, k, place, row in counted(features, labels, edges).rows()
@@ -55,7 +55,7 @@ def test_a_message_counted_alone_adds_what_the_corpus_counts_for_it() -> None:
 
 def test_pairs_are_symmetric_and_hold_each_cell_with_itself() -> None:
     features, labels = some_features(50)
-    totals = counted(features, labels, edges_of(features, 4, "frequency")).bins
+    totals = counted(features, labels, bulk.learn_edges(features, 4, "frequency")).bins
     matrix = pair_matrix(totals, 1)
     assert (matrix == matrix.T).all()
     assert matrix.diagonal().tolist() == [n for row in totals.counts[1] for n in row]

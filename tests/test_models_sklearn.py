@@ -14,6 +14,7 @@ from nbspam.models import numeric as bulk
 from nbspam.models import words as word_models
 from nbspam.scoring import events, numeric
 from nbspam.scoring.priors import log_priors
+from nbspam.settings import BINNINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 WORD_MODELS = [
@@ -156,7 +157,7 @@ def check_categorical(features: np.ndarray, labels: np.ndarray, alpha: float, bi
         assert ours == pytest.approx(theirs_row, rel=1e-11, abs=1e-9)
 
 
-@pytest.mark.parametrize("binning", bulk.BINNINGS)
+@pytest.mark.parametrize("binning", BINNINGS)
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 @pytest.mark.parametrize("class_count", [2, 4])
 def test_categorical_equals_scikit_learn_on_random_features(
@@ -167,6 +168,6 @@ def test_categorical_equals_scikit_learn_on_random_features(
     check_categorical(rng.gamma(1.0 + labels[:, None], size=(100, 5)), labels, alpha, binning)
 
 
-@pytest.mark.parametrize("binning", bulk.BINNINGS)
+@pytest.mark.parametrize("binning", BINNINGS)
 def test_categorical_equals_scikit_learn_on_real_mail(binning: str, mail: Any) -> None:
     check_categorical(mail[1], mail[2], 1.0, binning)

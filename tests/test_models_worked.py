@@ -217,8 +217,8 @@ def test_a_missing_feature_is_left_out_of_the_product() -> None:
 
 def test_equal_width_bins_cut_the_range_and_equal_frequency_bins_the_ranks() -> None:
     column = np.array([[0.0], [0.0], [0.0], [1.0], [2.0], [3.0], [4.0], [8.0]])
-    assert bulk.learn_edges(column, 4, "equal-width") == [[2.0, 4.0, 6.0]]
-    assert bulk.learn_edges(column, 4, "equal-frequency") == [[2.0, 4.0]]  # ranks 2, 4, 6; 0 is no edge
+    assert bulk.learn_edges(column, 4, "width") == [[2.0, 4.0, 6.0]]
+    assert bulk.learn_edges(column, 4, "frequency") == [[2.0, 4.0]]  # ranks 2, 4, 6; 0 is no edge
     assert bulk.learn_edges(np.array([[5.0], [5.0], [np.nan]]), 4) == [[]]
     assert bulk.bins_of(column, [[2.0, 4.0]]).ravel().tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
 

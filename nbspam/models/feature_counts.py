@@ -1,6 +1,6 @@
-"""What numeric features are counted into, for a whole corpus: edges, moments, bins and pairs.
+"""What numeric features are counted into, for a whole corpus: moments, bins and pairs.
 
-Hides that the edges are learned first and the counts taken second, some thousand messages at a time.
+Hides which of them each event model scores with, and how they become the rows of a model file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     Chunks = Iterable[tuple[Floats, Integers]]
 
 Edges = list[list[float]]
-
-
-def edges_of(features: Floats, bins: int, binning: str) -> Edges:
-    """Inner edges of each feature's bins; binning is `frequency` or `width`."""
-    return numeric.learn_edges(features, bins, "equal-" + binning)
 
 
 class FeatureCounts:

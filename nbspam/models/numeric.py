@@ -29,6 +29,7 @@ from nbspam.scoring.numeric import (
     PairTotals,
     checked_bins,
 )
+from nbspam.settings import BINNINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-BINNINGS = ("equal-frequency", "equal-width")
 _LIMB = 26  # bits: values in quanta have up to 51, so two limbs, and products of limbs up to 52
 _EXACT_ROWS = 1024  # sums of so many products stay below 2^63
 _CHUNK = 4096  # messages scored at once under AODE: bounds the memory, 4096 x cells x 8 bytes
@@ -47,11 +47,12 @@ def clamped(features: Floats) -> Floats:
     return np.clip(np.asarray(features, dtype=np.float64), -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
 
-def learn_edges(features: Floats, bins: int, binning: str = "equal-frequency") -> list[list[float]]:
+def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list[list[float]]:
     """Inner edges of each feature's bins; a value on an edge belongs to the bin above it.
 
-    equal-width     : the range of the training values cut into `bins` equal intervals
-    equal-frequency : at the i/bins quantiles; equal edges fall together, so a feature may get fewer bins
+    binning : of settings.BINNINGS
+      width     : the range of the training values cut into `bins` equal intervals
+      frequency : at the i/bins quantiles; equal edges fall together, so a feature may get fewer bins
     A feature that is constant or never there gets no edge: one bin, which tells nothing.
     """
     checked_bins(bins)
@@ -68,7 +69,7 @@ def learn_edges(features: Floats, bins: int, binning: str = "equal-frequency") -
 
 def _edges_of(values: Floats, bins: int, binning: str) -> list[float]:
     low, high = float(values[0]), float(values[-1])
-    if binning == "equal-width":
+    if binning == "width":
         candidates = [low + (high - low) * (i / bins) for i in range(1, bins)]
     else:
         candidates = [float(values[i * len(values) // bins]) for i in range(1, bins)]

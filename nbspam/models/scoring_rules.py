@@ -13,7 +13,7 @@ from scipy import sparse
 
 from nbspam.engine.block import Block, Ints
 from nbspam.models import numeric, words
-from nbspam.models.feature_counts import FeatureCounts, count_features, edges_of
+from nbspam.models.feature_counts import FeatureCounts, count_features
 from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.models.words import WordCounts
@@ -113,7 +113,8 @@ def count_rule(
             occurrences[:, seen][:, order],
         )
     if settings.features != "words":
-        edges = edges_of(block.features, settings.bins, settings.binning) if edges is None else edges
+        if edges is None:
+            edges = numeric.learn_edges(block.features, settings.bins, settings.binning)
         with_pairs = settings.numeric_model == "aode"
         features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
     return Rule(settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features)

@@ -189,10 +189,11 @@ def counted_features(
     rows = counts.features
     if rows is None:
         return None
-    from nbspam.models.feature_counts import count_features, edges_of  # scipy: 0.2 s and 20 MB
+    from nbspam.models.feature_counts import count_features  # scipy: 0.2 s and 20 MB
+    from nbspam.models.numeric import learn_edges
 
     if edges is None:
-        edges = edges_of(rows.sample()[0], settings.bins, settings.binning)
+        edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     return count_features(rows.chunks(), n_classes, edges, settings.numeric_model == "aode")
 
 
