@@ -126,15 +126,6 @@ def cutoffs(loss: Loss) -> Cutoffs:
     return Cutoffs(min(even, _log_ratio(u0 - l00, l01 - u1)), max(even, _log_ratio(l10 - u0, u1 - l11)))
 
 
-def decide_by_cutoffs(log_odds: float | None, at: Cutoffs) -> int:
-    """0 (ham), 1 (spam) or UNDECIDED; both edges belong to the safer side, as in `decide`."""
-    if log_odds is None:
-        return UNDECIDED
-    if log_odds <= at.ham_below:
-        return 0
-    return 1 if log_odds > at.spam_above else UNDECIDED
-
-
 def _log_ratio(numerator: float, denominator: float) -> float:
     """log of the odds above which o * denominator > numerator; +-inf where all or no odds are."""
     if numerator < 0:
