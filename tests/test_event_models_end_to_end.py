@@ -93,6 +93,22 @@ def test_one_message_and_the_batch_get_the_same_scores(
         assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
 
 
+def test_without_smoothing_the_absence_of_a_word_of_every_message_rules_a_class_out(
+    trained: dict[str, Path], block: Block
+) -> None:
+    classifier = open_classifier(str(trained["bernoulli"]), {"alpha": "0"})
+    assert all(classifier.scorer.words.certain)
+    scored = classifier.verdict(b"", "-").scored
+    assert scored.scores == [-math.inf, -math.inf]
+    assert scored.parts[-2].text == "a word of every message is absent"
+    settings = classifier.settings
+    some = select_rows(block, np.arange(0, len(block), 9))
+    joint = count_rule(settings, block, ("ham", "spam")).log_joint(some)
+    for row, name in enumerate(some.names):
+        one = classifier.verdict(Path(name).read_bytes(), name).scored.scores
+        assert one == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), name
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[str, Path]) -> None:
     classifier = open_classifier(str(trained[name]))

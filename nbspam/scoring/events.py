@@ -127,8 +127,8 @@ class WordScorer:
     base          : per class, what a message without any token scores; finite, or -inf for a class
                     without data under lambda = 0
     uses_prior    : False where the score of a class must not get the class prior (complement, K > 1)
-    certain       : per class, words whose absence is impossible (in every message, lambda = 0, bernoulli);
-                    they are left out of `base`, see `log_joint`
+    certain       : per class, how many words cannot be absent (in every message, lambda = 0, bernoulli);
+                    they are left out of `base`, see `ruled_out`
     concentration : per class, the sum of the Dirichlet posterior's parameters (for intervals)
     """
 
@@ -154,6 +154,17 @@ class WordScorer:
     def certainty(self, documents: Counts) -> list[bool]:
         """Per class, whether this word is one of the `certain` ones."""
         return [False] * self.class_count
+
+    def ruled_out(self, documents: Iterable[Counts]) -> list[bool]:
+        """Per class, whether one of its `certain` words is not in a message: it then scores -inf.
+
+        documents : n_jk of each distinct word of the message
+        """
+        missing = list(self.certain)
+        if any(missing):
+            for counts in documents:
+                missing = [n - c for n, c in zip(missing, self.certainty(counts), strict=True)]
+        return [n != 0 for n in missing]
 
 
 class PresenceScorer(WordScorer):
@@ -235,7 +246,7 @@ class BernoulliScorer(WordScorer):
         present, absent = count + self.alpha, messages - count + self.alpha
         if present <= 0:
             return -inf
-        return log(present) - log(absent) if absent > 0 else 0.0  # 0: a certain word, see log_joint
+        return log(present) - log(absent) if absent > 0 else 0.0  # 0: a certain word, see ruled_out
 
     def certainty(self, documents: Counts) -> list[bool]:
         if self.alpha:
@@ -265,9 +276,8 @@ class ComplementScorer(WordScorer):
         others = [everything - n for n in totals.occurrences]
         self._log_total = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in others]
         self.concentration = [n + alpha * size for n in others]
-        self._sums: list[
-            float
-        ] = []  # per class, the sum of log theta over the vocabulary; empty: not normalised
+        # Per class, the sum of log theta over the vocabulary; empty: not normalised.
+        self._sums: list[float] = []
         self._zeros = [0] * self.class_count  # at lambda = 0, words of the vocabulary never seen outside k
         if normalise:
             for k, histogram in enumerate(totals.complement_histogram):
@@ -314,14 +324,13 @@ def log_joint(scorer: WordScorer, log_prior: Sequence[float], tokens: Iterable[T
     order of the tokens does not matter.  A class is -inf too where a `certain` word is absent.
     """
     rows: list[Sequence[float]] = [scorer.base, log_prior] if scorer.uses_prior else [scorer.base]
-    missing = list(scorer.certain)
-    asks_for_certain = any(missing)
+    present: list[Counts] = []
     for documents, occurrences, count in tokens:
         rows.append(scorer.token(documents, occurrences, count))
-        if asks_for_certain and count > 0:
-            missing = [n - c for n, c in zip(missing, scorer.certainty(documents), strict=True)]
+        if count > 0:
+            present.append(documents)
     sums = [fsum(column) for column in zip(*rows, strict=True)]
-    return [-inf if absent else value for value, absent in zip(sums, missing, strict=True)]
+    return [-inf if out else value for value, out in zip(sums, scorer.ruled_out(present), strict=True)]
 
 
 def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:

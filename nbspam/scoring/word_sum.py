@@ -49,18 +49,15 @@ def vocabulary_size(model: Model) -> int:
 
 def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[ScorePart]:
     """What each word of a message adds, and the base, which does not depend on the words."""
-    parts: list[ScorePart] = []
-    missing = list(words.certain)
-    for text, view, times, counts in _word_counts(counted, rows, len(words.base)):
-        values = words.token(counts[::2], counts[1::2], times)
-        parts.append(ScorePart("token", text, view, values, counts, times))
-        if any(words.certain):
-            missing = [n - c for n, c in zip(missing, words.certainty(counts[::2]), strict=True)]
+    parts = [
+        ScorePart("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
+        for text, view, times, counts in _word_counts(counted, rows, len(words.base))
+    ]
+    ruled_out = words.ruled_out(part.counts[::2] for part in parts)
     parts.append(ScorePart("base", event_model, -1, list(words.base)))
-    if any(missing):
-        parts.append(
-            ScorePart("base", "a word of every message is absent", -1, [-inf if n else 0.0 for n in missing])
-        )
+    if any(ruled_out):
+        absent = [-inf if out else 0.0 for out in ruled_out]
+        parts.append(ScorePart("base", "a word of every message is absent", -1, absent))
     return parts
 
 
