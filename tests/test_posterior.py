@@ -114,6 +114,8 @@ def test_a_spam_share_interval_is_wide_after_one_message_and_narrow_after_many()
     assert once == pytest.approx(stats.beta(2, 1).interval(0.95))
     assert once[1] - once[0] > 0.8
     assert often[0] > 0.99
+    assert word_share_interval([0, 1], 1, 0.5) == pytest.approx((0.15, 1.0), abs=0.005)
+    assert word_share_interval([0, 1000], 1, 0.5) == pytest.approx((0.997, 1.0), abs=0.0005)
     three = word_share_interval([2, 5, 3], 1, 1.0)
     assert three == pytest.approx(stats.beta(6, 7).interval(0.95))
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-_SEARCH_STEPS = 40  # shrink the bracket by 0.618^40: nine digits of log s
+_SEARCH_STEPS = 40  # shrink the bracket by 0.618^40, to 1e-7 of log s; the loss is flat where it is least
 _LOG_SCALE_BOUNDS = (-12.0, 6.0)
 
 
@@ -97,8 +97,10 @@ def leave_one_out(
 ) -> Floats:
     """Log joints, float64 (n_messages, n_classes), each message scored by the counts without itself.
 
-    entries : of the messages; the same serve every lambda
-    alpha   : > 0; UsageError for 0
+    entries   : of the messages; the same serve every lambda
+    alpha     : > 0; UsageError for 0
+    prior     : one of NAMED_PRIORS, of the messages that are left; complement has none (see scoring.events)
+    normalise : concerns complement alone
     """
     counts = entries.counts
     if not checked_alpha(alpha) > 0:
@@ -183,7 +185,9 @@ def _complement(entries: Entries, k: int, alpha: float, normalise: bool) -> Floa
 
 
 def scaled_log_loss(joint: Floats, labels: Integers) -> float:
-    """Least mean log loss over s > 0 of the posteriors softmax(s * joint), nats a message; 0 for no messages.
+    """Least mean log loss over s of the posteriors softmax(s * joint), nats a message; 0 for no messages.
+
+    joint : float64 (n_messages, n_classes), finite;  log s is within _LOG_SCALE_BOUNDS
 
     Naive Bayes is over-sure, so that the raw log loss would be a story of its few worst mistakes.  The scores
     are therefore shrunk by the one factor that suits them best (temperature scaling; Guo et al. 2017, section

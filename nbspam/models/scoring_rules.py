@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 class Rule:
     """A textbook model: what was counted of its words and of its features, each None where it has none.
 
-    keys    : int64 (n_words,), ascending, the columns of `words` but the last, which is NOTAWORD
-    edges are those of `features`
+    messages : int64 (n_classes,), m_k
+    keys     : int64 (n_words,), ascending, the columns of the words' counts but the last, which is NOTAWORD
     """
 
     __slots__ = ("_words", "classes", "features", "keys", "messages", "settings")
@@ -72,6 +72,7 @@ class Rule:
 
         Least log loss after temperature scaling, each message left out while it is scored; see
         nbspam.models.leave_one_out.  A model without lambda (Gaussian alone) keeps the one it has.
+        Whatever prior the model has, words have the smoothed one here, and features alone have none.
 
         fixed : the vocabulary is that of a file, whatever the messages have
         """

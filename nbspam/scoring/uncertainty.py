@@ -64,7 +64,10 @@ def _prior_counts(scorer: Scorer) -> list[float]:
 
 
 def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
-    """Per class, of the averaged evidence: each view's words are a Dirichlet of their own."""
+    """Per class, of the averaged evidence: each view's words are a Dirichlet of their own.
+
+    What words add by way of other classes (nbspam.scoring.alike) is left out.
+    """
     model, settings = scorer.model, scorer.settings
     variances = [0.0] * len(model.classes)
     a = belief(settings.alpha, True)
