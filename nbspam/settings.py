@@ -168,7 +168,7 @@ def _check_features(event_model: str, features: str) -> None:
 
 
 def from_text(values: dict[str, str], where: str = "model") -> Settings:
-    """The settings kept in the model file `where`; BadDataError if they are none."""
+    """The settings kept in the model file `where`; DamagedModelError if they are none."""
     try:
         return _from_text(values)
     except (KeyError, ValueError, UsageError) as error:

@@ -13,7 +13,8 @@ from nbspam.models.views import Evidence, Floats
 from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
 from nbspam.scoring.evidence import own_weights
 
-MAX_STEPS = 60
+MAX_STEPS = 60  # of Newton; the mail tried took six to eight
+MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
 SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
 
 
@@ -50,8 +51,9 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
         gradient, hessian = _derivatives(sample, labels, weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
-        weights = weights - step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if float(np.abs(step).max()) < 1e-9:
+        move = float(np.abs(step).max())
+        weights = weights - step * min(1.0, MAX_MOVE / max(move, 1e-300))
+        if move < 1e-9:
             break
     if len(weights) > MAX_COVARIANCE:
         return weights, np.zeros((0, 0))
@@ -74,6 +76,7 @@ def _derivatives(sample: Evidence, labels: NDArray[np.int64], weights: Floats) -
 
 
 def _derivatives_of(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """The same of some rows.  matrix : see design_matrix;  truth : (n_rows, n_classes), 1 for the class"""
     scores = matrix @ weights
     scores -= scores.max(axis=1, keepdims=True)
     shares = np.exp(scores)

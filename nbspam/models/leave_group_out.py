@@ -43,7 +43,11 @@ def leave_group_out(block: Block, documents: NDArray[Any], groups: Ints) -> Back
 
 
 def _cells(block: Block, groups: Ints) -> tuple[Ints, Ints]:
-    """Tokens of groups: a pair of each, and of each pair which it is.  groups : int64 (n_pairs,)"""
+    """The tokens of each group, once each however many of its messages have it: cells.
+
+    groups : int64 (n_pairs,), of each pair's row
+    Returns a pair that lies in each cell, and for each pair the number of its cell.
+    """
     _, first, place = np.unique(
         groups * len(block.keys) + block.columns, return_index=True, return_inverse=True
     )

@@ -221,7 +221,10 @@ def log_odds_interval(value: float, deviation: float, level: float = LEVEL) -> t
 
 
 def normal_quantile(probability: float) -> float:
-    """Quantile of the standard normal, by bisection of erfc (the statistics module costs 10 ms to import)."""
+    """Quantile of the standard normal, 0 < probability < 1.
+
+    By bisection of erfc: the statistics module costs 10 ms to import.
+    """
     low, high = -40.0, 40.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

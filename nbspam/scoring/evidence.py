@@ -97,7 +97,11 @@ def strongest_words(
 
 
 def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:
-    """Sums of weights by class -> evidence by class."""
+    """Evidence of a view by class, nats: its sums divided by informative + SHRINKAGE, so that few say little.
+
+    sums : by class, the weights of the informative tokens added up, nats;  informative : how many they are
+    familiarity : what the evidence is multiplied by, see ViewWords
+    """
     return [familiarity * total / (informative + SHRINKAGE) for total in sums]
 
 

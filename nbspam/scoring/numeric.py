@@ -351,6 +351,7 @@ class AodeScorer(NumericScorer):
         return [smoothed_log(size, sum(sizes), self.alpha, len(sizes)) for size in sizes]
 
     def parent(self, k: int, f: int, cell: int, log_prior: Sequence[float] | None) -> float:
+        """log P(k, cell of feature f), nats: the parent's own factor; log_prior as `joint` has it."""
         bin_number = cell - self.totals.offsets[f]
         if log_prior is not None:
             return log_prior[k] + self.categorical.log_probability(k, f, bin_number)

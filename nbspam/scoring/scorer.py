@@ -253,6 +253,7 @@ class Scorer:
             if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
+        # A nat of one word's weight as it is added to the score, and as it is in the evidence.
         scale, share = mean_evidence([self._weights[place], 1.0], len(found), words.familiarity)
         for word, weights in found:
             own = [scale * value for value in weights]

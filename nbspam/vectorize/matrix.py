@@ -1,7 +1,7 @@
 """Messages -> code sequences -> rows of a matrix.
 
 Hides reading and tokenising in parallel.  A message is the sequence of its tokens' codes in their order:
-the header's, then the text's, then those of the structure; a token outside the vocabulary is code 0,
+the header's, then the body's, then those of the structure; a token outside the vocabulary is code 0,
 NOTAWORD.  The sequence is the multinomial event model's message; counted it is its row, and with every
 count cut down to 1 that of Bernoulli.
 """
