@@ -17,7 +17,7 @@ from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Asked, read_blocks
 from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
-from nbspam.models.scoring_rules import Rule, count_rule, word_matrix
+from nbspam.models.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
@@ -77,15 +77,15 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return Made()
 
 
-def rule_of(path: Path, block: Block) -> Rule:
-    return count_rule(from_text(open_model(str(path)).settings), block, ("ham", "spam"))
+def textbook_of(path: Path, block: Block) -> TextbookModel:
+    return count_textbook(from_text(open_model(str(path)).settings), block, ("ham", "spam"))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_one_message_and_the_batch_get_the_same_scores(
     name: str, trained: dict[str, Path], block: Block
 ) -> None:
-    joint = rule_of(trained[name], block).log_joint(block)
+    joint = textbook_of(trained[name], block).log_joint(block)
     classifier = open_classifier(str(trained[name]))
     for row in range(0, len(block), 5):
         path = Path(block.names[row])
@@ -103,7 +103,7 @@ def test_without_smoothing_the_absence_of_a_word_of_every_message_rules_a_class_
     assert scored.parts[-2].text == "a word of every message is absent"
     settings = classifier.settings
     some = select_rows(block, np.arange(0, len(block), 9))
-    joint = count_rule(settings, block, ("ham", "spam")).log_joint(some)
+    joint = count_textbook(settings, block, ("ham", "spam")).log_joint(some)
     for row, name in enumerate(some.names):
         one = classifier.verdict(Path(name).read_bytes(), name).scored.scores
         assert one == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), name
@@ -128,20 +128,20 @@ def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[st
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path], block: Block) -> None:
-    joint = rule_of(trained[name], block).log_joint(block)
+    joint = textbook_of(trained[name], block).log_joint(block)
     assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
 
 
 @pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "complement"])
 def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block) -> None:
-    rule = count_rule(Settings(event_model), block, ("ham", "spam"))
+    textbook = count_textbook(Settings(event_model), block, ("ham", "spam"))
     labels = block.labels.astype(np.int64)
-    entries = Entries(rule._words, word_matrix(block, rule.keys), labels)
+    entries = Entries(textbook._words, word_matrix(block, textbook.keys), labels)
     losses = {}
     for alpha in ALPHA_GRID:
         left_out = leave_one_out(event_model, entries, alpha)
         losses[alpha] = scaled_log_loss(left_out, labels)
-    assert losses[rule.best_alpha(block)] == min(losses.values()) < math.log(2)
+    assert losses[textbook.best_alpha(block)] == min(losses.values()) < math.log(2)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
@@ -161,11 +161,11 @@ def test_left_out_is_trained_on_the_others(settings: Settings, alpha: float, blo
     rows = np.arange(0, len(block), 6)
     some = select_rows(block, rows)
     settings = settings.replaced(alpha=alpha)
-    rule = count_rule(settings, some, ("ham", "spam"))
-    entries = Entries(rule._words, word_matrix(some, rule.keys), some.labels.astype(np.int64))
+    textbook = count_textbook(settings, some, ("ham", "spam"))
+    entries = Entries(textbook._words, word_matrix(some, textbook.keys), some.labels.astype(np.int64))
     left_out = leave_one_out(settings.event_model, entries, alpha, normalise=settings.normalise)
     for row in range(0, len(rows), 5):
-        others = count_rule(
+        others = count_textbook(
             settings, select_rows(some, np.delete(np.arange(len(rows)), row)), ("ham", "spam")
         )
         expected = others.log_joint(select_rows(some, np.array([row])))

@@ -17,7 +17,7 @@ from nbspam.engine.corpus import merge_blocks
 from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.feature_counts import FeatureCounts
 from nbspam.models.leave_one_out import ALPHA_GRID
-from nbspam.models.scoring_rules import Rule, word_counts_of
+from nbspam.models.textbook import TextbookModel, word_counts_of
 from nbspam.models.words import WordCounts
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
@@ -61,26 +61,26 @@ def best_alpha(
     if settings.averaged:
         documents = aligned_documents(sample, table)
         return best_averaged_alpha(sample, documents, settings, fixed=fixed_of(vocabulary))
-    rule = counted_rule(settings, classes, counts.messages, table, features)
+    textbook = counted_textbook(settings, classes, counts.messages, table, features)
     block = _feature_block(counts) if settings.features == "numeric" else sample
-    return rule.best_alpha(block, fixed=vocabulary is not None)
+    return textbook.best_alpha(block, fixed=vocabulary is not None)
 
 
-def counted_rule(
+def counted_textbook(
     settings: Settings,
     classes: tuple[str, ...],
     messages: Ints,
     table: Table,
     features: FeatureCounts | None,
-) -> Rule:
+) -> TextbookModel:
     """The textbook model of counts as a model file has them."""
     words = None if settings.features == "numeric" else _word_counts(messages, table)
     keys = table.keys[table.keys != NOTAWORD_KEY]
-    return Rule(settings, classes, messages, keys, words, features)
+    return TextbookModel(settings, classes, messages, keys, words, features)
 
 
 def _word_counts(messages: Ints, table: Table) -> WordCounts:
-    """The counts with NOTAWORD last, where the matrix of scoring_rules has it."""
+    """The counts with NOTAWORD last, where the matrix of models.textbook has it."""
     notaword = table.keys == NOTAWORD_KEY
     found = word_counts_of(messages, table.documents[:, ~notaword], table.occurrences[:, ~notaword])
     if notaword.any():

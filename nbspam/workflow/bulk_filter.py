@@ -14,7 +14,7 @@ import numpy as np
 from nbspam.engine.accumulator import KEPT_MESSAGES, Table, representative_rows, select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
-from nbspam.models.scoring_rules import Rule, count_rule
+from nbspam.models.textbook import TextbookModel, count_textbook
 from nbspam.models.views import Floats, fixed_background, view_evidence
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
@@ -67,15 +67,15 @@ class BulkFilter:
         self._classes = classes
         self.settings = settings
         self._weights: Floats = np.zeros(0)
-        self._rule: Rule | None = None
+        self._textbook: TextbookModel | None = None
         sample = select_rows(block, representative_rows(block, train, KEPT_MESSAGES, counts.messages))
         if settings.averaged:
             self._calibrate(sample, automatic)
             return
-        self._rule = count_rule(settings, select_rows(block, train), classes)
+        self._textbook = count_textbook(settings, select_rows(block, train), classes)
         if automatic:
-            self.settings = settings.replaced(alpha=self._rule.best_alpha(sample))
-            self._rule.settings = self.settings
+            self.settings = settings.replaced(alpha=self._textbook.best_alpha(sample))
+            self._textbook.settings = self.settings
 
     def _calibrate(self, sample: Block, automatic: bool) -> None:
         block, counts = self._block, self._counts
@@ -88,8 +88,8 @@ class BulkFilter:
     def scores(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
         judged = select_rows(self._block, rows)
-        if self._rule is not None:
-            return self._rule.log_joint(judged)
+        if self._textbook is not None:
+            return self._textbook.log_joint(judged)
         background = fixed_background(judged, self._counts.documents)
         evidence = view_evidence(judged, background, self.settings)
         shift = prior_shift(self.settings, self._counts.messages, self._classes)

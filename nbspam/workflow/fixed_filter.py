@@ -10,12 +10,12 @@ from __future__ import annotations
 from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
-from nbspam.models.scoring_rules import Rule
+from nbspam.models.textbook import TextbookModel
 from nbspam.models.views import Floats
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.alpha import best_alpha, counted_rule
+from nbspam.workflow.alpha import best_alpha, counted_textbook
 from nbspam.workflow.bulk_filter import prior_shift
 from nbspam.workflow.calibrating import aligned_documents, calibrate, fresh_sample, see_as_counted
 from nbspam.workflow.fixed_words import (
@@ -59,16 +59,16 @@ class FixedFilter:
             alpha = best_alpha(settings, classes, counts, self._table, features, vocabulary)
             settings = settings.replaced(alpha=alpha)
         self.settings = settings
-        self._rule: Rule | None = None
+        self._textbook: TextbookModel | None = None
         self._weights = calibrate(counts.recent(), self._table, settings, vocabulary).weights
         if not settings.averaged:
-            self._rule = counted_rule(settings, classes, counts.messages, self._table, features)
+            self._textbook = counted_textbook(settings, classes, counts.messages, self._table, features)
 
     def scores(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
         judged = select_rows(self._block, rows)
-        if self._rule is not None:
-            return self._rule.log_joint(judged)
+        if self._textbook is not None:
+            return self._textbook.log_joint(judged)
         seen = see_as_counted(judged, aligned_documents(judged, self._table), self._fixed)
         evidence = fresh_sample(seen, self.settings, judged, self._fixed).evidence
         shift = prior_shift(self.settings, self._messages, self._classes)

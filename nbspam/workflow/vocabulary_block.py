@@ -10,7 +10,7 @@ import numpy as np
 from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import without_columns
-from nbspam.models.scoring_rules import word_matrix
+from nbspam.models.textbook import word_matrix
 from nbspam.models.views import Floats
 from nbspam.tokens.bag import NOTAWORD_VIEW
 from nbspam.vocabulary.file import Vocabulary

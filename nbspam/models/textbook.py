@@ -23,7 +23,7 @@ from nbspam.settings import Settings
 Floats = NDArray[np.float64]
 
 
-class Rule:
+class TextbookModel:
     """A textbook model: what was counted of its words and of its features, each None where it has none.
 
     messages : int64 (n_classes,), m_k
@@ -96,9 +96,9 @@ class Rule:
         return -min(losses)[1]
 
 
-def count_rule(
+def count_textbook(
     settings: Settings, block: Block, classes: tuple[str, ...], edges: list[list[float]] | None = None
-) -> Rule:
+) -> TextbookModel:
     """Counts the rows of a block, all labelled.  Its words are the vocabulary; edges are learned on it."""
     n_classes = len(classes)
     labels = block.labels.astype(np.int64)
@@ -118,7 +118,9 @@ def count_rule(
             edges = numeric.learn_edges(block.features, settings.bins, settings.binning)
         with_pairs = settings.numeric_model == "aode"
         features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
-    return Rule(settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features)
+    return TextbookModel(
+        settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features
+    )
 
 
 def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCounts:
