@@ -86,14 +86,16 @@ def shown_name(name: str, classes: Sequence[str]) -> str:
 def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
     """Weights and covariance before any message was seen: the prior of the regression."""
     names = feature_names(n_classes, kinds)
-    weights = [
-        _FIRST_MEASURE if kind == "measure" else _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(of, 0.0)
-        for kind, _, of in (name.partition(":") for name, _ in names)
-    ]
+    weights = [_first_weight(name) for name, _ in names]
     covariance = [[0.0] * len(names) for _ in names]
     for i, (name, _) in enumerate(names):
         covariance[i][i] = _FIRST_VARIANCE[name.partition(":")[0]]
     return weights, covariance
+
+
+def _first_weight(name: str) -> float:
+    kind, _, of = name.partition(":")
+    return _FIRST_MEASURE if kind == "measure" else _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(of, 0.0)
 
 
 def _alike(n_classes: int) -> range:
@@ -105,8 +107,7 @@ def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
     """What R_j weighs the rows of evidence by, those of words, which are first; empty where there is no R."""
     if not _alike(n_classes):
         return []
-    n_words = len(VIEWS) * sum(kind != "measure" for kind in kinds)
-    return first_weights(n_classes, kinds)[0][:n_words]
+    return [_first_weight(row) for row in evidence_rows([kind for kind in kinds if kind != "measure"])]
 
 
 def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:
