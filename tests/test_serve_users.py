@@ -121,6 +121,34 @@ def test_a_name_that_can_be_no_file_is_judged_by_the_start_and_teaches_nobody(
     assert sorted(os.listdir(tmp_path)) == others
 
 
+def teach(models: Models, user: str, message: bytes) -> None:
+    Filter(models, allow_tell=True).tell(Request("TELL", (1, 5), user, message, "spam", set_local=True))
+
+
+@pytest.mark.parametrize("how", ["its path", "another path", "a link"])
+def test_who_is_called_as_the_shared_model_does_not_teach_it(how: str, shared: Path, tmp_path: Path) -> None:
+    """It may lie in the folder of the users' models, as in the README."""
+    start = {"its path": shared, "another path": tmp_path / "." / ".." / tmp_path.name / "shared"}.get(how)
+    if start is None:
+        start = tmp_path / "link"
+        start.symlink_to(shared)
+    before = shared.read_bytes()
+    with pytest.raises(UsageError, match="shared can have no model"):
+        teach(Models(str(tmp_path / "%u"), str(start)), "shared", NEW)
+    assert shared.read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_no_name_makes_a_journal_of_anothers_model(ending: str, shared: Path, users: Path) -> None:
+    models = Models(str(users / "%u"), str(shared))
+    teach(models, "alice", NEW)
+    with pytest.raises(UsageError, match="can have no model"):
+        teach(models, "alice" + ending, NEW)
+    assert os.listdir(users) == ["alice"]
+    teach(Models(str(users / "%u.nbspam"), str(shared)), "alice" + ending, NEW)
+    assert sorted(os.listdir(users)) == ["alice", f"alice{ending}.nbspam"]
+
+
 def test_no_name_is_a_usage_error_to_the_client(begin: Callable[..., Server]) -> None:
     server = begin("--allow-tell")
     said = tell(server, "../shared", "spam", NEW)

@@ -99,7 +99,8 @@ def serve_command(
     the server when what is begun is answered.
 
     With %u in MODEL each user has a model of his own (spamc -u NAME), which begins as a copy of --start with
-    the first message that it learns; until then that one judges.
+    the first message that it learns; until then that one judges.  NAME has letters, digits and any of
+    . _ @ + = -; who has another is judged by --start, and teaches nobody.
 
     \b
     Example:

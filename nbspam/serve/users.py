@@ -1,7 +1,8 @@
 """Whose model a request is about.
 
 Hides what a user may be called.  The name comes from the client and becomes a part of a path, so what could
-lead elsewhere, or would be hidden, is no name: such mail is judged by the model that all begin with.
+lead elsewhere, would be hidden, or leads to the model that all begin with, is no name: such mail is judged by
+that one, and teaches nobody.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 
 from nbspam.errors import UsageError
+from nbspam.store.reader import BESIDE, file_identity
 from nbspam.workflow.start import judging
 
 USER = "%u"  # in the path of a model: the name of the user
@@ -38,4 +40,9 @@ class Models:
         """The model that learns from a user; empty where the name is none."""
         if USER not in self.path:
             return self.path
-        return self.path.replace(USER, user) if _NAME.fullmatch(user) else ""
+        path = self.path.replace(USER, user)
+        return path if _NAME.fullmatch(user) and not self._is_of_others(path) else ""
+
+    def _is_of_others(self, path: str) -> bool:
+        """Whether it is the shared model, or would be taken for the journal of somebody's."""
+        return path.endswith(BESIDE) or file_identity(path) == file_identity(self.start) is not None

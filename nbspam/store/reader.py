@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6E627370
 FORMAT = 1
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
+BESIDE = ("-journal", "-wal", "-shm")  # how the names end of what SQLite looks for beside a file
 _MAGIC = b"SQLite format 3\x00"
 _ASK_AT_ONCE = 400  # keys in one query; a typical message has fewer
 
