@@ -394,3 +394,15 @@ def test_its_own_word_is_learned_by_a_copy_of_the_shared_model(
     assert said == run("classify", "--autolearn", "-m", copy, folder)
     assert model.read_bytes() == before
     assert counts(own) == counts(copy)
+
+
+@pytest.mark.parametrize("why", ["too few labelled messages", "already learned"])
+def test_a_message_that_is_not_learned_begins_no_copy(why: str, model: Path, tmp_path: Path) -> None:
+    """Else its owner would follow the shared model no more, for nothing."""
+    data, sparse = messages(SPAM, 1)[0], tmp_path / "sparse"
+    folders = {"ham": messages(HAM, 9), "spam": messages(SPAM, 9, first=1)}
+    run("train", "-q", "-j1", write_folders(tmp_path / "mail", folders), "-m", sparse)
+    start = sparse if why.startswith("too few") else model
+    own = tmp_path / "own"
+    assert run("classify", "--autolearn", "-m", own, "--start", start, stdin=data).startswith("spam")
+    assert not own.exists()

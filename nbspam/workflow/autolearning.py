@@ -52,8 +52,12 @@ def lesson(classifier: Classifier, verdict: Verdict, data: bytes, path: str) -> 
 
 
 def _learned(path: str, start: str, label: str, data: bytes) -> str:
-    from nbspam.workflow.learning import learn_own  # not for the mail that is not learned
-    from nbspam.workflow.start import begin
+    from nbspam.workflow.learning import learn_own, own_word_refused  # not for the mail that is not learned
+    from nbspam.workflow.start import begin, judging
 
-    begin(path, start)
+    if judging(path, start) != path:
+        refused = own_word_refused(start, data)
+        if refused:  # with nothing to learn, the shared model is followed on
+            return refused
+        begin(path, start)
     return learn_own(path, label, data)

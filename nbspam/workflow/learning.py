@@ -111,13 +111,27 @@ def learn_own(path: str, label: str, data: bytes) -> str:
         model = Model(path, updater.connection)
         number = class_number(model, label)
         counted = _counted(data, model)
-        if updater.learned(counted.digest):
-            return KNOWN
-        if not takes_own_word(model):
-            return TOO_FEW
+        refused = _own_word_refused(updater, model, counted)
+        if refused:
+            return refused
         _count(updater, model, number, counted, 1)
         mark(updater.connection, counted.digest, number)
     return LEARNED
+
+
+def own_word_refused(path: str, data: bytes) -> str:
+    """What keeps a model from learning a message on the filter's own verdict: KNOWN, TOO_FEW, or nothing."""
+    model = open_model(path)
+    try:
+        return _own_word_refused(Updater(model.connection), model, _counted(data, model))
+    finally:
+        model.close()
+
+
+def _own_word_refused(updater: Updater, model: Model, counted: Counted) -> str:
+    if updater.learned(counted.digest):
+        return KNOWN
+    return "" if takes_own_word(model) else TOO_FEW
 
 
 def unlearn(path: str, data: bytes) -> str:
