@@ -80,10 +80,18 @@ def test_what_the_shared_model_counted_can_be_taken_out_of_the_copy(shared: Path
 
 def test_much_mail_may_be_added_to_a_copy(shared: Path, own: Path, tmp_path: Path) -> None:
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
-    run("train", "-q", "--update", source, "-m", own, "--start", shared)
+    done = program("train", "--update", source, "-m", own, "--start", shared)
+    assert done.stderr.decode().startswith(f"{own} begins as a copy of {shared}.\nAdded 2 messages ")
     run("train", "-q", "--update", source, "-m", shared)
     assert counts(own) == counts(shared)
     assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
+
+
+def test_an_update_that_fails_makes_no_copy(shared: Path, own: Path, tmp_path: Path) -> None:
+    source = write_folders(tmp_path / "more", {"ham": [HAM], "work": [NEW]})
+    text = error("train", "--update", source, "-m", own, "--start", shared, status=65)
+    assert "[update-classes]" in text
+    assert not own.parent.exists()
 
 
 def test_the_start_may_be_named_by_the_environment(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from nbspam.cli.classify import ReadableMessages
-from nbspam.cli.output import write_text
+from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import model_option, quiet_option, start_option
 from nbspam.cli.texts import plain
 from nbspam.labels import checked_name
@@ -94,7 +94,7 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
 
 def _begin(model: str, start: str, quiet: bool) -> None:
     if begin(model, start) and not quiet:
-        sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
+        sys.stderr.write(begun_line(model, start))
 
 
 def _each(

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.store.reader import is_foreign
 from nbspam.whole_file import nearest_folder, whole_file
@@ -25,6 +26,11 @@ def write_text(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
     sys.stdout.buffer.flush()
+
+
+def begun_line(model: str, start: str) -> str:
+    """What is said when a model begins."""
+    return f"{plain(model)} begins as a copy of {plain(start)}.\n"
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbspam.cli.output import check_new_model
+from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
     check_views,
@@ -104,7 +104,8 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         nbspam train --ham ~/mail/inbox --spam ~/mail/junk.mbox -m my.nbspam
         nbspam train --regime thick:3 trec/full/index
 
-    Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail; 73 cannot create the model; 74 I/O.
+    Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail, or no model to add to; 73 cannot create the
+    model; 74 I/O; 75 try again later: another program writes to the model.
     """
     if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
@@ -181,7 +182,7 @@ def _check_no_start() -> None:
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
     from nbspam.workflow.learning import check_class
-    from nbspam.workflow.start import begin, judging
+    from nbspam.workflow.start import judging
     from nbspam.workflow.updating import update
 
     context = click.get_current_context()
@@ -199,11 +200,12 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         )
     check_class(judging(model, start))
     source = labelled_source(given, allow_one_class=True)
-    begin(model, start)
-    shown = shows_progress(quiet)
+    items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
-        added = update(source.items(), source.classes, model, given["jobs"], progress.advance)
+        added = update(items, source.classes, model, jobs, progress.advance, start)
     if not quiet:
+        if added.begun:
+            say(begun_line(model, start))
         say(train_summary(added, source, "Added"))
 
 

@@ -52,6 +52,7 @@ class Trained(NamedTuple):
     alpha: float | None = None  # where it was chosen
     read: int | None = None  # messages, where not all that were read are counted
     again: int = 0  # messages that the model had counted before
+    begun: bool = False  # as a copy of another model
 
 
 class Choices(NamedTuple):

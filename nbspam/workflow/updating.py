@@ -31,6 +31,7 @@ from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import learn_sample, sample_beside
 from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.fixed_words import Fixed, views_read
+from nbspam.workflow.start import begin, judging
 from nbspam.workflow.training import Trained, learned_rows, token_rows
 
 if TYPE_CHECKING:
@@ -46,9 +47,13 @@ def update(
     path: str,
     jobs: int = 1,
     progress: Progress | None = None,
+    start: str = "",
 ) -> Trained:
-    """Adds the items to the model at `path`; all of them, or after an error none."""
-    model = open_model(path)
+    """Adds the items to the model at `path`; all of them, or after an error none.
+
+    start : what that begins with as a copy where it is not there yet, or empty
+    """
+    model = open_model(judging(path, start))
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
@@ -71,9 +76,11 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
+    begun = begin(path, start)
     used, again = _add(path, counts, known, keys, edges)
-    added, size_bytes = tuple(counts.messages.tolist()), os.path.getsize(path)
-    return Trained(path, known, added, len(counts.table().keys), size_bytes, skipped, used, again=again)
+    added, tokens = tuple(counts.messages.tolist()), len(counts.table().keys)
+    size_bytes = os.path.getsize(path)
+    return Trained(path, known, added, tokens, size_bytes, skipped, used, again=again, begun=begun)
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
