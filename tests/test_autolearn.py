@@ -17,10 +17,12 @@ from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
+from nbspam.store.autolearned import mark
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.workflow import learning
 from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.learning import MIN_LABELLED
+from nbspam.workflow.learning import MAX_OWN, MIN_LABELLED, learn_own, outdated
 from nbspam.workflow.replay_filter import AveragedReplay
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -238,9 +240,11 @@ def test_three_classes(tmp_path: Path) -> None:
     assert text(tmp_path / "m").count("\nautolearned\t") == 1
 
 
-def test_a_model_of_before_there_was_the_table(model: Path, copy: Path) -> None:
+@pytest.mark.parametrize("old", ["", "CREATE TABLE autolearned (digest INTEGER PRIMARY KEY, class INTEGER)"])
+def test_a_model_of_before_there_was_the_table(model: Path, copy: Path, old: str) -> None:
     with closing(sqlite3.connect(model)) as connection:
         connection.execute("DROP TABLE autolearned")
+        connection.execute(old)
         connection.commit()
     assert text(model) == text(copy)
     assert check_model(str(model)) == []
@@ -269,19 +273,78 @@ def test_merging_keeps_it_where_nobody_else_counted_the_message(model: Path, tmp
     assert run("learn", "ham", "-m", tmp_path / "both", stdin=NEW_HAM) == "already learned\t-\n"
 
 
-def test_update_says_what_a_message_is(model: Path, tmp_path: Path) -> None:
+def test_update_says_what_a_message_is(model: Path, copy: Path, tmp_path: Path) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     folder = write_folders(tmp_path / "more", {"ham": [mail("lunch review")], "spam": [NEW_SPAM]})
-    run("train", "--update", folder, "-m", model, "-q")
+    said = [program("train", "--update", folder, "-m", one).stderr for one in (model, copy)]
+    assert said[0].replace(b"model", b"") == said[1].replace(b"copy", b"")
     assert check_model(str(model)) == []
-    assert "autolearned" not in text(model)
+    assert text(model) == text(copy)
 
 
 def test_check_finds_a_message_that_was_never_counted(model: Path) -> None:
     with closing(sqlite3.connect(model)) as connection:
-        connection.execute("INSERT INTO autolearned VALUES (5, 1)")
+        mark(connection, 5, 1, [])
         connection.commit()
     assert check_model(str(model)) == ["autolearned: 1 messages that are not in the list of those learned"]
+
+
+def test_tokens_that_cannot_be_read_are_told_and_nothing_is_lost(model: Path) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    with closing(sqlite3.connect(model)) as connection:
+        connection.execute("UPDATE autolearned SET tokens = x'00'")
+        connection.commit()
+    before = model.read_bytes()
+    assert check_model(str(model)) == ["autolearned: the tokens of a message cannot be read"]
+    for command in (["model", "dump"], ["learn", "spam"], ["unlearn"]):
+        assert "cannot be read" in error(*command, "-m", model, status=65, stdin=NEW_SPAM)
+    assert model.read_bytes() == before
+    assert run("classify", "-m", model, stdin=NEW_SPAM).startswith("spam")
+
+
+@pytest.mark.parametrize("tokens", ["5", "5:", "x:1", "5:-1", "5:4294967296", "9223372036854775808:1"])
+def test_a_text_with_other_tokens_is_refused(model: Path, tmp_path: Path, tokens: str) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    lines = text(model).splitlines(keepends=True)
+    place = next(i for i, line in enumerate(lines) if line.startswith("autolearned\t"))
+    lines[place] = "\t".join([*lines[place].split("\t")[:3], tokens]) + "\n"
+    said = error("model", "load", "-m", tmp_path / "new", status=65, stdin="".join(lines).encode())
+    assert f"line {place + 1}: {tokens!r} cannot be a tokens" in said
+
+
+def test_what_nobody_labels_is_forgotten_when_there_is_much_later_mail(
+    model: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is then the one that never had it, to the last line; who says later what it is, is heard."""
+    monkeypatch.setattr(learning, "outdated", lambda own: max(0, own - 3))
+    new = messages(SPAM, 3, 500) + messages(HAM, 3, 500)
+    for data, label in zip(new, ["spam"] * 3 + ["ham"] * 3, strict=True):
+        assert learn_own(str(model), label, data) == "learned"
+    for data in new[3:]:
+        assert learn_own(str(copy), "ham", data) == "learned"
+    assert text(model) == text(copy)
+    assert check_model(str(model)) == []
+    assert run("learn", "spam", "-m", model, stdin=new[0]) == "learned\t-\n"
+    run("learn", "spam", "-m", copy, stdin=new[0])
+    assert text(model) == text(copy)
+
+
+@pytest.mark.parametrize(
+    ("own", "number"), [(0, 0), (MAX_OWN, 0), (MAX_OWN + 1, 1), (MAX_OWN + 9, 2), (9 * MAX_OWN, 2)]
+)
+def test_how_many_are_forgotten(own: int, number: int) -> None:
+    assert outdated(own) == number
+
+
+def test_with_a_fixed_vocabulary_it_is_taken_out_whole_too(trained: Path, tmp_path: Path) -> None:
+    folder, model = trained.parent / "mail", tmp_path / "m"
+    run("vocab", "build", folder, "-o", tmp_path / "v.tsv", "--size", "20")
+    run("train", folder, "--vocab", tmp_path / "v.tsv", "-m", model, "-q")
+    before = text(model)
+    assert learn_own(str(model), "spam", NEW_SPAM) == "learned"
+    assert text(model) != before
+    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
+    assert text(model) == before
 
 
 def test_info_and_doctor_say_how_much_is_the_filters_own_word(model: Path) -> None:
@@ -314,7 +377,7 @@ class Sure:
 
 def test_in_a_replay_what_is_told_takes_the_place_of_the_filters_own_word() -> None:
     subject = Sure()
-    own = OwnWord(subject)
+    own = OwnWord(subject, outdated)
     replay([0, 0, 1], own, parse_feedback("on-error"))
     assert subject.calls == [
         *("score 0", "autolearn 0", "learn 0 as 0"),
@@ -322,6 +385,19 @@ def test_in_a_replay_what_is_told_takes_the_place_of_the_filters_own_word() -> N
         *("score 2", "autolearn 2"),
     ]
     assert own.learned == {2: 1}
+
+
+def test_in_a_replay_what_was_learned_long_ago_is_forgotten() -> None:
+    subject = Sure()
+    own = OwnWord(subject, lambda own: max(0, own - 2))
+    replay([1, 1, 1, 1, 1], own, parse_feedback("delayed:9"))
+    forgotten = [call for call in subject.calls if call.startswith("unlearn")]
+    assert forgotten == ["unlearn 1 as 1", "unlearn 2 as 1"]
+    own.learn(1, 0)
+    assert subject.calls[-1] == "learn 1 as 0"
+    own.learn(4, 0)
+    assert subject.calls[-2:] == ["unlearn 4 as 1", "learn 4 as 0"]
+    assert own.learned == {2: 1, 3: 1}
 
 
 def test_feedback_on_the_first_messages_alone() -> None:
@@ -364,7 +440,7 @@ def test_taking_back_what_a_replay_learned_itself_leaves_no_trace(corpus: Corpus
 
 def test_a_replay_that_is_told_everything_is_one_without_autolearn(corpus: Corpus) -> None:
     plain, own = (one for one, _ in zip(fed(corpus), range(2), strict=False))
-    taught = OwnWord(own)
+    taught = OwnWord(own, outdated)
     for message in range(2 * MIN_LABELLED, 2 * ENOUGH):
         truth = int(corpus.block.labels[plain._order[message]])
         assert plain.score(message) == taught.score(message)

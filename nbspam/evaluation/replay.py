@@ -44,13 +44,16 @@ class SelfTeaching(Filter, Protocol):
 
 
 class OwnWord:
-    """A filter that learns each message on its own verdict, till it is told better.
+    """A filter that learns each message on its own verdict, and forgets it when it is told or long after.
 
     learned : message -> class, of those that nobody has told it
     """
 
-    def __init__(self, subject: SelfTeaching) -> None:
+    def __init__(self, subject: SelfTeaching, outdated: Callable[[int], int]) -> None:
+        """outdated : how many it forgets of so many that it has learned so"""
         self._subject = subject
+        self._outdated = outdated
+        self._counted: dict[int, int] = {}  # of `learned` what is not forgotten, the oldest first
         self.learned: dict[int, int] = {}
 
     def score(self, message: int) -> Outcome:
@@ -58,15 +61,20 @@ class OwnWord:
         outcome = self._subject.score(message)
         label = self._subject.autolearn(message, outcome)
         if label != UNDECIDED:
-            self.learned[message] = label
+            self.learned[message] = self._counted[message] = label
+            for _ in range(self._outdated(len(self._counted))):
+                self._take_back(next(iter(self._counted)))
         return outcome
 
     def learn(self, message: int, label: int) -> None:
         """Learn what a message is in truth, in place of what it was taken for."""
-        own = self.learned.pop(message, None)
-        if own is not None:
-            self._subject.unlearn(message, own)
+        self.learned.pop(message, None)
+        if message in self._counted:
+            self._take_back(message)
         self._subject.learn(message, label)
+
+    def _take_back(self, message: int) -> None:
+        self._subject.unlearn(message, self._counted.pop(message))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nbspam.store.autolearned import unmark
 from nbspam.store.derived import recount
 from nbspam.store.reader import count_columns
 from nbspam.store.updater import Updater
@@ -43,7 +42,6 @@ def add_counts(
         "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
         learned,
     )
-    unmark(connection, [digest for digest, _, _ in learned])
     recount(connection)
 
 

@@ -6,6 +6,7 @@ totals and histograms are the sums over its rows, and no count contradicts anoth
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.scoring.calibration import feature_names
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
-from nbspam.store.autolearned import autolearned_rows
+from nbspam.store.autolearned import autolearned_rows, unpacked
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, OneState, count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -85,11 +86,16 @@ def _class_complaints(model: Model) -> Iterator[str]:
     (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
     if wrong:
         yield f"learned: {wrong} messages counted less than once"
-    own = dict(autolearned_rows(model.connection))
+    own = {digest: number for digest, number, _ in autolearned_rows(model.connection)}
     known = learned_as(model, list(own))
     lost = sum(known.get(digest) != {number} for digest, number in own.items())
     if lost:
         yield f"autolearned: {lost} messages that are not in the list of those learned"
+    try:
+        for _, _, tokens in autolearned_rows(model.connection):
+            unpacked(tokens)
+    except sqlite3.DatabaseError as error:
+        yield f"autolearned: {error}"
 
 
 def _row_complaints(model: Model) -> Iterator[str]:

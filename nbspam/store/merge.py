@@ -161,15 +161,15 @@ def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, i
         yield digest, places[number], times
 
 
-def _autolearned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int]]:
-    """(digest, class) of messages that one filter counted itself, and that no other model has counted."""
+def _autolearned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int, bytes]]:
+    """(digest, class, tokens) of messages that one filter counted itself, and no other model has counted."""
     for model, places in zip(models, numbers, strict=True):
-        rows = dict(autolearned_rows(model.connection))
+        rows = {row[0]: row[1:] for row in autolearned_rows(model.connection)}
         for other in models:
             if other is not model:
                 for digest in learned_as(other, list(rows)):
                     del rows[digest]
-        yield from ((digest, places[number]) for digest, number in rows.items())
+        yield from ((digest, places[number], tokens) for digest, (number, tokens) in rows.items())
 
 
 def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[TableRow]:

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
-from nbspam.store.autolearned import autolearned_rows
+from nbspam.store.autolearned import autolearned_rows, packed, unpacked
 from nbspam.store.derived import (
     add_prior_columns,
     insert,
     prior_columns,
 )
 from nbspam.store.inspect import calibration_complaints, read_settings
-from nbspam.store.reader import FORMAT, Model, count_columns
+from nbspam.store.reader import FORMAT, Model, count_columns, store_error
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped
@@ -34,7 +34,7 @@ _REMEDY = "dump the model again: nbspam model dump -m MODEL"
 _NULL = "\\N"  # no text can be written so: the escape means nothing else
 
 # table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
-# c class number or nothing.
+# c class number or nothing, k keys of tokens and how often each occurs.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
@@ -45,7 +45,7 @@ TABLES = {
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:n place:n value:t", "kind, class, place"),
     "prior_class": ("number:n messages:n", "number"),
-    "autolearned": ("digest:i class:n", "digest"),
+    "autolearned": ("digest:i class:n tokens:k", "number"),
 }
 # Not written where it has no rows; a text without it is whole.
 OPTIONAL = "autolearned"
@@ -75,13 +75,18 @@ def dump(model: Model) -> Iterator[str]:
         names = ", ".join(column.name for column in columns)
         for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
             rows += 1
-            yield "\t".join([table, *map(_field, row)]) + "\n"
+            try:
+                yield "\t".join([table, *map(_field, row)]) + "\n"
+            except sqlite3.DatabaseError as error:
+                raise store_error(model.path, error) from None
     yield f"{END}\t{rows}\n"
 
 
 def _field(value: object) -> str:
     if value is None:
         return _NULL
+    if isinstance(value, bytes):
+        return " ".join(f"{key}:{times}" for key, times in unpacked(value).items())
     return repr(value) if isinstance(value, float) else escaped(str(value))
 
 
@@ -215,11 +220,25 @@ class _Loading:
                 return _finite(text)
             if column.kind == "c" and text == _NULL:
                 return None
-            if column.kind == "i" and text.startswith("-"):
-                return -natural(text[1:]) if text != f"-{1 << 63}" else -(1 << 63)
-            return natural(text)
+            if column.kind == "k":
+                return packed(map(_key_and_times, text.split()))
+            return _whole(text) if column.kind == "i" else natural(text)
         except ValueError:
             raise self._error(f"{text[:40]!r} cannot be a {column.name}") from None
+
+
+def _key_and_times(text: str) -> tuple[int, int]:
+    key, _, times = text.partition(":")
+    if natural(times) >= 1 << 32:
+        raise ValueError(times)
+    return _whole(key), natural(times)
+
+
+def _whole(text: str) -> int:
+    """A whole number of the model file, perhaps below 0."""
+    if text.startswith("-"):
+        return -natural(text[1:]) if text != f"-{1 << 63}" else -(1 << 63)
+    return natural(text)
 
 
 def _finite(text: str) -> float:

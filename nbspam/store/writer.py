@@ -77,9 +77,9 @@ class NewModel:
         """(digest, class, times)."""
         self.connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
 
-    def autolearned(self, rows: Iterable[tuple[int, int]]) -> None:
-        """(digest, class)."""
-        self.connection.executemany("INSERT INTO autolearned VALUES (?, ?)", rows)
+    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
+        """(digest, class, tokens), the oldest first."""
+        self.connection.executemany("INSERT INTO autolearned (digest, class, tokens) VALUES (?, ?, ?)", rows)
 
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""

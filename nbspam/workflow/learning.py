@@ -6,7 +6,7 @@ it counted.
 
 `learn_own` counts a message on the filter's own verdict.  The calibration never learns from that: it has to
 know how often verdicts are right.  Who says later what the message is takes that counting out whole, and
-the message is learned as if it were new.
+the message is learned as if it were new; what nobody labels is forgotten when there are many later ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
-from nbspam.store.autolearned import autolearned_as, autolearned_messages, mark, unmark
+from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import MessageToken, Updater, updating
 from nbspam.workflow.classifying import as_scored
@@ -31,6 +31,10 @@ KNOWN = "already learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 TOO_FEW = "too few labelled messages"
+# Messages that are counted on the filter's own verdict.  The oldest are forgotten, so that a model left to
+# itself does not grow for ever: docs/experiments/autolearn.md.
+MAX_OWN = 1_000
+FORGOTTEN_AT_ONCE = 2  # where models were merged there may be many more
 # Labelled messages of each class, before a filter takes its own word: docs/experiments/autolearn.md.
 MIN_LABELLED = 100
 
@@ -74,7 +78,7 @@ def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
     model = Model(path, updater.connection)
     counted = _counted(data, model)
     number = class_number(model, label)
-    own = _take_own_word_back(updater, model, counted)
+    own = take_back(updater, counted.digest)
     if own is not None:
         model = Model(path, updater.connection)  # without the message
     before = updater.learned(counted.digest)
@@ -90,15 +94,6 @@ def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
     return MOVED if before or own not in (None, number) else LEARNED
 
 
-def _take_own_word_back(updater: Updater, model: Model, counted: Counted) -> int | None:
-    """Takes out a message that the filter counted itself; the class that it was counted in, or None."""
-    own = autolearned_as(updater.connection, counted.digest)
-    if own is not None:
-        _count(updater, model, own, counted, -1)
-        unmark(updater.connection, [counted.digest])
-    return own
-
-
 def takes_own_word(model: Model) -> bool:
     """Whether messages enough of each class were labelled for the filter to learn its own verdicts."""
     own = autolearned_messages(model)
@@ -106,7 +101,10 @@ def takes_own_word(model: Model) -> bool:
 
 
 def learn_own(path: str, label: str, data: bytes) -> str:
-    """Counts one message as `label` on the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW."""
+    """Counts one message as `label` on the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
+
+    The model is one of words: of numbers nothing is kept to take them out by.
+    """
     with updating(path) as updater:
         model = Model(path, updater.connection)
         number = class_number(model, label)
@@ -114,9 +112,17 @@ def learn_own(path: str, label: str, data: bytes) -> str:
         refused = _own_word_refused(updater, model, counted)
         if refused:
             return refused
-        _count(updater, model, number, counted, 1)
-        mark(updater.connection, counted.digest, number)
+        own, tokens = sum(autolearned_messages(model)), _rows(counted, model)
+        updater.count(number, counted.digest, tokens, 1)
+        mark(updater.connection, counted.digest, number, tokens)
+        for _ in range(outdated(own + 1)):
+            take_back(updater, oldest(updater.connection))
     return LEARNED
+
+
+def outdated(own: int) -> int:
+    """How many of so many messages that it counted itself a filter forgets when it has counted one more."""
+    return min(FORGOTTEN_AT_ONCE, max(0, own - MAX_OWN))
 
 
 def own_word_refused(path: str, data: bytes) -> str:
@@ -148,7 +154,7 @@ def unlearn_all(path: str, messages: Sequence[bytes]) -> list[str]:
 def _unlearn(updater: Updater, path: str, data: bytes) -> str:
     model = Model(path, updater.connection)
     counted = _counted(data, model)
-    if _take_own_word_back(updater, model, counted) is not None:
+    if take_back(updater, counted.digest) is not None:
         return FORGOTTEN
     for number in updater.learned(counted.digest):
         _count(updater, model, number, counted, -1)

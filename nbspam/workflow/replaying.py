@@ -18,6 +18,7 @@ from nbspam.workflow.autolearning import check_calibrated
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Plan, Step
 from nbspam.workflow.judging import MOST_CLUED
+from nbspam.workflow.learning import outdated
 from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 
 
@@ -35,7 +36,7 @@ def evaluate_replay(
     block, classes = corpus.block, corpus.classes
     subject = replay_filter(block, order, classes, plan.settings, loss, plan.vocabulary)
     truth = corpus.truth()[order].tolist()
-    own = OwnWord(subject) if autolearn and isinstance(subject, AveragedReplay) else None
+    own = OwnWord(subject, outdated) if autolearn and isinstance(subject, AveragedReplay) else None
     run = replay(truth, own or subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}
     if own:

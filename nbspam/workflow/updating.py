@@ -23,6 +23,7 @@ from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts, vocabulary_keys
+from nbspam.store.autolearned import autolearned_rows, take_back
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
@@ -132,6 +133,9 @@ def _add(
             keys if keys is not None else 0, now if now is not None else 0
         ):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
+        own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
+        for digest in own & {digest for digest, _, _ in learned}:
+            take_back(updater, digest)  # what the filter took it for gives way to what it is
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
         add_counts(updater, counts.messages.tolist(), token_rows(table), learned)

@@ -9,6 +9,7 @@ verdicts.  Nothing here looks at a message of SpamAssassin's test.index.
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens.bag import VIEWS
 from nbspam.workflow import calibrating
+from nbspam.workflow.learning import MAX_OWN
 from nbspam.workflow.replay_filter import AveragedReplay, ReplayFilter
 from tests.conftest import unpacked
 from tests.experiments import hostile
@@ -59,11 +61,14 @@ class Verdict(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Which verdicts are learned, whether the calibration learns from them, and which mistakes are told."""
+    """Which verdicts are learned, whether the calibration learns from them, which mistakes are told, and how
+    many of the messages that the filter learned on its own word stay counted: the latest.
+    """
 
     takes: Callable[[Verdict], bool]
     calibrates: bool = False
     told: str = ""
+    stay: int = 1 << 40
 
 
 def beyond(nats: float) -> Callable[[Verdict], bool]:
@@ -102,6 +107,13 @@ RULES = {
 }
 
 
+BY_AGE = {
+    f"kept: the latest {MAX_OWN:,}": Rule(beyond(1.5), stay=MAX_OWN),
+    "all": Rule(beyond(1.5)),
+    **{f"the latest {stay}": Rule(beyond(1.5), stay=stay) for stay in (400, 200, 100)},
+}
+
+
 class Stream:
     """A model of the first messages of an order, and what becomes of it."""
 
@@ -110,6 +122,7 @@ class Stream:
         self._filter = AveragedReplay(block, order, CLASSES, SETTINGS, zero_one_loss(2))
         self._labelled = np.bincount(block.labels[order[:n_first]], minlength=2).tolist()
         self._own = [0, 0]
+        self._counted: deque[tuple[int, int]] = deque()
         self.wrong = 0
         for message in range(n_first):
             ReplayFilter.learn(self._filter, message, int(block.labels[order[message]]))
@@ -138,6 +151,9 @@ class Stream:
         elif rule.takes(verdict):
             kind = self._filter if rule.calibrates else super(AveragedReplay, self._filter)
             kind.learn(message, verdict.number)
+            self._counted.append((message, verdict.number))
+            if len(self._counted) > rule.stay:
+                self._filter.unlearn(*self._counted.popleft())
             self._own[verdict.number] += 1
             self.wrong += verdict.number != truth
 
@@ -237,17 +253,29 @@ def attack(kind: str) -> None:
         print(f"{line} {missed} | {stream.learned:,} | {stream.wrong} |", flush=True)
 
 
+def by_age(dated: Block, blocks: dict[str, Block]) -> None:
+    """How long the filter's own word is to count."""
+    table("SpamAssassin in time order, how many messages of its own stay counted")
+    for name, rule in BY_AGE.items():
+        print(stream_row(name, in_time(dated), rule), flush=True)
+    for corpus, block in blocks.items():
+        table(f"{corpus}, {LABELLED} drawn messages train, how many of its own stay counted")
+        for name, rule in BY_AGE.items():
+            print(stream_row(name, drawn(block, LABELLED), rule), flush=True)
+
+
 def main() -> None:
-    block = counted(mail("spamassassin"))
-    table(f"SpamAssassin `train.index` in time order, {len(block):,} messages, the oldest 20 to 60 % train")
+    dated = counted(mail("spamassassin"))
+    table(f"SpamAssassin `train.index` in time order, {len(dated):,} messages, the oldest 20 to 60 % train")
     for name, rule in RULES.items():
-        print(stream_row(name, in_time(block), rule), flush=True)
-    thinned(block)
+        print(stream_row(name, in_time(dated), rule), flush=True)
+    thinned(dated)
     blocks = {corpus: counted(mail(corpus)) for corpus in ("sms", "enron", "ccert_zh")}
     for corpus, block in blocks.items():
         table(f"{corpus}, {LABELLED} drawn messages train, {JUDGED:,} others are judged")
         for name, rule in RULES.items():
             print(stream_row(name, drawn(block, LABELLED), rule), flush=True)
+    by_age(dated, blocks)
     for corpus, block in blocks.items():
         table(f"{corpus}, how many labelled messages it takes, {JUDGED:,} others are judged")
         for amount in AMOUNTS:
