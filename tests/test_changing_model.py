@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nbspam.cli import classify as command
+from nbspam.errors import TryAgainError
+from nbspam.settings import Settings
+from nbspam.sources import Item, open_labelled
+from nbspam.store import inspect, updater
+from nbspam.store import merge as store_merge
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.workflow.classifying import Classifier, open_classifier
+from nbspam.workflow.inspecting import dump_lines
 from nbspam.workflow.learning import learn
+from nbspam.workflow.merging import merge
+from nbspam.workflow.prior_model import PriorModel
+from nbspam.workflow.training import Choices, train
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -87,3 +98,68 @@ def test_classify_follows_what_is_learned_between_two_messages(
     assert command.classify({"model": model}, []) == 0
     assert written[::2] == written[1::2]
     assert len(set(written)) == 3
+
+
+@pytest.fixture
+def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """What has another program learn into the model; it does not wait long."""
+    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
+
+    def learned(*_: object) -> None:
+        with contextlib.suppress(TryAgainError):
+            learn(model, "spam", LETTER)
+
+    return learned
+
+
+def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
+    """The work, and something else before it."""
+
+    def both(*arguments: Any) -> Any:
+        first()
+        return work(*arguments)
+
+    return both
+
+
+def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
+    expected, lines = list(dump_lines(model)), []
+    for line in dump_lines(model):
+        lines.append(line)
+        if line.startswith("#token"):
+            learns()
+    assert lines == expected
+
+
+def test_a_sound_model_is_found_sound_while_it_learns(
+    model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect, "_row_complaints", before(inspect._row_complaints, learns))
+    assert inspect.check_model(model) == []
+
+
+def test_merging_adds_up_one_state(
+    model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_merge, "_tokens", before(store_merge._tokens, learns))
+    other = shutil.copy(model, str(tmp_path / "other"))
+    merge([model, other], str(tmp_path / "both"))
+    monkeypatch.undo()
+    assert inspect.check_model(str(tmp_path / "both")) == []
+
+
+def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(
+    model: str, learns: Callable[..., None], tmp_path: Path
+) -> None:
+    def items() -> Iterator[Item]:
+        learns()
+        yield from source.items()
+
+    source = open_labelled([str(tmp_path / "mail")])
+    paths = [str(tmp_path / name) for name in ("meanwhile", "later")]
+    for path, mail_read in zip(paths, (items(), source.items()), strict=True):
+        with PriorModel(model, 50.0, source.classes) as prior:
+            train(mail_read, source.classes, path, Settings(), choices=Choices(prior=prior))
+    assert open_model(model).messages == [12, 13]
+    meanwhile, later = (list(dump_lines(path)) for path in paths)
+    assert meanwhile == later

@@ -18,7 +18,8 @@ from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.autolearned import autolearned_rows, unpacked
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
-from nbspam.store.reader import Model, OneState, count_columns, open_model
+from nbspam.store.reader import Model, OneState, count_columns
+from nbspam.store.snapshot import snapshot
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
@@ -32,15 +33,13 @@ def check_model(path: str) -> list[str]:
 
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
-    model = open_model(path)
     found: list[str] = []
-    try:
-        for complaint in _complaints(model):
-            found.append(complaint)
-    except NbspamError as error:  # what a damaged page raises when a query comes to it
-        found.append(error.why)
-    finally:
-        model.close()
+    with snapshot(path) as model:
+        try:
+            for complaint in _complaints(model):
+                found.append(complaint)
+        except NbspamError as error:  # what a damaged page raises when a query comes to it
+            found.append(error.why)
     return found
 
 

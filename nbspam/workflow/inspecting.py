@@ -21,7 +21,8 @@ from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import TokenRow, check_model, find_token, learned_messages, telling_token
-from nbspam.store.reader import FORMAT, Model, open_model
+from nbspam.store.reader import FORMAT, Model
+from nbspam.store.snapshot import snapshot
 from nbspam.store.text import dump, load
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY, token_key
@@ -38,11 +39,8 @@ def check(path: str) -> list[str]:
 
 def dump_lines(path: str) -> Iterator[str]:
     """The text form of a model."""
-    model = open_model(path)
-    try:
+    with snapshot(path) as model:
         yield from dump(model)
-    finally:
-        model.close()
 
 
 def load_lines(lines: Iterable[bytes], where: str, path: str) -> None:
@@ -66,8 +64,7 @@ def info_of(path: str, word: str | None = None) -> Info:
 
     word : the word to work out; None for one that tells the classes apart
     """
-    stored = open_model(path)
-    try:
+    with snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path)
         model = as_scored(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
@@ -95,8 +92,6 @@ def info_of(path: str, word: str | None = None) -> Info:
             for section in sections(model, settings, loss, _with_prior_share(model, found))
         ]
         return info
-    finally:
-        stored.close()
 
 
 def _word(model: Model, text: str | None) -> TokenRow | None:

@@ -20,6 +20,7 @@ from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.settings import from_text
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
+from nbspam.store.snapshot import snapshot
 
 Floats = NDArray[np.float64]
 Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
@@ -46,10 +47,7 @@ def merge(paths: Sequence[str], path: str) -> Merged:
             "model merge", "needs two models at least", "name them: model merge A B -o C", "merge-few"
         )
     with ExitStack() as stack:
-        models = []
-        for name in paths:
-            models.append(open_model(name))
-            stack.callback(models[-1].close)
+        models = [stack.enter_context(snapshot(name)) for name in paths]
         check_mergeable(models)
         classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)

@@ -22,7 +22,7 @@ from nbspam.scoring.calibration import MAX_COVARIANCE
 from nbspam.scoring.events import power_factor
 from nbspam.scoring.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.settings import Settings
-from nbspam.store.reader import open_model
+from nbspam.store.reader import OneState, open_model
 from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import N_VIEWS
@@ -54,9 +54,13 @@ class PriorModel:
     def __init__(self, path: str, weight: float, classes: tuple[str, ...]) -> None:
         self._model = open_model(path)
         self.classes = ordered([*classes, *self._model.classes])
-        self._tables = PriorTables(self._model, self.classes)
         self.weight = weight
-        self.factor = power_factor(weight, self._tables.messages)
+        self._take()
+
+    def _take(self) -> None:
+        """Takes up what the prior model has counted by now."""
+        self._tables = PriorTables(self._model, self.classes)
+        self.factor = power_factor(self.weight, self._tables.messages)
         self.messages = np.array(self._tables.messages, np.int64)
 
     def __enter__(self) -> PriorModel:
@@ -120,13 +124,19 @@ class PriorModel:
                 )
 
     def write(self, file: NewModel, with_features: bool) -> None:
-        """Adds the prior's counts to a file under construction."""
-        file.settings({"prior_weight": repr(self.weight)})
-        if "imported" in self._model.settings:
-            file.settings({"prior_imported": self._model.settings["imported"]})
-        file.prior(self._tables.messages, self._tables.tokens())
-        if with_features:
-            file.numeric_counts(self._tables.numeric_rows())
+        """Adds the prior's counts to a file under construction: all of one state, the latest.
+
+        It may have learned while the mail was read.
+        """
+        with OneState(self._model.connection):
+            if self._model.refresh():
+                self._take()
+            file.settings({"prior_weight": repr(self.weight)})
+            if "imported" in self._model.settings:
+                file.settings({"prior_imported": self._model.settings["imported"]})
+            file.prior(self._tables.messages, self._tables.tokens())
+            if with_features:
+                file.numeric_counts(self._tables.numeric_rows())
 
     def calibrate(
         self, block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
