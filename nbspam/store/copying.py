@@ -22,7 +22,6 @@ def copy_model(source: str, path: str) -> bool:
     """Makes the copy, whole or not at all; False if a model was at `path` before."""
     model = open_model(source)
     try:
-        os.makedirs(os.path.dirname(os.path.realpath(path)), exist_ok=True)
         with contextlib.closing(model.connection) as connection, _one_at_a_time(path):
             if os.path.exists(path):
                 return False
@@ -37,16 +36,18 @@ def copy_model(source: str, path: str) -> bool:
 
 @contextlib.contextmanager
 def _one_at_a_time(path: str) -> Iterator[None]:
-    """Of the programs that would copy to this folder.
+    """Of the programs that would copy to this folder, which is made where it is missing.
 
     Another's copy may have been begun to be written to: its journal is none that a killed program left.
     """
-    folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
+    folder = os.path.dirname(os.path.realpath(path))
+    os.makedirs(folder, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def _copied(connection: sqlite3.Connection, path: str) -> bool:
