@@ -31,6 +31,8 @@ class NewFile:
 
     def __init__(self, path: str) -> None:
         """OSError if it cannot be created, or would take the place of what is no file."""
+        if names_no_file(path):
+            raise OSError(errno.EISDIR, "it names no file", path)
         self._target = os.path.realpath(path)
         folder, name = os.path.split(self._target)
         # Also a random number: in containers the same process number soon comes again.
@@ -90,6 +92,11 @@ def _remove_left_over(path: str) -> None:
         if is_old:
             with contextlib.suppress(OSError):
                 os.unlink(one)
+
+
+def names_no_file(path: str) -> bool:
+    """Whether a path can be of no file: it is empty, ends in a slash, or is of a folder that there is."""
+    return not os.path.basename(path) or os.path.isdir(path)
 
 
 def nearest_folder(path: str) -> str:

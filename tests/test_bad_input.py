@@ -368,6 +368,31 @@ def test_a_folder_in_the_place_of_a_model_is_refused(tmp_path: Path) -> None:
     refusal(66, "model-unreadable", tmp_path, "classify", "-m", tmp_path, stdin=HAM[0])
 
 
+@pytest.mark.parametrize("name", ["folder/", "folder", "new/", "", "/dev/null"])
+def test_what_can_be_no_model_is_refused_before_mail_is_read(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    before = sorted(os.listdir())
+    refusal(73, "model-create", name, "train", "no-such-mail", "-m", name, "--replace")
+    refusal(73, "model-create", name, "tune", "no-such-mail", "--write", "--replace", "-m", name)
+    refusal(73, "model-create", name, "model", "merge", model, model, "-o", name, "--replace")
+    assert sorted(os.listdir()) == before
+
+
+def test_a_model_that_begins_is_no_folder(model: Path, tmp_path: Path) -> None:
+    own = f"{tmp_path}/own/"
+    refusal(73, "model-create", own, "learn", "spam", "-m", own, "--start", model, stdin=b"Subject: x\n\ny\n")
+    assert not os.path.exists(own[:-1])
+
+
+def test_a_model_without_a_name_is_not_the_default_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBSPAM_MODEL", str(model))
+    for command in (["classify"], ["explain"], ["learn", "spam"], ["model", "info"]):
+        refusal(66, "model-missing", "", *command, "-m", "", stdin=b"Subject: x\n\ny\n")
+
+
 def test_a_model_is_not_overwritten_unless_told_so(model: Path, source: Path, trained: bytes) -> None:
     refusal(73, "model-exists", model, "train", source, "-m", model)
     assert model.read_bytes() == trained

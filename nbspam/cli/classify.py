@@ -59,8 +59,8 @@ def _open(options: Options) -> Classifier:
 
 def _places(options: Options) -> tuple[str, str]:
     """The model, and the one that it begins with or empty."""
-    start = options["start"] if "start" in options else default_start(os.environ)
-    return options.get("model") or default_model(os.environ), start
+    own = options["model"] if "model" in options else default_model(os.environ)
+    return own, options["start"] if "start" in options else default_start(os.environ)
 
 
 def _judging(own: str, start: str) -> str:

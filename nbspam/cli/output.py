@@ -15,7 +15,7 @@ from typing import BinaryIO
 from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.store.reader import is_foreign
-from nbspam.whole_file import nearest_folder, whole_file
+from nbspam.whole_file import names_no_file, nearest_folder, whole_file
 
 STDOUT = "-"
 
@@ -50,8 +50,8 @@ def check_writable(path: str | None, *others: str | None) -> None:
     """
     if path is None or path == STDOUT:
         return
-    if os.path.isdir(path):
-        raise CannotCreateError(path, "is a folder", "name a file", "output-folder")
+    if names_no_file(path):
+        raise CannotCreateError(path, "names no file", "name a file", "output-folder")
     if os.path.exists(path) and not os.path.isfile(path):
         return  # /dev/null or a FIFO, whatever its folder allows
     if os.path.realpath(path) in {os.path.realpath(other) for other in others if other}:
@@ -78,6 +78,8 @@ def check_model_place(path: str) -> None:
 
 def check_new_model(path: str, replace: bool, remedy: str = "--replace writes over it") -> None:
     """As check_model_place, for a model that is written over another only if `replace` says so."""
+    if names_no_file(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        raise CannotCreateError(path, "names no regular file", "name a file: --model PATH", "model-create")
     if os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is no model, and it stays as it is"
         raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
