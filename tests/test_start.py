@@ -235,6 +235,9 @@ def test_doctor_tells_who_judges_and_looks_at_it(shared: Path, own: Path) -> Non
     assert "2 ham, 2 spam" in text
     shared.write_bytes(shared.read_bytes()[:5000])
     assert "cut short" in " ".join(run("doctor", "-m", own, "--start", shared, status=65).split())
+    shared.unlink()
+    text = run("doctor", "-q", "-m", own, "--start", shared, status=66)
+    assert f"start {shared}: there is no model here" in " ".join(text.split())
 
 
 def test_doctor_judges_labels_by_the_start(shared: Path, own: Path, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     except NoInputError as error:
         if error.slug == "model-missing":
             yield from missing(path, has_mail, start)
-            yield from _health(start) if start else ()
+            yield from _start(start) if start else ()
         else:
             yield wrong("file", error)
             yield from place(path) if os.path.isfile(path) else ()
@@ -56,6 +56,14 @@ def _health(path: str) -> Iterator[Finding]:
         yield from health(path)
     except NbspamError as error:
         yield wrong(SOUND, error)
+
+
+def _start(path: str) -> Iterator[Finding]:
+    """As _health, of another model than the one that was asked about."""
+    try:
+        yield from health(path)
+    except NbspamError as error:
+        yield wrong("start", error)._replace(text=f"{path}: {error.why}")
 
 
 def is_sound(findings: list[Finding]) -> bool:
