@@ -196,7 +196,7 @@ class Worker:
             return Answered(PONG, "")
         try:
             if request.command == "TELL":
-                async with self._learning:  # one after the other: they would wait for each other anyway
+                async with self._learning:  # one after the other: of one model they would wait anyway
                     answered = await done_apart(lambda: self._shared.filter.tell(request))
             else:
                 answered = self._shared.filter.judged(request)
