@@ -73,9 +73,12 @@ class NewFile:
 
 
 def left_over(path: str) -> list[tuple[str, bool]]:
-    """Unfinished files of `path`, and whether each is so old that a killed program left it."""
+    """Unfinished files of `path`, and whether each is so old that a killed program left it.
+
+    A model that is copied has a journal while it is made.
+    """
     folder, name = os.path.split(os.path.realpath(path))
-    ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new")
+    ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?")
     found: list[tuple[str, bool]] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

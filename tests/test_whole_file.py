@@ -49,7 +49,8 @@ def test_a_file_written_over_keeps_its_mode(write, bits: int, tmp_path: Path) ->
 
 @writers
 def test_what_killed_programs_left_is_removed_when_it_is_a_day_old(write, tmp_path: Path) -> None:
-    names = [".file.1.new", ".file.7-0123abcd.new", ".file.x.new", ".file2.1.new", ".file.2.new"]
+    names = [".file.1.new", ".file.7-0123abcd.new", ".file.7-0123abcd.new-journal", ".file.x.new"]
+    names += [".file2.1.new", ".file.2.new"]
     for name in names:
         (tmp_path / name).write_bytes(b"left")
     for name in names[:-1]:

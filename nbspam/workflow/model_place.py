@@ -135,9 +135,9 @@ def _unfinished(path: str) -> Iterator[Finding]:
     old = sum(is_old for _, is_old in found)
     if old:
         remedy = "the next nbspam train --replace takes them away"
-        yield note("left over", f"{old} unfinished models of killed programs beside it", remedy)
+        yield note("left over", f"{old} unfinished files of killed programs beside it", remedy)
     if len(found) > old:
-        text = f"{len(found) - old} unfinished models beside it: being written, or a program was killed"
+        text = f"{len(found) - old} unfinished files beside it: being written, or a program was killed"
         remedy = f"a day later train --replace takes them away; to see them: ls -lA {_folder(path)}"
         yield note("left over", text, remedy)
 
