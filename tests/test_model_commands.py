@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.errors import DamagedModelError
 from nbspam.scoring.evidence import measure_evidence
 from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
@@ -114,6 +115,21 @@ def test_check_finds_a_damaged_page(copy: Path) -> None:
     done = program("model", "check", "-m", copy)
     assert done.returncode == 65
     assert b"Traceback" not in done.stderr
+
+
+def test_check_complains_of_whichever_page_is_overwritten(copy: Path) -> None:
+    """Whatever SQLite raises at it: what could be opened is told on stdout."""
+    data, told = copy.read_bytes(), 0
+    size = int.from_bytes(data[16:18], "big")
+    for at in range(size, len(data), size):
+        copy.write_bytes(data[:at] + b"\xee" * size + data[at + size :])
+        try:
+            open_model(str(copy)).close()
+        except DamagedModelError:
+            continue
+        assert check_model(str(copy)) != []
+        told += 1
+    assert told > 2
 
 
 def test_check_lists_what_it_found_before_the_file_failed(copy: Path) -> None:

@@ -173,7 +173,7 @@ class OneState:
 
     def __exit__(self, *error: object) -> None:
         if self._begun and self._connection.in_transaction:
-            self._connection.execute("COMMIT")
+            self._connection.execute("ROLLBACK")  # nothing was written; a COMMIT would fail on a damaged page
 
 
 def count_columns(n_classes: int) -> list[str]:
