@@ -212,6 +212,12 @@ def test_the_journal_of_a_model_that_was_taken_away_is_not_played_back(
     assert os.listdir(own.parent) == [own.name]
 
 
+def test_paths_need_not_be_utf8(shared: Path, tmp_path: Path) -> None:
+    own = os.fsdecode(os.fsencode(tmp_path) + b"/\xff/\xfe")
+    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
+    assert check_model(own) == []
+
+
 def test_through_a_link_the_file_that_it_leads_to_is_made(shared: Path, own: Path, tmp_path: Path) -> None:
     own.parent.mkdir()
     own.symlink_to(tmp_path / "elsewhere" / "model")

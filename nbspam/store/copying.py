@@ -53,7 +53,8 @@ def _one_at_a_time(path: str) -> Iterator[None]:
 def _copied(connection: sqlite3.Connection, path: str) -> bool:
     new = NewFile(path)
     try:
-        connection.execute("VACUUM INTO ?", (new.path,))
+        name = os.fsencode(new.path)  # as bytes, for a path need not be UTF-8
+        connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
         remove_journal(os.path.realpath(path))  # of a model that was taken away: SQLite would play it back
         return new.keep_if_first()
     finally:
