@@ -288,6 +288,12 @@ def test_the_log_has_a_line_a_message_and_nothing_of_its_text(common: Server) ->
     assert "secret" not in common.log
 
 
+def test_a_name_makes_no_field_of_its_own_in_the_log(common: Server) -> None:
+    common.ask("CHECK", b"Message-ID: <2@b.example>\n\nwords\n", "User: joe id=<other>")
+    eventually(lambda: "<2@b.example>" in common.log)
+    assert " CHECK user=joe.id=<other> id=<2@b.example> " in common.log
+
+
 def test_quiet_says_nothing(tmp_path: Path, model: Path) -> None:
     with open(tmp_path / "log", "wb") as log:
         command = [sys.executable, "-m", "nbspam", "serve", "-q", "-j1", "-m", str(model)]

@@ -224,6 +224,6 @@ class Worker:
 
 
 def _about(request: Request) -> str:
-    """Which mail it was, without a word of it."""
-    user = dotted(request.user) or "-"
+    """Which mail it was, without a word of it; a blank parts two fields, and is in none."""
+    user = dotted(request.user).replace(" ", ".") or "-"
     return f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
