@@ -63,6 +63,10 @@ class NewFile:
             os.link(self.path, self._target)
         except FileExistsError:
             return False
+        except OSError:  # a file system without links: between these two another may come, and is lost
+            if os.path.lexists(self._target):
+                return False
+            os.replace(self.path, self._target)
         _flush(os.path.dirname(self._target))
         return True
 

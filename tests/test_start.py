@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
@@ -173,6 +174,21 @@ def test_a_model_that_comes_first_stays(
     expected = counts(first)
     assert not begin(str(own), str(shared))
     assert counts(own) == expected
+    assert os.listdir(own.parent) == [own.name]
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_file_system_without_links_has_models_too(
+    first: bool, shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(source: str, target: str) -> None:
+        if first:
+            Path(target).write_bytes(b"another")
+        raise PermissionError(errno.EPERM, "Operation not permitted", source)
+
+    monkeypatch.setattr(os, "link", refused)
+    assert begin(str(own), str(shared)) != first
+    assert own.read_bytes() == b"another" if first else counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
 
 
