@@ -14,11 +14,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from mail_samples import run_here
 from tiny_mail import counts, error, mail, program, run, write_folders
 
+from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
-from nbspam.store import copying
 from nbspam.store import reader as store_reader
+from nbspam.store import writer as store_writer
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import journal_of, open_model
 from nbspam.workflow.start import begin, judging
@@ -170,11 +172,25 @@ def test_a_model_that_comes_first_stays(
     def comes_first(path: str) -> None:
         first.rename(path)
 
-    monkeypatch.setattr(copying, "remove_journal", comes_first)
+    monkeypatch.setattr(store_writer, "remove_journal", comes_first)
     expected = counts(first)
     assert not begin(str(own), str(shared))
     assert counts(own) == expected
     assert os.listdir(own.parent) == [own.name]
+
+
+def test_a_training_writes_over_no_model_that_began_meanwhile(
+    shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mail that was learned while the training read its own would be lost."""
+    source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
+    monkeypatch.setattr(train_cli, "check_new_model", lambda *_: begin(str(own), str(shared)))
+    status, _, complaint = run_here("train", str(source), "-m", str(own), "-q", "-j1")
+    assert (status, "[model-exists]" in complaint) == (73, True)
+    assert counts(own) == counts(shared)
+    assert os.listdir(own.parent) == [own.name]
+    assert run_here("train", str(source), "-m", str(own), "-q", "-j1", "--replace")[0] == 0
+    assert counts(own) != counts(shared)
 
 
 @pytest.mark.parametrize("first", [False, True])

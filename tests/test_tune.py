@@ -13,6 +13,7 @@ from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.cli.tune import write_model
 from nbspam.engine.reading import Asked
+from nbspam.errors import CannotCreateError
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
@@ -165,6 +166,15 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
     assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
     assert list(dump_lines(ours)) == list(dump_lines(theirs))
+
+
+def test_what_is_written_takes_the_place_of_no_model_that_came_meanwhile(
+    mailbox: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "model").write_bytes(b"another")
+    with pytest.raises(CannotCreateError, match="by now"):
+        write_model(CANDIDATES[0], open_labelled([str(mailbox)]), str(tmp_path / "model"), jobs=1)
+    assert (tmp_path / "model").read_bytes() == b"another"
 
 
 def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:

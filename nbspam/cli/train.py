@@ -114,10 +114,10 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
     else:
         _check_no_start()
         check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-        _train(model, quiet, given)
+        _train(model, replace, quiet, given)
 
 
-def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
+def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
     settings = scoring_settings(given)
     check_views(settings, given)
@@ -132,6 +132,7 @@ def _train(model: str, quiet: bool, given: dict[str, Any]) -> None:
             given["alpha"] == "auto",
             prior,
             decision_settings(given["loss"], prior.classes if prior else classes),
+            replaces=replace,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:

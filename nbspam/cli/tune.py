@@ -69,7 +69,8 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     else:
         show_tuning(tuned, corpus.classes, [] if given["quiet"] else notes)
     if write:
-        trained = write_model(tuned.chosen.candidate, source, model, given["jobs"], given["quiet"])
+        chosen = tuned.chosen.candidate
+        trained = write_model(chosen, source, model, given["jobs"], given["quiet"], replace)
         if not given["quiet"]:
             say(train_summary(trained, source))
 
@@ -85,9 +86,11 @@ def _check_model(write: bool, model: str, replace: bool) -> None:
             raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
 
 
-def write_model(candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True) -> Trained:
+def write_model(
+    candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True, replace: bool = False
+) -> Trained:
     """Trains a model on the source, as `nbspam train` does with the options of the candidate."""
-    choices = Choices(automatic=candidate.automatic)
+    choices = Choices(automatic=candidate.automatic, replaces=replace)
     with MessageSteps("Training", source, shows_progress(quiet)) as progress:
         items, settings = source.items(), candidate.settings
         return train(items, source.classes, model, settings, jobs, progress.advance, choices)

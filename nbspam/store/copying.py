@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from nbspam.errors import CannotCreateError
 from nbspam.store.reader import open_model, store_error
-from nbspam.store.writer import remove_journal
+from nbspam.store.writer import kept_if_first
 from nbspam.whole_file import NewFile
 
 
@@ -55,7 +55,6 @@ def _copied(connection: sqlite3.Connection, path: str) -> bool:
     try:
         name = os.fsencode(new.path)  # as bytes, for a path need not be UTF-8
         connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-        remove_journal(os.path.realpath(path))  # of a model that was taken away: SQLite would play it back
-        return new.keep_if_first()
+        return kept_if_first(new, path)
     finally:
         new.discard()

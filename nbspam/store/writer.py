@@ -144,8 +144,13 @@ def write_calibration(
 
 
 @contextlib.contextmanager
-def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
-    """A new file to be filled; on leaving the context it takes the name `path`, on an error it is gone."""
+def new_model(
+    path: str, classes: tuple[str, ...], messages: list[int], replaces: bool = True
+) -> Iterator[NewModel]:
+    """A new file to be filled; on leaving the context it takes the name `path`, on an error it is gone.
+
+    replaces : whether a model that is there then gives way; else that is an error
+    """
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         new = NewFile(path)
@@ -155,8 +160,12 @@ def new_model(path: str, classes: tuple[str, ...], messages: list[int]) -> Itera
         )
     try:
         yield from _fill(new.path, classes, messages)
-        with _without_journal(os.path.realpath(path)):
-            new.keep()
+        if replaces:
+            with _without_journal(os.path.realpath(path)):
+                new.keep()
+        elif not kept_if_first(new, path):
+            why = "there is a model by now, and it stays as it is"
+            raise CannotCreateError(path, why, "to write over it: --replace", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
@@ -188,6 +197,15 @@ def _without_journal(path: str) -> Iterator[None]:
                 raise
             remove_journal(path)  # damaged, foreign, or not to be written to: it is replaced all the same
         yield
+
+
+def kept_if_first(new: NewFile, path: str) -> bool:
+    """Gives a model the name `path` unless another has it; whether it did."""
+    target = os.path.realpath(path)
+    if os.path.lexists(target):
+        return False
+    remove_journal(target)  # of a model that was taken away: SQLite would play it back
+    return new.keep_if_first()
 
 
 def remove_journal(path: str) -> None:

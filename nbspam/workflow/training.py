@@ -63,6 +63,7 @@ class Choices(NamedTuple):
     prior      : a model that is the prior of the new one
     decision   : settings that say how the model decides: `loss` or `loss_matrix`
     sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
+    replaces   : whether a model gives way that is there when this one is made; else that is an error
     """
 
     vocabulary: Vocabulary | None = None
@@ -70,6 +71,7 @@ class Choices(NamedTuple):
     prior: PriorModel | None = None
     decision: dict[str, str] = {}  # noqa: RUF012 - never changed
     sample: Sample | None = None
+    replaces: bool = True
 
 
 def train(
@@ -139,7 +141,7 @@ def _write(
     vocabulary, prior = choices.vocabulary, choices.prior
     with (
         _calibration(settings, choices, counts, table, jobs) as calibration,
-        new_model(path, classes, counts.messages.tolist()) as file,
+        new_model(path, classes, counts.messages.tolist(), choices.replaces) as file,
     ):
         file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
         _write_counts(file, table, counts, features)
