@@ -171,11 +171,13 @@ class Reliability:
     confidence: Floats
     came_true: Floats
 
-    @property
-    def ece(self) -> float:
-        """Expected calibration error, 0 to 1: mean over messages of a bin's distance from the diagonal."""
-        share = self.messages / self.messages.sum()
-        return float((share * np.abs(self.came_true - self.confidence)).sum())
+    def ece(self, weights: Floats | None = None) -> float:
+        """Expected calibration error, 0 to 1: mean over messages of a bin's distance from the diagonal.
+
+        weights : float64 (n,), how often each message counts, n in all; None = once
+        """
+        surplus = self.surplus if weights is None else weights * self.surplus
+        return float(np.abs(np.bincount(self.bin_of, weights=surplus)).sum()) / len(surplus)
 
 
 def reliability(columns: Columns, bins: int = ECE_BINS) -> Reliability:

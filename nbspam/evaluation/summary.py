@@ -184,8 +184,7 @@ def _probability_figures(columns: Columns) -> list[_Group]:
 
     def compute(weights: Floats) -> list[float]:
         # The bins stay those of the whole sample: what is resampled is how far each is off.
-        surplus = np.bincount(bins.bin_of, weights=weights * bins.surplus)
-        return [*(weights @ terms / n_messages), 100 * float(np.abs(surplus).sum()) / n_messages]
+        return [*(weights @ terms / n_messages), 100 * bins.ece(weights)]
 
     return [_Group(("brier", "log_loss", "ece_percent"), compute)]
 
