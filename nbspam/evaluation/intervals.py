@@ -33,15 +33,15 @@ FEWEST_REPLICATES = 200
 _DRAWS = 45_000_000
 
 
-def clopper_pearson(hits: int, trials: int, level: float = LEVEL) -> Interval:
+def clopper_pearson(hits: int, trials: int) -> Interval:
     """Exact interval of a proportion, 0 to 1; (nan, nan) for no trials.
 
-    Both ends leave (1 - level) / 2 outside: quantiles of Beta(hits, trials - hits + 1) and
+    Both ends leave (1 - LEVEL) / 2 outside: quantiles of Beta(hits, trials - hits + 1) and
     Beta(hits + 1, trials - hits).  Source: Clopper and Pearson 1934.
     """
     if not trials:
         return nan, nan
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
     high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
     return low, high
@@ -55,12 +55,12 @@ def replicates(n_messages: int, passes: int = 1) -> int:
     return int(min(MOST_REPLICATES, max(FEWEST_REPLICATES, _DRAWS // max(1, n_messages * passes))))
 
 
-def resamples(truth: Whole, count: int, seed: int = SEED) -> Iterator[Floats]:
+def resamples(truth: Whole, count: int) -> Iterator[Floats]:
     """`count` times float64 (n,): how often each message is drawn, drawn within each class.
 
     truth : int64 (n,).  The array is reused: read it before asking for the next.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     strata = [np.flatnonzero(truth == number) for number in np.unique(truth)]
     weights = np.empty(len(truth))
     for _ in range(count):
@@ -79,12 +79,12 @@ def is_one_each(sizes: Whole) -> bool:
     return int(sizes.max()) == 1
 
 
-def resampled_confusions(counts: Whole, count: int = MOST_REPLICATES, seed: int = SEED) -> Whole:
+def resampled_confusions(counts: Whole, count: int = MOST_REPLICATES) -> Whole:
     """Confusion matrices of stratified resamples, int64 (count, n_classes, n_classes + 1).
 
     Drawing messages within a class and counting decisions is one multinomial draw a row.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     rows = [
         random.multinomial(total, row / total, size=count) if total else np.zeros((count, len(row)), np.int64)
         for row, total in zip(counts, counts.sum(axis=1), strict=True)
@@ -92,11 +92,11 @@ def resampled_confusions(counts: Whole, count: int = MOST_REPLICATES, seed: int 
     return np.stack(rows, axis=1)
 
 
-def percentile_interval(values: Floats, level: float = LEVEL) -> Interval:
-    """The middle `level` of the resampled values; (nan, nan) if there is none or one is nan."""
+def percentile_interval(values: Floats) -> Interval:
+    """The middle LEVEL of the resampled values; (nan, nan) if there is none or one is nan."""
     if not len(values) or np.isnan(values).any():
         return nan, nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 

@@ -6,8 +6,6 @@ counts that do not hold it.  The event models without averaging: nbspam.models.l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.special import logsumexp
 
@@ -30,10 +28,9 @@ def best_averaged_alpha(
     sample: Block,
     documents: Ints,
     settings: Settings,
-    grid: Sequence[float] = ALPHA_GRID,
     fixed: Fixed | None = None,
 ) -> float:
-    """The lambda of the grid with least log loss; the larger one of two that are equal.
+    """The lambda of ALPHA_GRID with least log loss; the larger one of two that are equal.
 
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
@@ -41,7 +38,7 @@ def best_averaged_alpha(
     """
     seen = [way(sample, documents, fixed) for way in ways_to_see(sample)]
     losses = []
-    for alpha in sorted(grid, reverse=True):
+    for alpha in sorted(ALPHA_GRID, reverse=True):
         found = joined([fresh_sample(one, settings.replaced(alpha=alpha), sample, fixed) for one in seen])
         weights, _ = fit(found.evidence, found.labels)
         losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))

@@ -222,9 +222,9 @@ def contribution(part: ScorePart, shown: int, weights: list[float]) -> float | N
     return None if own == against == -inf else own - against
 
 
-def top_clues(verdict: Verdict, n: int = CLUES) -> list[tuple[str, float]]:
+def top_clues(verdict: Verdict) -> list[tuple[str, float]]:
     """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
-    return sorted(clues_for(verdict.scored, verdict.shown), key=lambda clue: (-abs(clue[1]), clue[0]))[:n]
+    return sorted(clues_for(verdict.scored, verdict.shown), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
 
 
 def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:

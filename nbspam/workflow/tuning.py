@@ -134,9 +134,9 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     return Tuned(ordered, chosen, found, how)
 
 
-def steps(n_splits: int = SPLITS) -> int:
+def steps() -> int:
     """How many splits `tune` will judge, about: what a progress bar needs."""
-    return (len(first_candidates()) + 1) * n_splits
+    return (len(first_candidates()) + 1) * SPLITS
 
 
 def choose(tried: list[Tried]) -> Tried:

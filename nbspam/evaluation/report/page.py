@@ -66,9 +66,7 @@ _PLOTS = (
 )
 
 
-def report_html(
-    evaluation: Evaluation, loss: Loss | None = None, title: str = "Spam filter evaluation"
-) -> str:
+def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
     """The whole page.  The same evaluation gives the same page.
 
     UsageError if matplotlib or Jinja2 are missing (they come with the extra `nbspam[report]`).
@@ -84,7 +82,6 @@ def report_html(
     )
     template = environment.from_string(files(__package__).joinpath("template.html").read_text("utf-8"))
     page: str = template.render(
-        title=title,
         found=found,
         cards=_cards(found),
         sentences=_sentences(evaluation, found),
