@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nbspam.store.derived import recount
-from nbspam.store.reader import count_columns
+from nbspam.store.reader import Model, count_columns
 from nbspam.store.updater import Updater
 
 
@@ -45,6 +45,6 @@ def add_counts(
     recount(connection)
 
 
-def vocabulary_keys(updater: Updater) -> list[int]:
+def vocabulary_keys(model: Model) -> list[int]:
     """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
-    return [key for (key,) in updater.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]
+    return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]

@@ -1,7 +1,7 @@
 """What a model file says twice: totals and histograms, which follow from the token rows.
 
-Hides the queries that sum the rows.  One definition serves three times: after rows were changed in
-bulk it writes the sums anew, and `model check` compares them with what is stored.
+Hides the queries that sum the rows.  One definition serves twice: after rows were changed in bulk it
+writes the sums anew, and `model check` compares them with what is stored.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ MessageToken = tuple[int, int, str, int]
 
 
 class Updater:
-    """An open transaction on a model; made by `updating`."""
+    """An open transaction on a model, made by `updating`; on one that is only read, what it asks."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection

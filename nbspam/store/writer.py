@@ -23,7 +23,7 @@ BATCH_ROWS = 4_096
 
 
 class NewModel:
-    """A model file under construction; `tables` are filled by the caller through the methods."""
+    """A model file under construction: a method a table, filled by the caller."""
 
     def __init__(self, connection: sqlite3.Connection, classes: tuple[str, ...], messages: list[int]) -> None:
         self.connection = connection

@@ -95,7 +95,7 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
 def _fixed_keys(model: Model) -> Ints | None:
     if model.settings.get("vocabulary") != "fixed":
         return None
-    return np.array(vocabulary_keys(Updater(model.connection)), np.int64)
+    return np.array(vocabulary_keys(model), np.int64)
 
 
 def measured_edges(model: Model) -> Edges:
@@ -128,7 +128,7 @@ def _add(
     table, learned = counts.table(), list(learned_rows(counts.learned))
     with updating(path) as updater:
         model = Model(path, updater.connection)
-        now = None if keys is None else np.array(vocabulary_keys(updater), np.int64)
+        now = None if keys is None else np.array(vocabulary_keys(model), np.int64)
         if model.classes != classes or not np.array_equal(
             keys if keys is not None else 0, now if now is not None else 0
         ):
