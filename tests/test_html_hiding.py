@@ -103,6 +103,23 @@ def test_a_style_does_not_hide(style: str) -> None:
     assert read_html(f'<p style="{style}">see').visible.strip() == "see"
 
 
+HUGE = f"calc({'*'.join(['1e6'] * 30)})"
+BROKEN_VALUES = [
+    "opacity:calc()",
+    "font-size:min()",
+    "font-size:calc(1 + )",
+    f"color:lab(20 {HUGE} 0)",
+    f"color:oklab(0.2 {HUGE} 0)",
+    "color:color(srgb 0 0 0 / 1 1)",
+    "color:" + "light-dark(" * 5_000 + "red,red" + ")" * 5_000,
+]
+
+
+@pytest.mark.parametrize("style", BROKEN_VALUES, ids=[style[:24] for style in BROKEN_VALUES])
+def test_a_broken_value_raises_nothing_and_hides_nothing(style: str) -> None:
+    assert read_html(f'<p style="{style}">see').visible.strip() == "see"
+
+
 OF_THE_ELEMENT = [
     ("an element in a line has no height", "<span style='height:0;overflow:hidden'>see</span>"),
     ("nor is it scaled", "<b style='transform:scale(0)'>see</b>"),

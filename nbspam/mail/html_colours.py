@@ -10,6 +10,7 @@ from nbspam.mail.html_state import FAINT, TRANSPARENT, UNKNOWN, vanishes
 from nbspam.mail.html_style import css_colour
 
 MAX_COLOURS = 20  # of a gradient
+MAX_BRACKETS = 20  # of a function: colours in colours are found by recursion
 _TABLE = """
 aliceblue f0f8ff antiquewhite faebd7 aquamarine 7fffd4 azure f0ffff beige f5f5dc bisque ffe4c4
 blanchedalmond ffebcd blueviolet 8a2be2 brown a52a2a burlywood deb887 cadetblue 5f9ea0 chartreuse 7fff00
@@ -44,6 +45,8 @@ NAMED = {name: int(digits, 16) for name, digits in zip(_WORDS[::2], _WORDS[1::2]
 
 def function_colour(value: str) -> int | None:
     """The colour of a function, but rgb(); None if it is none that is known."""
+    if value.count("(") > MAX_BRACKETS:
+        return None
     name, _, inside = value.rpartition(")")[0].partition("(")
     if name in ("light-dark", "color-mix"):
         parts = [part.split() for part in split_outside(inside, ",")]
@@ -62,9 +65,10 @@ def function_colour(value: str) -> int | None:
     if name == "color":
         linear = space.endswith("-linear")
         parts_of_one = [
-            value * (0.01 if word.endswith("%") else 1) for value, word in zip(values, words, strict=True)
+            value * (0.01 if word.endswith("%") else 1)
+            for value, word in zip(values[:3], words[:3], strict=True)
         ]
-        return _packed([_curved(part) if linear else part for part in parts_of_one[:3]])
+        return _packed([_curved(part) if linear else part for part in parts_of_one])
     shares = values[0] * (0.01 if words[0].endswith("%") and name.startswith("ok") else 1)
     if name in ("lab", "lch"):
         return _lab(*_straight(name, values))

@@ -27,7 +27,7 @@ PIXELS = {
     "vmax": 10.0,
     "%": 1.0,
 }
-_MOST = 1e6  # so that no product overflows
+MOST = 1e6  # so that no product overflows
 _MARKS = ("'", '"', "/*", "\\")
 _HEX = "0123456789abcdefABCDEF"
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -110,12 +110,12 @@ def number_of(value: str) -> tuple[float, str] | None:
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
     if not digits:  # a word
         return None
-    if value[-1] == ")":
+    if value[-1] == ")" and "(" in value:
         from nbspam.mail.html_values import calculated  # rare
 
         return calculated(value)
     try:
-        return max(-_MOST, min(float(digits), _MOST)), value[len(digits) :]
+        return max(-MOST, min(float(digits), MOST)), value[len(digits) :]
     except ValueError:
         return None
 

@@ -5,9 +5,10 @@ Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loa
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import PIXELS, number_of
+from nbspam.mail.html_css import MOST, PIXELS, number_of
 
 MAX_CALCULATION = 200  # characters of one that is worked out
+MAX_BRACKETS = 20  # of one: those in brackets are worked out by recursion
 MAX_VARIABLE = 1_000  # characters of a value with its variables replaced
 MAX_VARIABLES = 1_000  # that are known of a page
 MAX_REPLACED = 20  # variables in one value
@@ -16,7 +17,7 @@ _SIGNS = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 def calculated(value: str) -> tuple[float, str] | None:
     """Number and unit of a calculation; pixels where units are mixed, None if it is none."""
-    if len(value) > MAX_CALCULATION:
+    if len(value) > MAX_CALCULATION or value.count("(") > MAX_BRACKETS:
         return None
     for sign in "(),*/":
         value = value.replace(sign, f" {sign} ")
@@ -28,10 +29,8 @@ def calculated(value: str) -> tuple[float, str] | None:
     if rest:
         return None
     units.discard("")
-    if len(units) != 1:
-        return found, "px" if units else ""
-    unit = units.pop()
-    return found / _unit(unit), unit
+    unit = units.pop() if len(units) == 1 else "px" if units else ""
+    return max(-MOST, min(found / _unit(unit), MOST)), unit
 
 
 def _sum(words: list[str], units: set[str], least: int) -> tuple[float, list[str]]:
