@@ -120,6 +120,24 @@ def test_a_broken_value_raises_nothing_and_hides_nothing(style: str) -> None:
     assert read_html(f'<p style="{style}">see').visible.strip() == "see"
 
 
+@pytest.mark.parametrize(
+    ("string", "is_seen"),
+    [
+        ("'\\\\'", False),
+        ("'\\''", False),
+        ("'\\\\\\''", False),
+        ("'a\\\nb'", False),
+        ("'a\\\nb\\\nc'", False),
+        ("'a\\\\\n", False),
+        ("'a", True),
+        ("'a\\'", True),
+    ],
+)
+def test_a_string_ends_at_its_quote_or_with_its_line(string: str, is_seen: bool) -> None:
+    page = f"<style>p{{content:{string};display:none}}</style><p>see"
+    assert ("see" in read_html(page).visible) is is_seen
+
+
 OF_THE_ELEMENT = [
     ("an element in a line has no height", "<span style='height:0;overflow:hidden'>see</span>"),
     ("nor is it scaled", "<b style='transform:scale(0)'>see</b>"),

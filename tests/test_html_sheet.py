@@ -190,6 +190,8 @@ COSTLY = [
         + "".join(f"<p class=y{n}>x" for n in range(10_000)),
     ),
     ("brackets in brackets", "<style>" + "p:not(" * 50_000 + "{color:red}</style>x"),
+    ("escaped quotes", "<style>" + "\\\\'\n" * 50_000 + "</style>x"),
+    ("escaped lines", "<style>'" + "\\\n" * 100_000 + "'</style>x"),
     ("blocks in blocks", "<style>" + ".a{&&&& " * 50_000 + "{color:red}</style>x"),
 ]
 

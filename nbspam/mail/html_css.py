@@ -76,15 +76,24 @@ def _escape(css: str, start: int) -> tuple[str, int]:
 
 def _string(css: str, place: int, quote: str) -> tuple[str, int]:
     """What a string holds, and what follows it; without its quote it ends with the line."""
-    stop = css.find(quote, place + 1)
-    while stop > 0 and css[stop - 1] == "\\":
-        stop = css.find(quote, stop + 1)
-    if stop < 0:
-        stop = len(css)
-    line = css.find("\n", place, stop)
-    if line >= 0 and css[line - 1] != "\\":
-        stop = line
-    return css[place + 1 : stop].translate(_IN_STRING), stop + 1
+    at, end = place + 1, place
+    while True:
+        if end < at:  # looked for once, however many lines come before it, for time to be linear
+            end = css.find(quote, at)
+            end = end if end >= 0 else len(css)
+        line = css.find("\n", at, end)
+        stop = line if line >= 0 else end
+        if stop == len(css) or not _is_escaped(css, stop):
+            return css[place + 1 : stop].translate(_IN_STRING), stop + 1
+        at = stop + 1
+
+
+def _is_escaped(css: str, place: int) -> bool:
+    """Whether an odd number of backslashes stands before a place in a string."""
+    start = place
+    while css[start - 1] == "\\":
+        start -= 1
+    return (place - start) % 2 == 1
 
 
 def unnested(style: str) -> str:
