@@ -3,6 +3,7 @@
 import pytest
 
 from nbspam.mail.html import read_html
+from nbspam.mail.html_sheet import MAX_SELECTORS_READ
 
 HIDDEN_BY = [
     ("an ancestor", ".a .b", "<div class=a><p class=b>X</div><p class=b>see"),
@@ -190,6 +191,7 @@ COSTLY = [
         + "".join(f"<p class=y{n}>x" for n in range(10_000)),
     ),
     ("brackets in brackets", "<style>" + "p:not(" * 50_000 + "{color:red}</style>x"),
+    ("a rule of many in many", f"<style>{'a,' * 99}a{{{'b{color:red}' * 20_000}}}</style>x"),
     ("escaped quotes", "<style>" + "\\\\'\n" * 50_000 + "</style>x"),
     ("escaped lines", "<style>'" + "\\\n" * 100_000 + "'</style>x"),
     ("blocks in blocks", "<style>" + ".a{&&&& " * 50_000 + "{color:red}</style>x"),
@@ -199,3 +201,11 @@ COSTLY = [
 @pytest.mark.parametrize(("why", "page"), COSTLY, ids=[row[0] for row in COSTLY])
 def test_a_costly_sheet_is_read_to_the_end_of_the_page(why: str, page: str) -> None:
     assert read_html(page + "<h1>end").visible.rstrip().endswith("end")
+
+
+@pytest.mark.parametrize(("times", "is_seen"), [(5, False), (20, True)])
+def test_the_selectors_of_a_rule_in_pieces_are_read_up_to_a_bound(times: int, is_seen: bool) -> None:
+    """Each piece is read with all of them, which would take quadratic time."""
+    rule = "a," * (MAX_SELECTORS_READ // 20) + "a{" + "color:red;b{}" * times + "}"
+    page = f"<style>{rule}p{{display:none}}</style><p>see"
+    assert ("see" in read_html(page).visible) is is_seen

@@ -16,6 +16,7 @@ from nbspam.mail.html_style import style_effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters
+MAX_SELECTORS_READ = 1 << 20  # characters; a block in a block has those around it again
 MAX_ATTRIBUTES = 20  # that are asked for, beside class and id
 MAX_KNOWN = 1_000  # elements of a name, class and id
 MAX_LINE = 100  # elements around one, of which it is kept what holds inside of them
@@ -85,6 +86,7 @@ class Sheet:
         "_index",
         "_inside",
         "_known",
+        "_room",
         "_rules",
         "_simple",
         "_tests",
@@ -106,6 +108,7 @@ class Sheet:
         self._inside: dict[tuple[Asked, ...], Ruled | None] = {}  # by an element and those around it
         self.attributes: frozenset[str] = frozenset()
         self.hints: frozenset[str] = frozenset()
+        self._room = MAX_SELECTORS_READ
         self._tests = False  # whether any selector asks for attributes, `[class]` too
         self.siblings = False
         self.family = Family()
@@ -150,6 +153,9 @@ class Sheet:
         normal = style_effect(body, colours, variables=self.variables)
         strong = style_effect(body, [], True, self.variables) if "!" in body else Effect()
         if not normal.changes() and not strong.changes():
+            return
+        self._room -= len(selectors)
+        if self._room < 0:
             return
         for selector in read_selectors(selectors, self._folded):
             rule = self._rules.get(selector.text)
