@@ -209,3 +209,10 @@ def test_the_selectors_of_a_rule_in_pieces_are_read_up_to_a_bound(times: int, is
     rule = "a," * (MAX_SELECTORS_READ // 20) + "a{" + "color:red;b{}" * times + "}"
     page = f"<style>{rule}p{{display:none}}</style><p>see"
     assert ("see" in read_html(page).visible) is is_seen
+
+
+@pytest.mark.parametrize(("length", "is_seen"), [(100, False), (100_000, True)])
+def test_rules_look_through_a_long_attribute_less_often(length: int, is_seen: bool) -> None:
+    rules = "".join([f"[title~=a{number}]{{color:red}}" for number in range(1_000)])
+    page = f"<style>{rules}[title~=b]{{display:none}}</style><p title='{'b ' * (length // 2)}'>see"
+    assert ("see" in read_html(page).visible) is is_seen

@@ -12,7 +12,8 @@ from nbspam.mail.html_css import split_outside
 MAX_SELECTORS = 100  # of one rule
 MAX_PARTS = 20  # compounds and tests of a selector
 MAX_NESTING = 4  # :not() in :is() in :not()
-MAX_STEPS = 1 << 18  # elements compared with a compound, in a whole text
+MAX_STEPS = 1 << 18  # elements compared with a compound, in a whole text; a long attribute counts for more
+STEP = 64  # characters of an attribute that are looked through in one
 _COMBINATORS = ">+~"
 _ENDS = ".#[:"
 
@@ -111,7 +112,9 @@ class Compound:
                 return False
         for test in self.tests:
             if len(test) == 3:
-                if not _agrees(element.attributes.get(test[0]), test[1], test[2]):
+                value = element.attributes.get(test[0])
+                family.steps -= len(value or "") // STEP
+                if not _agrees(value, test[1], test[2]):
                     return False
             elif any(one.fits(element, family, depth, age) for one in test[1]) != test[0]:
                 return False
