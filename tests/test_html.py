@@ -461,9 +461,10 @@ def test_colours_are_in_six_digits() -> None:
     html = read_html(
         '<body bgcolor=White text="#00F" link=navy><font color=ff8000>'
         '<td style="color:RGB(1,2,3);background:#abc">'
-        "<font color=chucknorris><hr color=rebeccapurple>"
+        "<font color=chucknorris><hr color=rebeccapurple><hr color=-00002><hr color=#1_2345>"
     )
     expected = ["#ffffff", "#0000ff", "#000080", "#ff8000", "#010203", "#aabbcc", "#c00000", "#663399"]
+    expected += ["#000002", "#102345"]
     assert sorted(html.colours) == sorted(expected)
 
 

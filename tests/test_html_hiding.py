@@ -31,6 +31,7 @@ HIDDEN_BY = [
     "position:absolute;inset:0 0 0 -9999px",
     "position:absolute;inset-inline-start:-9999px",
     "position:fixed;top:9999px",
+    "position:fixed;left:-99dvw",
     "margin-inline-start:-9999px",
     "max-height:calc(0px);overflow:hidden",
     "height:0;overflow:auto",
@@ -95,6 +96,18 @@ SEEN_WITH = [
     "-webkit-text-fill-color:transparent;-webkit-text-stroke:1px black",
     "background:linear-gradient(#000,#fff);color:#fff",
     "position:absolute;left:-9999px;transform:translateX(9999px)",
+    "height:50dvh;overflow:hidden",
+    "height:5foo;overflow:hidden",
+    "font-size:12foo",
+    "font-size:2lh",
+    "font-size:0_0px",
+    "font-size:\u0660px",
+    "opacity:0foo",
+    "color:#-00002",
+    "color:#+0000000",
+    "color:#\u0661\u0661\u0661\u06610000",
+    "color:rgb(infinity,255,255)",
+    "color:rgb(255px,255px,255px)",
 ]
 
 

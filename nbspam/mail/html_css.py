@@ -26,7 +26,11 @@ PIXELS = {
     "vmin": 8.0,
     "vmax": 10.0,
     "%": 1.0,
+    **dict.fromkeys(("dvw", "svw", "lvw", "vi", "cqw", "cqi"), 10.0),
+    **dict.fromkeys(("dvh", "svh", "lvh", "vb", "cqh", "cqb"), 8.0),
+    **dict.fromkeys(("lh", "rlh", "ic", "cap"), 16.0),
 }
+_UNITS = frozenset((*PIXELS, "deg", "rad", "grad", "turn", "dpi", "dpcm", "dppx", "x"))
 MOST = 1e6  # so that no product overflows
 _MARKS = ("'", '"', "/*", "\\")
 _HEX = "0123456789abcdefABCDEF"
@@ -115,7 +119,7 @@ def unnested(style: str) -> str:
 
 
 def number_of(value: str) -> tuple[float, str] | None:
-    """Number and unit; None if the value does not begin with a number."""
+    """Number and unit; None if the value is no number, or its unit none that a browser knows."""
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
     if not digits:  # a word
         return None
@@ -123,8 +127,11 @@ def number_of(value: str) -> tuple[float, str] | None:
         from nbspam.mail.html_values import calculated  # rare
 
         return calculated(value)
+    unit = value[len(digits) :]
+    if unit not in _UNITS or "_" in digits or not digits.isascii():  # float() takes more than a browser does
+        return None
     try:
-        return max(-MOST, min(float(digits), MOST)), value[len(digits) :]
+        return max(-MOST, min(float(digits), MOST)), unit
     except ValueError:
         return None
 

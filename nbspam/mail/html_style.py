@@ -32,6 +32,7 @@ _DISPLAYS = _INHERITED | _words(
     "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
 )
 
+_DIGITS = frozenset("0123456789abcdef")  # int() takes signs, underscores and digits of other scripts, too
 _BASIC = {
     "black": 0,
     "silver": 0xC0C0C0,
@@ -66,11 +67,8 @@ def attribute_colour(value: str) -> int | None:
     if value in _BASIC:
         return _BASIC[value]
     digits = value[1:] if value.startswith("#") else value
-    if len(digits) == 6:
-        try:
-            return int(digits, 16)
-        except ValueError:
-            pass
+    if len(digits) == 6 and _DIGITS.issuperset(digits):
+        return int(digits, 16)
     named = _named(value)
     if named is not None:
         return named
@@ -80,7 +78,7 @@ def attribute_colour(value: str) -> int | None:
 def _legacy(digits: str, hashed: bool) -> int:
     if hashed and len(digits) == 3:
         digits = "".join([digit * 2 for digit in digits])
-    digits = "".join([digit if digit in "0123456789abcdef" else "0" for digit in digits])
+    digits = "".join([digit if digit in _DIGITS else "0" for digit in digits])
     third = -(-len(digits) // 3) or 1
     digits = digits.ljust(3 * third, "0")
     channels = [digits[start : start + third][-8:] for start in (0, third, 2 * third)]
@@ -97,13 +95,12 @@ def css_colour(value: str) -> int | None:
         digits = value[1:]
         if len(digits) in (3, 4):
             digits = "".join([digit * 2 for digit in digits])
-        try:
-            number = int(digits, 16)
-        except ValueError:
+        if len(digits) not in (6, 8) or not _DIGITS.issuperset(digits):
             return None
+        number = int(digits, 16)
         if len(digits) == 8:
             return TRANSPARENT if number & 255 <= 255 * FAINT else number >> 8
-        return number if len(digits) == 6 else None
+        return number
     if value.startswith("rgb"):
         return _rgb(value)
     if value[-1:] == ")":
@@ -117,13 +114,12 @@ def _rgb(value: str) -> int | None:
     inside = value.partition("(")[2].partition(")")[0].replace(",", " ").replace("/", " ").split()
     numbers: list[float] = []
     for word in inside[:4]:
-        try:
-            number = 0.0 if word == "none" else float(word.rstrip("%"))
-        except ValueError:
+        number = number_of("0" if word == "none" else word)
+        if number is None or number[1] not in ("", "%"):
             return None
         share = 0.01 if len(numbers) == 3 else 2.55
-        numbers.append(number * share if word.endswith("%") else number)
-    if len(numbers) < 3 or any(number != number for number in numbers):
+        numbers.append(number[0] * share if number[1] == "%" else number[0])
+    if len(numbers) < 3:
         return None
     if len(numbers) == 4 and numbers[3] <= FAINT:
         return TRANSPARENT
