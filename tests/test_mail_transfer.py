@@ -3,14 +3,21 @@
 import base64
 import binascii
 import quopri
+from urllib.parse import unquote_to_bytes
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.mail.limits import Allowance
-from nbspam.mail.transfer import decode_base64, decode_quoted_printable, decode_transfer, encoding_name
+from nbspam.mail.transfer import (
+    decode_base64,
+    decode_quoted_printable,
+    decode_transfer,
+    encoding_name,
+    percent_decoded,
+)
 
 
 @given(st.binary(max_size=400))
@@ -33,6 +40,14 @@ def test_uuencoded_data_comes_back(data):
 def test_no_payload_raises(payload, encoding):
     for text in (payload, b"begin 644 x\n" + payload):
         assert isinstance(decode_transfer(text, encoding, Allowance()), bytes)
+
+
+@given(st.text("%0aF4 \t+_x").map(str.encode) | st.binary())
+@example(b"100%")
+@example(b"100%  sure")
+@example(b"%%41")
+def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
+    assert percent_decoded(data) == unquote_to_bytes(data)
 
 
 @pytest.mark.parametrize(

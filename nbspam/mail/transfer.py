@@ -18,6 +18,7 @@ _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NOT_BASE64 = bytes(byte for byte in range(256) if byte not in _BASE64)
+_HEX = b"0123456789abcdefABCDEF"
 _NOT_BASE64_TEXT = bytes(byte for byte in _NOT_BASE64 if byte not in b"\t\n\r =")
 
 
@@ -78,9 +79,10 @@ def percent_decoded(data: bytes) -> bytes:
     first, *pieces = data.split(b"%")
     found = [first]
     for piece in pieces:
-        try:
-            found.append(bytes.fromhex(piece[:2].decode("ascii")) + piece[2:])
-        except ValueError:
+        digits = piece[:2]
+        if len(digits) == 2 and not digits.strip(_HEX):  # fromhex() passes over blanks
+            found.append(bytes.fromhex(digits.decode("ascii")) + piece[2:])
+        else:
             found.append(b"%" + piece)
     return b"".join(found)
 
