@@ -127,7 +127,8 @@ def parameters(value):
     ],
 )
 def test_rfc_2231_parameters_are_decoded(value, expected):
-    assert parameters(value)[1] == expected
+    read = parameters(value)[1]
+    assert {name: text.encode("latin-1").decode("utf-8") for name, text in read.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -158,6 +159,12 @@ def test_parameters_are_read_as_they_are_really_written(value, expected):
     [
         (b'Content-Disposition: attachment; filename="a.exe"', "a.exe"),
         (b"Content-Disposition: attachment; filename*=utf-8''%D0%9F.zip", "П.zip"),
+        (
+            b"Content-Disposition: attachment; filename*=utf-8''%C3%81%C3%89%C3%8D%C3%93%C3%9A.zip",
+            "ÁÉÍÓÚ.zip",
+        ),
+        (b"Content-Disposition: attachment; filename*=utf-8''%C3%83%C2%A9.zip", "Ã©.zip"),
+        (b"Content-Disposition: attachment; filename*=utf-8''%D0%9F=?.zip", "П=?.zip"),
         (b'Content-Type: application/zip; name="=?utf-8?B?0J8uemlw?="', "П.zip"),
         ("Content-Type: application/zip; name=П.zip".encode(), "П.zip"),
     ],

@@ -94,19 +94,16 @@ def _encoding_name(value: str) -> str:
 
 
 def _filename(text: str, allowance: Allowance) -> str:
+    """The name in a parameter, str of Latin-1 code points, as a reader sees it."""
     if "=?" in text:
         from nbspam.mail.words import decode_words
 
         return decode_words(text, allowance)
-    if text.isascii() or not _is_latin(text):
+    if text.isascii():
         return text
     from nbspam.mail.charset import decode_raw
 
     return decode_raw(text.encode("latin-1"), allowance)
-
-
-def _is_latin(text: str) -> bool:
-    return max(text) < "\u0100"
 
 
 def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, str]]:
-    """("text/plain", {"charset": "utf-8"}): lower-case value and names, decoded parameters.
+    """("text/plain", {"charset": "utf-8"}): lower-case value and names, parameters as they came.
 
     value : str of Latin-1 code points; what is over MAX_PARAMETER_BYTES is not read
+    Returns parameters of Latin-1 code points, too: of UTF-8 where RFC 2231 says how they are written.
     """
     if len(value) > MAX_PARAMETER_BYTES:
         value = value[:MAX_PARAMETER_BYTES]
@@ -136,6 +137,7 @@ def _merged(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str
 
 
 def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) -> str:
+    """The parameter in UTF-8, as its bytes would have come without an encoding."""
     from nbspam.mail.charset import decode
 
     numbers = [-1] if -1 in pieces else sorted(pieces)
@@ -146,4 +148,5 @@ def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) 
         if place == 0 and encoded and text.count("'") >= 2:
             charset, _, text = text.split("'", 2)
         chunks.append(percent_decoded(text.encode("latin-1")) if encoded else text.encode("latin-1"))
-    return decode(b"".join(chunks), charset.lower(), allowance)[0]
+    text = decode(b"".join(chunks), charset.lower(), allowance)[0]
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("latin-1")
