@@ -79,6 +79,7 @@ def test_the_fast_path_equals_the_unicode_path_on_real_text(data: Path, spamassa
         ("a b", []),
         ("1 b 7", ["spaced=1b7"]),
         ("v i a g r a now", ["spaced=viagra", "now"]),
+        ("$ 5 0 now 1 2 3", ["spaced=$50", "now"]),
         ("1 2 3 4", []),
         ("end.Start", ["end.start", "end", "start"]),
         ("one,two--three", ["one", "two", "three"]),
@@ -352,17 +353,20 @@ SIGNATURE = "aZ3+/q" * 12
     [
         (f"a=rsa; d=lake;\n b={SIGNATURE}\n {SIGNATURE}/w==", ["rsa", "lake"]),
         (SIGNATURE, []),
+        ("===============65759890509970442== " * 2, []),
         (f"café {SIGNATURE} soup", ["café", "soup"]),
         ("aZ3pearsaZ3pearsaZ3pear", ["az3pearsaz3pearsaz3pear"]),
         ("Microsoft-Outlook-Express-6 Mozilla/5.0", ["microsoft-outlook-express-6", "mozilla", "5.0"]),
         ("PEARSANDAPPLESANDPLUMS2024 00000000a0da2b0645131886", ["pearsandapplesandplums2024"]),
         ("ThisIsOneLongWordWithoutDigits", ["thisisonelongwordwithoutdigits"]),
+        ("/this/is/the/path/of/a/file/2024 " + "-" * 40, ["path", "2024"]),
     ],
 )
 def test_signatures_and_other_codes_in_a_field_are_no_words(value: str, expected: list[str]) -> None:
     found = bag(f"X-Note: {value}\n{FROM_TO_SUBJECT.decode()}\n".encode()).header
     assert {f"x-note:{word}" for word in expected} <= set(found)
-    assert not [token for token in found if "az3+" in token or "skip=" in token or token == "x-note:az3"]
+    codes = ("x-note:az3", "x-note:65759890509970442")
+    assert not [token for token in found if "az3+" in token or "skip=" in token or token in codes]
 
 
 def test_a_field_full_of_codes_takes_linear_time() -> None:
@@ -460,6 +464,16 @@ def test_of_alternatives_what_a_reader_shows_is_the_text(
     assert ("alternative=#differs" in found.structure) is differs
 
 
+def test_the_tokens_of_each_part_stand_together_and_those_of_what_is_left_out_last() -> None:
+    page = "<b>other \u200bwords http://b.example/"
+    mail = (
+        "Content-Type: multipart/alternative; boundary=b\n\n--b\n\none two three\n"
+        f"--b\nContent-Type: text/html\n\n{page}\n--b\nContent-Type: application/pdf\n\nx\n--b--\n"
+    )
+    wanted = ["tag=b", "url=b.example", "zero-width=#", "attached=application/pdf:1", "alternative=#differs"]
+    assert [token for token in bag(mail.encode()).structure if token in wanted] == wanted
+
+
 def test_a_long_text_that_is_not_shown_keeps_no_page_unread() -> None:
     found = bag(ALTERNATIVE % (b"minutes " * (MAX_TOKENS + 1), b"<p>pears"))
     assert found.body == ["pears"]
@@ -510,6 +524,14 @@ def check(found: Bag, seen: dict[str, int]) -> None:
             assert token.split() == [token], "white space"
             assert len(token) <= MAX_TOKEN
             assert seen.setdefault(token, view) == view, "in two views"
+
+
+def test_the_longest_token_is_a_pair_of_addresses() -> None:
+    address = "a@" + "b" * (2 * MAX_WORD - 2)
+    tokens = all_tokens(bag(f"Subject: {address} {address}\n\n".encode()))
+    assert max(map(len, tokens)) == MAX_TOKEN - 1
+    specification = Path(__file__).parent.parent / "docs" / "tokens.md"
+    assert f"at most {MAX_TOKEN} characters" in specification.read_text(encoding="utf-8")
 
 
 def test_real_tokens_hold_no_white_space_and_belong_to_one_view(data: Path, spamassassin: Path) -> None:

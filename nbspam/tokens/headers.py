@@ -52,7 +52,7 @@ IGNORED = frozenset(
 )
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
-MIN_CODE = 24  # characters of base64 in a row, of both cases and with digits, that are no word
+MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word
 MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
