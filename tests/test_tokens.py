@@ -176,6 +176,10 @@ def test_urls_give_scheme_hosts_port_and_path_words() -> None:
     ]
 
 
+def test_a_full_stop_behind_the_host_of_an_address_is_nothing() -> None:
+    assert url_tokens("mailto:joe@lake.example.") == ["url=mailto", "url=lake.example", "url=example"]
+
+
 @pytest.mark.parametrize(
     ("text", "words", "host"),
     [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nbspam.tokens.words import MAX_WORD, Memory, parents, skip_token
 
-MAX_URLS = 500  # a message; later ones repeat what the first said
+MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_HOSTS = 5_000  # hosts whose tokens are remembered
 MAX_HOST = 80  # characters of one that is remembered
 MAX_SCHEME = 20  # letters of a scheme that are read
@@ -67,7 +67,7 @@ def url_tokens(url: str) -> list[str]:
         return _path_words(url)
     if scheme == "mailto":
         address = "".join(rest.partition("?")[0].lower().split())
-        return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2]))]
+        return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2].strip(".")))]
     if scheme in ("cid", "data", "javascript", "tel"):
         return ["url=" + scheme]
     return ["url=" + scheme[:MAX_SCHEME], *_beyond_scheme(rest)]
