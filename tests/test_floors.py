@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -242,6 +243,12 @@ def test_functions_and_files_are_short_and_say_what_they_hold(path: Path) -> Non
                 assert first.end_lineno is not None
                 lines -= first.end_lineno - first.lineno + 1
             assert lines <= MAX_FUNCTION_LINES, f"{node.name}: {lines} lines"
+
+
+@pytest.mark.parametrize("name", ["mail", "sources", "tokens", "vectorize", "vocabulary"])
+def test_a_room_with_a_reading_order_names_all_its_files(name: str) -> None:
+    order = set(re.findall(r"\w+", ast.get_docstring(tree(ROOT / name / "__init__.py")) or ""))
+    assert {path.stem for path in (ROOT / name).glob("*.py")} - {"__init__"} <= order
 
 
 def test_nothing_is_pickled() -> None:

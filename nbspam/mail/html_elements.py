@@ -45,8 +45,8 @@ _RAW = _words("iframe noembed noframes plaintext script style textarea title xmp
 
 # Only these take a size from attributes; `<td width=0 height=0>` is shown all the same.
 _SIZED = _words("marquee object applet")
-# Only these take a colour of the ground, or a picture as ground, from attributes.
 _FOLDS = _words("details summary")
+# Only these take a colour of the ground, or a picture as ground, from attributes.
 _GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
 _LINKS = _words("a area form")
 _SOURCES = _words("img image bgsound iframe embed script input frame video source")

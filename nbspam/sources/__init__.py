@@ -9,7 +9,7 @@ only nbspam.sources.item, does not pay for the rest.
     files       one file -> its messages        folders    one folder -> its files
     tree        folder names -> classes         index      lines of LABEL PATH
     source      parts -> one stream             unread     parts without what nobody has opened
-    labelled, unlabelled   what the user named -> parts
+    moved       where a renamed message is now  labelled, unlabelled   what the user named -> parts
 """
 
 from __future__ import annotations

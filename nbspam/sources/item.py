@@ -13,7 +13,7 @@ import os
 # What a compressed file begins with.  No mail begins so: each has a byte no header may have, or
 # (bzip2) ten fixed ones.
 MAGIC = {b"\x1f\x8b\x08": "gz", b"\xfd7zXZ\x00": "xz", b"BZh91AY&SY": "bz2"}
-MAGIC_START = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh91AY&SY")
+MAGIC_START = tuple(MAGIC)
 # A mail out of a compressed file is held in memory up to this size: four times what is scored.
 MAX_HELD_BYTES = 4 << 20
 _OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
