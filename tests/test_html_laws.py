@@ -97,6 +97,37 @@ def test_nothing_broken_raises_and_no_text_is_invented(source: str) -> None:
     assert all(tag == tag.lower() and tag for tag in html.tags)
 
 
+PROPERTIES = (
+    "color background opacity font-size font display visibility position left width height overflow filter "
+    "clip clip-path transform mask rotate scale translate inset text-shadow letter-spacing zoom --a contain"
+)
+FUNCTIONS = (
+    "calc min clamp var rgb hsl hwb lab lch oklab color color-mix light-dark linear-gradient inset polygon "
+    "rect blur opacity translate matrix scale url"
+)
+ATOMS = "0 1 -1px 1e6 50% 9e999 none red #fff srgb --a nan + / \\ ' at"
+VALUES = st.recursive(
+    st.sampled_from(ATOMS.split()),
+    lambda inner: st.builds(
+        lambda name, values, sign: f"{name}({sign.join(values)})",
+        st.sampled_from(FUNCTIONS.split()),
+        st.lists(inner, max_size=6),
+        st.sampled_from([" ", ",", "/", "*", " in "]),
+    ),
+    max_leaves=12,
+)
+STYLES = st.lists(st.builds("{}:{}".format, st.sampled_from(PROPERTIES.split()), VALUES), max_size=6).map(
+    ";".join
+)
+
+
+@given(STYLES, STYLES)
+@example("opacity:calc()", "color:color(srgb 1 1 1 1 1)")
+def test_no_style_raises(first: str, second: str) -> None:
+    html = read_html(f'<style>p{{{first}}}</style><p>one<b style="{second}">two')
+    assert len(html.visible.split()) + len(html.hidden.split()) <= 2
+
+
 @given(BROKEN, BROKEN)
 def test_what_was_read_before_changes_nothing(first: str, second: str) -> None:
     html_module._remembered.clear()
