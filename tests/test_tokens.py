@@ -17,7 +17,7 @@ from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.unicode_words import unicode_words
 from nbspam.tokens.urls import host_of, url_tokens
-from nbspam.tokens.words import MAX_WORD, Memory, parents, words
+from nbspam.tokens.words import MAX_CHARACTERS, MAX_WORD, CharacterTable, Memory, parents, words
 
 FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
 MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
@@ -625,6 +625,13 @@ def test_a_memory_keeps_short_texts_and_starts_anew_when_it_is_full() -> None:
     assert [memory[text] for text in ("a", "long", "bb", "a", "long", "ccc", "a")] == [1, 4, 2, 1, 4, 3, 1]
     assert asked == ["a", "long", "bb", "long", "ccc", "a"]
     assert set(memory) == {"ccc", "a"}
+
+
+def test_a_table_of_characters_starts_anew_when_it_is_full() -> None:
+    table = CharacterTable(chr)
+    text = "".join(map(chr, range(0x10000, 0x10000 + 2 * MAX_CHARACTERS)))
+    assert text.translate(table) == text
+    assert 0 < len(table) <= MAX_CHARACTERS
 
 
 def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:

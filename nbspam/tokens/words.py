@@ -24,6 +24,7 @@ MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r 
 MAX_LEVELS = 6  # of a host name
 MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
+MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 _SPACED = bytes([1]) * MIN_SPACED
 _NOT_LONE = bytes(2) + bytes([1]) * 254  # of the length of a word, whether it is kept
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
@@ -61,7 +62,11 @@ class Memory(dict["Key", "Value"]):
 
 
 class CharacterTable(dict[int, "str | None"]):
-    """Code point -> what `become` makes of it: a table for str.translate, filled as characters come."""
+    """Code point -> what `become` makes of it: a table for str.translate, filled as characters come.
+
+    A full one starts anew, as a Memory does: a mail may have a million characters, honest mail has some
+    thousand different ones.
+    """
 
     __slots__ = ("_become",)
 
@@ -70,6 +75,8 @@ class CharacterTable(dict[int, "str | None"]):
         self._become = become
 
     def __missing__(self, code: int) -> str | None:
+        if len(self) >= MAX_CHARACTERS:
+            self.clear()
         self[code] = become = self._become(code)
         return become
 
