@@ -7,7 +7,7 @@ at its braces.  Linear in time, without regular expressions.
 
 from __future__ import annotations
 
-# Pixels of one of each unit; those that depend on what is around are taken at their usual size.
+# Pixels of one of each common unit; those that depend on what is around are taken at their usual size.
 PIXELS = {
     "px": 1.0,
     "": 1.0,
@@ -26,11 +26,7 @@ PIXELS = {
     "vmin": 8.0,
     "vmax": 10.0,
     "%": 1.0,
-    **dict.fromkeys(("dvw", "svw", "lvw", "vi", "cqw", "cqi"), 10.0),
-    **dict.fromkeys(("dvh", "svh", "lvh", "vb", "cqh", "cqb"), 8.0),
-    **dict.fromkeys(("lh", "rlh", "ic", "cap"), 16.0),
 }
-_UNITS = frozenset((*PIXELS, "deg", "rad", "grad", "turn", "dpi", "dpcm", "dppx", "x"))
 MOST = 1e6  # so that no product overflows
 _MARKS = ("'", '"', "/*", "\\")
 _HEX = "0123456789abcdefABCDEF"
@@ -127,13 +123,18 @@ def number_of(value: str) -> tuple[float, str] | None:
         from nbspam.mail.html_values import calculated  # rare
 
         return calculated(value)
-    unit = value[len(digits) :]
-    if unit not in _UNITS or "_" in digits or not digits.isascii():  # float() takes more than a browser does
+    if "_" in digits or not digits.isascii():  # float() takes more than a browser does
         return None
     try:
-        return max(-MOST, min(float(digits), MOST)), unit
+        number = max(-MOST, min(float(digits), MOST))
     except ValueError:
         return None
+    unit = value[len(digits) :]
+    if unit in PIXELS:
+        return number, unit
+    from nbspam.mail.html_values import in_rare_unit
+
+    return in_rare_unit(number, unit)
 
 
 def pixels_of(value: str) -> float:

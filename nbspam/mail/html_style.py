@@ -26,16 +26,13 @@ _SIZES = _words("xx-small x-small small medium large x-large xx-large xxx-large 
 _STEPS = {"smaller": -1 / 1.2, "larger": -1.2}
 _INHERITED = _words("inherit unset revert revert-layer")
 _VISIBILITY = _words("visible hidden collapse initial")
-_KEYWORDS = {
-    "visibility": _VISIBILITY,
-    "position": _words("static relative absolute fixed sticky initial"),
-    "float": _words("left right none inline-start inline-end initial"),
-}
-_LENGTHS = _words(
-    "opacity height max-height width max-width line-height text-indent zoom letter-spacing "
-    "left top right bottom margin-left margin-top padding-left"
-)
-_NO_NUMBER = _words("auto none normal initial min-content max-content fit-content")
+_POSITIONS = ("static", "relative", "absolute", "fixed", "sticky", "initial")
+_FLOATS = ("left", "right", "none", "inline-start", "inline-end", "initial")
+_LENGTHS = (
+    "opacity", "height", "max-height", "width", "max-width", "line-height", "text-indent", "zoom",
+    "letter-spacing", "left", "top", "right", "bottom", "margin-left", "margin-top", "padding-left",
+)  # fmt: skip
+_NO_NUMBER = ("auto", "none", "normal", "initial", "min-content", "max-content", "fit-content")
 _DISPLAYS = _INHERITED | _words(
     "none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row "
     "table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
@@ -43,14 +40,12 @@ _DISPLAYS = _INHERITED | _words(
 )
 
 _DIGITS = frozenset("0123456789abcdef")  # int() takes signs, underscores and digits of other scripts, too
-_TABLE = (
-    "black 000000 silver c0c0c0 gray 808080 grey 808080 white ffffff maroon 800000 red ff0000 purple 800080 "
-    "fuchsia ff00ff green 008000 lime 00ff00 olive 808000 yellow ffff00 navy 000080 blue 0000ff teal 008080 "
-    "aqua 00ffff"
-)
-_PAIRS = _TABLE.split()
-_BASIC = {name: int(digits, 16) for name, digits in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)}
-_BASIC["transparent"] = TRANSPARENT
+_BASIC = {
+    "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": WHITE, "maroon": 0x800000,
+    "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
+    "olive": 0x808000, "yellow": 0xFFFF00, "navy": 0x80, "blue": 0xFF, "teal": 0x8080, "aqua": 0xFFFF,
+    "transparent": TRANSPARENT,
+}  # fmt: skip
 
 
 def canonical(colour: int) -> str:
@@ -174,8 +169,10 @@ def _is_invalid(name: str, value: str) -> bool:
         return False
     if name == "display":
         return not _DISPLAYS.issuperset(value.split())
-    if name in _KEYWORDS:
-        return value not in _KEYWORDS[name]
+    if name == "visibility":
+        return value not in _VISIBILITY
+    if name in ("position", "float"):
+        return value not in (_FLOATS if name == "float" else _POSITIONS)
     if name in _LENGTHS:
         return "(" not in value and value not in _NO_NUMBER and number_of(value) is None
     if name in ("color", "background-color", "-webkit-text-fill-color"):

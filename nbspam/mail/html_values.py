@@ -1,4 +1,4 @@
-"""Values of CSS that are worked out: calculated, and with the variables in them replaced.
+"""Values of CSS that are worked out: calculated, in rare units, and with the variables in them replaced.
 
 Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loaded when a style has one.
 """
@@ -12,7 +12,21 @@ MAX_BRACKETS = 20  # of one: those in brackets are worked out by recursion
 MAX_VARIABLE = 1_000  # characters of a value with its variables replaced
 MAX_VARIABLES = 1_000  # that are known of a page
 MAX_REPLACED = 20  # variables in one value
+# Pixels of one of each rare unit; and units of what has none: turns and the density of a screen.
+_RARE_PIXELS = {
+    **dict.fromkeys(("dvw", "svw", "lvw", "vi", "cqw", "cqi"), 10.0),
+    **dict.fromkeys(("dvh", "svh", "lvh", "vb", "cqh", "cqb"), 8.0),
+    **dict.fromkeys(("lh", "rlh", "ic", "cap"), 16.0),
+}
+_NO_LENGTHS = frozenset(("deg", "rad", "grad", "turn", "dpi", "dpcm", "dppx", "x"))
 _SIGNS = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+def in_rare_unit(number: float, unit: str) -> tuple[float, str] | None:
+    """Number and unit, pixels of a length; None if no browser knows the unit."""
+    if unit in _RARE_PIXELS:
+        return number * _RARE_PIXELS[unit], "px"
+    return (number, unit) if unit in _NO_LENGTHS else None
 
 
 def calculated(value: str) -> tuple[float, str] | None:
