@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import chain, compress, groupby, pairwise
 
-from nbspam.tokens.words import MAX_WORD, CharacterTable, Memory, parents, skip_token, words
+from nbspam.tokens.words import ASCII_TABLE, MAX_WORD, CharacterTable, Memory, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
 MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
 
 # Letters, digits and . - _ @ stay; all else parts two chunks.
-_SPLIT = (
-    bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b".-_@" else 32 for c in range(128)) + b" " * 128
-)
+_SPLIT = ASCII_TABLE.translate(bytes.maketrans(b"$%',", b" " * 4))
 _NOT_BASE64 = bytes(range(43)) + b",-.:;<>?@[\\]^_`{|}~\x7f"
 _BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))

@@ -5,16 +5,16 @@ Hides how a URL is taken apart: scheme, user part, host with parents, port, path
 
 from __future__ import annotations
 
-from nbspam.tokens.words import MAX_WORD, Memory, parents, skip_token
+from nbspam.tokens.words import ASCII_TABLE, KEPT, MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_HOSTS = 5_000  # hosts whose tokens are remembered
 MAX_HOST = 80  # characters of one that is remembered
 MAX_SCHEME = 20  # letters of a scheme that are read
 MAX_URL = 2_000  # characters of one URL that are read
-_END = "<>\"'`{}|\\^[] \t\r\n\x0b\x0c\x00"
-_PATH = bytes(ord(chr(c).lower()) if chr(c).isalnum() else 32 for c in range(128)) + b" " * 128
-_STOP = bytes(32 if chr(c) in _END or c < 33 else c for c in range(128)) + b" " * 128
+_END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
+_STOP = bytes.maketrans(_END, b" " * len(_END))
+_PATH = ASCII_TABLE.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
