@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from nbspam.errors import DamagedModelError
+from nbspam.errors import CannotCreateError, DamagedModelError
 from nbspam.scoring.evidence import measure_evidence
 from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
@@ -20,6 +22,9 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model, store_error
 from nbspam.tokens.bag import MEASURES_VIEW
 from nbspam.tokens.measures import N_BINS
+from nbspam.workflow.importing import import_words
+from nbspam.workflow.inspecting import load_lines
+from nbspam.workflow.merging import merge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 KINDS = {
@@ -497,3 +502,32 @@ def test_a_model_may_be_named_with_two_slashes_first(tmp_path: Path) -> None:
     assert run("learn", "spam", "-m", model, stdin=mail("cheap")).startswith("learned")
     assert run("classify", "-m", model, stdin=mail("pills")).startswith("spam")
     assert (tmp_path / "a%3fb?c#d").exists()
+
+
+def comes(path: Path, model: Path) -> Iterator[bytes]:
+    """A word list, while which is read a model comes to `path`."""
+    yield b".MSG_COUNT 3 5 20240101\n"
+    shutil.copy(model, path)
+    yield b"hello 2 1 20240101\n"
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+@pytest.mark.parametrize("command", ["load", "import", "merge"])
+def test_a_model_that_comes_while_another_is_made_stays_unless_it_is_to_be_replaced(
+    models: dict[str, Path], tmp_path: Path, command: str, replaces: bool
+) -> None:
+    path, text = tmp_path / "new", run("model", "dump", "-m", models["views"]).encode()
+    make = {
+        "load": lambda: load_lines(text.splitlines(keepends=True), "text", str(path), replaces),
+        "import": lambda: import_words(comes(path, models["both"]), "words", str(path), replaces=replaces),
+        "merge": lambda: merge([str(models["views"]), str(models["views"])], str(path), replaces),
+    }[command]
+    shutil.copy(models["both"], path)
+    if replaces:
+        make()
+        assert path.read_bytes() != models["both"].read_bytes()
+    else:
+        with pytest.raises(CannotCreateError, match="by now"):
+            make()
+        assert path.read_bytes() == models["both"].read_bytes()
+    assert os.listdir(tmp_path) == ["new"]

@@ -111,7 +111,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
     """
     check_new_model(model, replace)
     with _text(file) as (stream, where):
-        load_lines(stream, where, model)
+        load_lines(stream, where, model, replace)
 
 
 @model_command.command("import")
@@ -146,7 +146,8 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
     check_new_model(model, replace)
     with _text(file) as (stream, where):
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
-        imported = import_words(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), where, model, form)
+        lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
+        imported = import_words(lines, where, model, form, replace)
     if not quiet:
         say(_import_summary(imported))
 
@@ -182,7 +183,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     Exit status: 0 merged; 64 usage; 65 models that cannot be added; 66 no model; 73 cannot create; 74 I/O.
     """
     check_new_model(output, replace)
-    merged = merge(list(models), output)
+    merged = merge(list(models), output, replace)
     if quiet:
         return
     counts = _messages(merged.classes, merged.messages)

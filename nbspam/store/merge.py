@@ -34,11 +34,13 @@ def merge_models(
     path: str,
     settings: dict[str, str],
     calibration: tuple[list[tuple[str, int | None]], list[float], list[list[float]]],
+    replaces: bool,
 ) -> None:
     """Writes a new model with the sums of all counts.
 
     settings    : how the new model scores
     calibration : features, weights and covariance for the united classes; may be empty
+    replaces    : see new_model
     Raises BadDataError where counts were not made in the same way.
     """
     check_mergeable(models)
@@ -48,7 +50,7 @@ def merge_models(
     for model, places in zip(models, numbers, strict=True):
         for place, count in zip(places, model.messages, strict=True):
             messages[place] += count
-    with new_model(path, classes, messages) as file:
+    with new_model(path, classes, messages, replaces) as file:
         connection = file.connection
         file.settings(settings)
         file.tokens(_tokens(models, numbers, len(classes)))

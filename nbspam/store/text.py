@@ -90,12 +90,13 @@ def _field(value: object) -> str:
     return repr(value) if isinstance(value, float) else escaped(str(value))
 
 
-def load(lines: Iterable[str], where: str, path: str) -> None:
+def load(lines: Iterable[str], where: str, path: str, replaces: bool = True) -> None:
     """Writes the model of a text form at `path`, whole or not at all.
 
+    replaces : see new_model
     Raises BadDataError with the number of the line that is wrong.
     """
-    _Loading(where, lines).write(path)
+    _Loading(where, lines).write(path, replaces)
 
 
 class _Loading:
@@ -118,12 +119,12 @@ class _Loading:
             return line[:-1].split("\t")
         raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
 
-    def write(self, path: str) -> None:
+    def write(self, path: str, replaces: bool) -> None:
         """Reads everything and writes it."""
         self._check_first()
         settings = list(self._table("setting"))
         classes = self._classes()
-        with new_model(path, classes[0], classes[1]) as file:
+        with new_model(path, classes[0], classes[1], replaces) as file:
             file.settings({str(name): str(value) for name, value in settings})
             try:
                 for table in list(TABLES)[2:]:

@@ -57,10 +57,13 @@ class Imported(NamedTuple):
     tokens: int
 
 
-def import_words(lines: Iterable[bytes], where: str, path: str, form: str = AUTO) -> Imported:
+def import_words(
+    lines: Iterable[bytes], where: str, path: str, form: str = AUTO, replaces: bool = True
+) -> Imported:
     """Writes the model of a word list at `path`, whole or not at all.
 
     lines : of the text form, bytes with their ends;  form : one of FORMS
+    replaces : whether a model gives way that is there when this one is made; else that is an error
     """
     stream = iter(lines)
     first = next(stream, b"")
@@ -68,7 +71,7 @@ def import_words(lines: Iterable[bytes], where: str, path: str, form: str = AUTO
     if form == SPAMASSASSIN:
         raise _hashed(where)
     words = READERS[form](chain([first] if first else [], stream), where)
-    _write(words, form, path)
+    _write(words, form, path, replaces)
     found = (words.messages, words.words, words.taken, len(words.tokens))
     return Imported(path, form, HAM_AND_SPAM, *found)
 
@@ -98,12 +101,12 @@ def _hashed(where: str) -> BadDataError:
     return BadDataError(where, why, remedy, "import-hashed")
 
 
-def _write(words: WordList, form: str, path: str) -> None:
+def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
     settings = Settings()
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = first_weights(len(HAM_AND_SPAM), settings.kinds)
     started = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
-    with new_model(path, HAM_AND_SPAM, list(words.messages)) as file:
+    with new_model(path, HAM_AND_SPAM, list(words.messages), replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": form})
         file.tokens(_rows(words))
         file.recount()

@@ -43,9 +43,12 @@ def dump_lines(path: str) -> Iterator[str]:
         yield from dump(model)
 
 
-def load_lines(lines: Iterable[bytes], where: str, path: str) -> None:
-    """Makes the model of a text form."""
-    load(_decoded(lines, where), where, path)
+def load_lines(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
+    """Makes the model of a text form.
+
+    replaces : whether a model gives way that is there when this one is made; else that is an error
+    """
+    load(_decoded(lines, where), where, path, replaces)
 
 
 def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:

@@ -40,8 +40,11 @@ class Merged(NamedTuple):
     differing: tuple[str, ...]
 
 
-def merge(paths: Sequence[str], path: str) -> Merged:
-    """Writes the merged model at `path`, whole or not at all."""
+def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
+    """Writes the merged model at `path`, whole or not at all.
+
+    replaces : whether a model gives way that is there when this one is made; else that is an error
+    """
     if len(paths) < 2:
         raise UsageError(
             "model merge", "needs two models at least", "name them: model merge A B -o C", "merge-few"
@@ -52,7 +55,7 @@ def merge(paths: Sequence[str], path: str) -> Merged:
         classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
-        merge_models(models, path, settings, calibration)
+        merge_models(models, path, settings, calibration, replaces)
         differing = {
             name for model in models for name, value in settings.items() if model.settings.get(name) != value
         } - {"imported"}
