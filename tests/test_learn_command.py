@@ -71,9 +71,12 @@ GROWING = r"SCAN (token|learned|histogram)"
 
 @contextmanager
 def traced(path: str, statements: list[str]) -> Iterator[Updater]:
-    """An Updater whose statements are noted, but for those that begin and end a transaction."""
+    """An Updater whose statements are noted, but for those that begin and end a transaction.
+
+    SQLite puts `--` before those that it makes itself.
+    """
     with updating(path) as updater:
-        updater.connection.set_trace_callback(statements.append)
+        updater.connection.set_trace_callback(lambda s: s.startswith("--") or statements.append(s))
         yield updater
         updater.connection.set_trace_callback(None)
 

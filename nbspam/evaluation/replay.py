@@ -49,8 +49,8 @@ class OwnWord:
     learned : message -> class, of those that nobody has told it
     """
 
-    def __init__(self, subject: SelfTeaching, outdated: Callable[[int], int]) -> None:
-        """outdated : how many it forgets of so many that it has learned so"""
+    def __init__(self, subject: SelfTeaching, outdated: Callable[[int], int] = lambda own: 0) -> None:
+        """outdated : how many it forgets of so many that it has learned so; none unless given"""
         self._subject = subject
         self._outdated = outdated
         self._counted: dict[int, int] = {}  # of `learned` what is not forgotten, the oldest first

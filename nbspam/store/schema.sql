@@ -70,10 +70,11 @@ CREATE TABLE learned (              -- which messages were counted, so that one 
 
 CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; who
     number INTEGER PRIMARY KEY,     --   says what one is (learn, unlearn, train --update) takes it out here
-    digest INTEGER NOT NULL UNIQUE, -- number: in the order in which they were counted; the oldest are forgotten
+    digest INTEGER NOT NULL,        -- number: in the order in which they were counted; the oldest are forgotten
     class  INTEGER NOT NULL,        -- class.number it was counted in
-    tokens BLOB NOT NULL            -- what was counted, deflated: n keys of `token`, ascending, in 8 bytes each,
+    tokens BLOB NOT NULL,           -- what was counted, deflated: n keys of `token`, ascending, in 8 bytes each,
                                     --   then n times how often each occurs in 4, all little-endian
+    UNIQUE (digest, class)          -- by this index they are counted without reading their tokens
 );
 
 CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when trained on words alone
