@@ -115,7 +115,7 @@ class _Reader:
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
         known, names = self.known, self.html.tags
         state, mark = self.root, -1  # how much was visible where a word may have been split
-        visible.append(_decoded(next(self.pieces.walk)))
+        visible.append(decode(next(self.pieces.walk)))
         for met, piece in self.pieces.numbered(MAX_TAGS):
             text, ended, rest = piece.partition(">")
             tag = known.get(text)
@@ -288,7 +288,7 @@ class _Reader:
         elif name in ("textarea", "xmp", "plaintext"):
             inside = state if tag.effect is None else state.then(tag.effect)
             sink = self.hidden if inside.hidden else self.visible
-            sink.append("\n" + (_decoded(text) if name == "textarea" else text) + "\n")
+            sink.append("\n" + (decode(text) if name == "textarea" else text) + "\n")
         elif name == "style":
             state = self._read_sheet(text, tag.medium, state)
         elif name == "script":
@@ -392,7 +392,3 @@ class _Reader:
 
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-
-
-def _decoded(text: str) -> str:
-    return decode(text) if "&" in text else text
