@@ -4,6 +4,7 @@ import pytest
 
 from nbspam.mail.html import read_html
 from nbspam.mail.html_sheet import MAX_SELECTORS_READ
+from tests.work import calls_of
 
 HIDDEN_BY = [
     ("an ancestor", ".a .b", "<div class=a><p class=b>X</div><p class=b>see"),
@@ -216,3 +217,9 @@ def test_rules_look_through_a_long_attribute_less_often(length: int, is_seen: bo
     rules = "".join([f"[title~=a{number}]{{color:red}}" for number in range(1_000)])
     page = f"<style>{rules}[title~=b]{{display:none}}</style><p title='{'b ' * (length // 2)}'>see"
     assert ("see" in read_html(page).visible) is is_seen
+
+
+def test_sheets_among_blank_text_look_at_each_blank_once() -> None:
+    blanks = [f"<style>.a{number}{{color:red}}</style>" + "<br>" * 20 for number in range(200)]
+    few, many = ["".join(blanks[:count]) for count in (50, 200)]
+    assert calls_of(lambda: read_html(many)) < 5 * calls_of(lambda: read_html(few))

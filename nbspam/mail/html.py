@@ -90,8 +90,8 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("base", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link", "link_text"),
-        *("noted", "open", "page", "pieces", "raw", "root", "start", "visible"),
+        *("base", "blank", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
+        *("link_text", "noted", "open", "page", "pieces", "raw", "root", "start", "visible"),
     )
 
     def __init__(self, text: str, page: Page | None = None) -> None:
@@ -99,6 +99,7 @@ class _Reader:
         self.html = Html()
         self.visible: list[str] = []
         self.hidden: list[str] = []
+        self.blank = 0  # so many of the visible texts, from the first on, were seen to be blank
         self.open = OpenElements()
         self.page = page or Page()
         self.root = self.page.root()
@@ -299,9 +300,14 @@ class _Reader:
         if not self.page.read_sheet(text, medium, self.html.colours):
             return state
         self.known = {}  # tags mean something else from here on
-        met = bool(self.open.tags) or self.page.has_body()
-        self.late = self.late or met or any(text.strip() for text in self.visible)
+        self.late = self.late or bool(self.open.tags) or self.page.has_body() or self._has_text()
         return state if self.late or self.gave_up else self.page.root()
+
+    def _has_text(self) -> bool:
+        """Whether a visible text is more than blanks; each blank one is looked at once."""
+        while self.blank < len(self.visible) and not self.visible[self.blank].strip():
+            self.blank += 1
+        return self.blank < len(self.visible)
 
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
