@@ -91,7 +91,7 @@ class _Reader:
 
     __slots__ = (
         *("base", "blank", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
-        *("link_text", "noted", "open", "page", "pieces", "raw", "root", "start", "visible"),
+        *("link_text", "noted", "open", "page", "pieces", "raw", "root", "start", "titles", "visible"),
     )
 
     def __init__(self, text: str, page: Page | None = None) -> None:
@@ -99,6 +99,7 @@ class _Reader:
         self.html = Html()
         self.visible: list[str] = []
         self.hidden: list[str] = []
+        self.titles: list[str] = []
         self.blank = 0  # so many of the visible texts, from the first on, were seen to be blank
         self.open = OpenElements()
         self.page = page or Page()
@@ -192,7 +193,7 @@ class _Reader:
             html.links = [(absolute(target, self.base), text) for target, text in html.links[:MAX_BASED]]
             html.images = [absolute(source, self.base) for source in html.images[:MAX_BASED]]
         html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
-        html.title = html.title.strip()
+        html.title = "".join(self.titles).strip()
         return html
 
     def _separate(self, state: State) -> None:
@@ -282,10 +283,9 @@ class _Reader:
 
     def _take_raw(self, tag: Tag, state: State) -> State:
         """The content of an element without markup: text to show, a title, a sheet of styles, or nothing."""
-        text, self.raw = self.raw, ""
-        name = tag.name
+        name, text, self.raw = tag.name, self.raw, ""
         if name == "title":
-            self.html.title += decode(text) if "&" in text else text
+            self.titles.append(decode(text))
         elif name in ("textarea", "xmp", "plaintext"):
             inside = state if tag.effect is None else state.then(tag.effect)
             sink = self.hidden if inside.hidden else self.visible
