@@ -223,3 +223,9 @@ def test_sheets_among_blank_text_look_at_each_blank_once() -> None:
     blanks = [f"<style>.a{number}{{color:red}}</style>" + "<br>" * 20 for number in range(200)]
     few, many = ["".join(blanks[:count]) for count in (50, 200)]
     assert calls_of(lambda: read_html(many)) < 5 * calls_of(lambda: read_html(few))
+
+
+@pytest.mark.parametrize(("times", "is_seen"), [(50, False), (500, True)])
+def test_many_short_selectors_are_read_up_to_a_bound(times: int, is_seen: bool) -> None:
+    page = f"<style>{('a,' * 49 + 'a{color:red}') * times}p{{display:none}}</style><p>see"
+    assert ("see" in read_html(page).visible) is is_seen

@@ -10,13 +10,14 @@ from __future__ import annotations
 from nbspam.mail.html_css import flattened, split_outside
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_media import applies
-from nbspam.mail.html_selectors import LINK, Asked, Family, Selector, read_selectors
+from nbspam.mail.html_selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
 from nbspam.mail.html_state import Effect
 from nbspam.mail.html_style import style_effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters
 MAX_SELECTORS_READ = 1 << 20  # characters; a block in a block has those around it again
+SELECTOR = 64  # characters that each selector counts for beside its own: a short one takes time, too
 MAX_ATTRIBUTES = 20  # that are asked for, beside class and id
 MAX_KNOWN = 1_000  # elements of a name, class and id
 MAX_LINE = 100  # elements around one, of which it is kept what holds inside of them
@@ -154,7 +155,7 @@ class Sheet:
         strong = style_effect(body, [], True, self.variables) if "!" in body else Effect()
         if not normal.changes() and not strong.changes():
             return
-        self._room -= len(selectors)
+        self._room -= len(selectors) + SELECTOR * min(selectors.count(",") + 1, MAX_SELECTORS)
         if self._room < 0:
             return
         for selector in read_selectors(selectors, self._folded):
