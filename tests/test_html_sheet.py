@@ -229,3 +229,9 @@ def test_sheets_among_blank_text_look_at_each_blank_once() -> None:
 def test_many_short_selectors_are_read_up_to_a_bound(times: int, is_seen: bool) -> None:
     page = f"<style>{('a,' * 49 + 'a{color:red}') * times}p{{display:none}}</style><p>see"
     assert ("see" in read_html(page).visible) is is_seen
+
+
+@pytest.mark.parametrize("block", ["@media print{", "a{b{", "{"])
+def test_blocks_in_a_block_that_does_not_hold_are_passed_over(block: str) -> None:
+    few, many = [f"<style>{block * depth}</style>x" for depth in (20, 10_000)]
+    assert calls_of(lambda: read_html(many)) < 2 * 10_000 + calls_of(lambda: read_html(few))

@@ -130,6 +130,9 @@ class Sheet:
                     self._end_block(*blocks.pop(), body, colours)
                 continue
             for head in heads[:-1]:
+                if blocks and not blocks[-1][0]:
+                    blocks.append(blocks[-1])  # nothing in it holds, however deep
+                    continue
                 own, _, selectors = head.rpartition(";")
                 if blocks:
                     self._end_block(*blocks[-1], own, colours)
@@ -302,7 +305,7 @@ def _block(head: str, around: list[tuple[bool, str]]) -> tuple[bool, str]:
     if head.startswith("@"):
         return held and len(around) < MAX_BLOCKS and applies(head.lower()), outer
     if not outer:
-        return held, head
+        return held and len(around) <= MAX_BLOCKS, head
     if len(around) >= MAX_BLOCKS or len(head) + len(outer) > MAX_NESTED:
         return False, ""
     outer = f":is({outer})" if "," in outer else outer
