@@ -37,27 +37,32 @@ _IN_STRING = dict.fromkeys(map(ord, ";:{}[]()!,'\"\\@"), " ")
 
 def flattened(css: str) -> str:
     """The same without comments, with escapes resolved, and with strings that hold no signs."""
-    parts = []
-    start = 0
-    places = {mark: css.find(mark) for mark in _MARKS}
-    while True:
-        for mark, place in places.items():
-            if 0 <= place < start:
-                places[mark] = css.find(mark, start)
-        ahead = [(place, mark) for mark, place in places.items() if place >= 0]
-        if not ahead:
-            parts.append(css[start:])
-            return "".join(parts)
-        place, mark = min(ahead)
-        parts.append(css[start:place])
-        if mark == "/*":
-            stop = css.find("*/", place + 2)
-            text, start = " ", stop + 2 if stop >= 0 else len(css)
-        elif mark == "\\":
-            text, start = _escape(css, place + 1)
-        else:
-            text, start = _string(css, place, mark)
-        parts.append(text)
+    css = css.replace("\0", " ")
+    cut = css
+    for mark in _MARKS:
+        cut = cut.replace(mark, "\0" + mark)
+    pieces = cut.split("\0")  # from the second on each begins with a mark
+    parts = [pieces[0]]
+    place = start = len(pieces[0])
+    for piece in pieces[1:]:
+        if place >= start:
+            parts.append(css[start:place])
+            text, start = _meaning(css, place)
+            parts.append(text)
+        place += len(piece)
+    parts.append(css[start:])
+    return "".join(parts)
+
+
+def _meaning(css: str, place: int) -> tuple[str, int]:
+    """What stands for a comment, an escape or a string, and what follows it."""
+    mark = css[place]
+    if mark == "\\":
+        return _escape(css, place + 1)
+    if mark != "/":
+        return _string(css, place, mark)
+    stop = css.find("*/", place + 2)
+    return " ", stop + 2 if stop >= 0 else len(css)
 
 
 def _escape(css: str, start: int) -> tuple[str, int]:

@@ -140,7 +140,8 @@ class Sheet:
             own, _, selectors = heads[-1].rpartition(";")
             if blocks:
                 self._end_block(*blocks[-1], own, colours)
-            self._end_block(*_block(selectors, blocks), body, colours)
+            if ":" in body:
+                self._end_block(*_block(selectors, blocks), body, colours)
         return bool(self._rules or self.variables)
 
     def set_variables(self, css: str) -> None:
