@@ -105,20 +105,19 @@ class OpenElements:
 
     def _search(self, closes: frozenset[str], stops: frozenset[str], first: bool) -> int:
         tags = self.tags
-        found = -1
-        steps = self._steps
-        for index in range(len(tags) - 1, -1, -1):
-            steps -= 1
+        found, size, steps = -1, len(tags), self._steps
+        reach = steps if steps > NEAREST else NEAREST
+        index = size
+        for index in range(size - 1, size - reach - 1 if size > reach else -1, -1):
             name = tags[index].name
-            if steps < 0 and index < len(tags) - NEAREST:
-                break
             if name in closes:
                 found = index
                 if first:
                     break
             if name in stops:
                 break
-        self._steps = max(steps, 0)
+        steps -= size - index
+        self._steps = steps if steps > 0 else 0
         return found
 
     def _cut(self, index: int) -> State:
