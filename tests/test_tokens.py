@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
@@ -142,6 +143,23 @@ def test_marks_are_capped_before_they_are_sorted(run: str) -> None:
     found = words(marks, 10)
     assert time.process_time() - start < 5
     assert max(map(len, found)) <= 4
+
+
+def test_a_character_that_is_four_words_is_read_as_often_as_words_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """NFKC makes eighteen characters of it, and so eighteen megabytes of a text full of them."""
+    read: list[int] = []
+
+    def normalised(text: str) -> str:
+        read.append(len(text))
+        return unicodedata.normalize("NFKC", text).casefold()
+
+    text = "ok " + "\ufdfa" * 10_000
+    expected = unicode_words(text, 10_000)[:100]
+    monkeypatch.setattr("nbspam.tokens.unicode_words.normalised", normalised)
+    assert unicode_words(text, 100) == expected
+    assert sum(read) < 200
 
 
 @pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u00ad", "\u2060", "\ufeff"])

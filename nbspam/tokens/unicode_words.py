@@ -56,6 +56,7 @@ _DRAWN_WITH = (
     (0xFE00, 0xFE0F),
     (0xE0100, 0xE01EF),
 )
+_FOUR_WORDS = "\ufdfa"  # one character that NFKC makes eighteen of; no other makes as many
 _PRICE = NUMERIC + "€£¥¢₽₩₹"
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -223,6 +224,9 @@ def unicode_words(text: str, limit: int) -> list[str]:
 
 
 def _words(text: str, limit: int) -> list[str]:
+    *pieces, _ = text.split(_FOUR_WORDS, limit + 1)
+    if len(pieces) > limit:  # what follows so many of them gives no word that is kept
+        text = _FOUR_WORDS.join(pieces)
     marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
