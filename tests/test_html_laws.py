@@ -148,6 +148,11 @@ AFTERWARDS = [
     ("an id", "<p id=a>x", "<style>#a{display:none}</style>y<p id=a>x"),
     ("an attribute", "<p title=a>x", "<style>[title]{display:none}</style>y<p title=a>x"),
     ("a link", "<a href=a>x", "<style>:link{display:none}</style>y<a href=a>x"),
+    (
+        "a variable",
+        "<p style='display:var(--a)'>x",
+        "<style>:root{--a:none}</style>y<p style='display:var(--a)'>x",
+    ),
     ("a class around", "<p class=a><b>x", "<style>.a b{display:none}</style>y<p class=a><b>x"),
 ]
 

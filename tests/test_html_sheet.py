@@ -235,3 +235,16 @@ def test_many_short_selectors_are_read_up_to_a_bound(times: int, is_seen: bool) 
 def test_blocks_in_a_block_that_does_not_hold_are_passed_over(block: str) -> None:
     few, many = [f"<style>{block * depth}</style>x" for depth in (20, 10_000)]
     assert calls_of(lambda: read_html(many)) < 2 * 10_000 + calls_of(lambda: read_html(few))
+
+
+@pytest.mark.parametrize("style", ["color:var(--a)", "--a:red"])
+def test_a_tag_that_changes_no_variable_is_read_once(style: str) -> None:
+    few, many = [f"<style>:root{{--a:red}}</style>{f'<p style={style}>x' * times}" for times in (10, 1_010)]
+    assert calls_of(lambda: read_html(many)) < 35 * 1_000 + calls_of(lambda: read_html(few))
+
+
+def test_a_variable_set_again_is_what_was_set_last() -> None:
+    none, block = "<b style='--a:none'></b>", "<b style='--a:block'></b>"
+    seen = "<p style='display:var(--a)'>{}</p>".format
+    html = read_html(none + seen("X") + block + seen("one") + none + seen("X") + block + seen("two"))
+    assert (html.visible.split(), html.hidden.split()) == (["one", "two"], ["X", "X"])

@@ -122,7 +122,7 @@ class _Reader:
             text, ended, rest = piece.partition(">")
             tag = known.get(text)
             if tag is None or not ended:
-                tag, rest = self._meet(met, piece)
+                (tag, rest), known = self._meet(met, piece), self.known  # a variable changes them, too
             kind = tag.kind
             if kind == OPEN:
                 names.append(tag.name)

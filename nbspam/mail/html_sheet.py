@@ -144,11 +144,14 @@ class Sheet:
                 self._end_block(*_block(selectors, blocks), body, colours)
         return bool(self._rules or self.variables)
 
-    def set_variables(self, css: str) -> None:
+    def set_variables(self, css: str) -> bool:
+        """Note the variables that a style or a sheet sets; whether one of them has another value now."""
         from nbspam.mail.html_values import MAX_VARIABLES, variables_of  # rare
 
-        if len(self.variables) < MAX_VARIABLES:
-            self.variables.update(variables_of(css))
+        found = variables_of(css) if len(self.variables) < MAX_VARIABLES else {}
+        changed = any(self.variables.get(name) != value for name, value in found.items())
+        self.variables.update(found)
+        return changed
 
     def _end_block(self, held: bool, selectors: str, body: str, colours: list[str]) -> None:
         if held and selectors and ":" in body:

@@ -235,15 +235,17 @@ class Page:
         return True
 
     def take_variables(self, style: str) -> bool:
-        """Note the variables that the style of an element sets; whether it sets any."""
+        """Note the variables that the style of an element sets; whether that changes any."""
         if "--" not in style:
             return False
         from nbspam.mail.html_sheet import Sheet  # rare
 
+        sheet = self.sheet or Sheet(self.quirks)
+        if not sheet.set_variables(decode(style, True)):
+            return False
         if self.sheet is None:
-            self.sheet = Sheet(self.quirks)
+            self.sheet = sheet
             self._begin()
-        self.sheet.set_variables(decode(style, True))
         return True
 
     def resolved(self, tag: Tag, opened: list[Tag]) -> Tag:
