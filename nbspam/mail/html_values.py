@@ -36,44 +36,50 @@ def calculated(value: str) -> tuple[float, str] | None:
     for sign in "(),*/":
         value = value.replace(sign, f" {sign} ")
     units: set[str] = set()
+    words = value.split()[::-1]  # taken from the end
     try:
-        found, rest = _sum(value.split(), units, 0)
+        found = _sum(words, units, 0)
     except (ValueError, IndexError, ZeroDivisionError, OverflowError):
         return None
-    if rest:
+    if words:
         return None
     units.discard("")
     unit = units.pop() if len(units) == 1 else "px" if units else ""
     return max(-MOST, min(found / _unit(unit), MOST)), unit
 
 
-def _sum(words: list[str], units: set[str], least: int) -> tuple[float, list[str]]:
-    """The value of what operators of this strength, or stronger ones, hold together; and what is left."""
-    value, words = _term(words, units)
-    while words and _SIGNS.get(words[0], -1) > least:
-        sign = words[0]
-        other, words = _sum(words[1:], units, _SIGNS[sign])
-        value = {"+": value + other, "-": value - other, "*": value * other, "/": value / (other or 1e-9)}[
-            sign
-        ]
-    return value, words
+def _sum(words: list[str], units: set[str], least: int) -> float:
+    """The value of what operators of this strength, or stronger ones, hold together; it is taken off."""
+    value = _term(words, units)
+    while words and _SIGNS.get(words[-1], -1) > least:
+        sign = words.pop()
+        other = _sum(words, units, _SIGNS[sign])
+        if sign == "+":
+            value += other
+        elif sign == "-":
+            value -= other
+        elif sign == "*":
+            value *= other
+        else:
+            value /= other or 1e-9
+    return value
 
 
-def _term(words: list[str], units: set[str]) -> tuple[float, list[str]]:
-    word, words = words[0], words[1:]
+def _term(words: list[str], units: set[str]) -> float:
+    word = words.pop()
     if word in ("calc", "min", "max", "clamp", "-webkit-calc"):
-        values, words = _list(words[1:], units)
+        words.pop()  # the bracket
+        values = _list(words, units)
         if word == "clamp":
-            return max(values[0], min(values[1], values[2])), words
-        return (max if word == "max" else min)(values), words
+            return max(values[0], min(values[1], values[2]))
+        return (max if word == "max" else min)(values)
     if word == "(":
-        values, words = _list(words, units)
-        return values[0], words
+        return _list(words, units)[0]
     number = number_of(word)
     if number is None:
         raise ValueError(word)
     units.add(number[1])
-    return number[0] * _unit(number[1]), words
+    return number[0] * _unit(number[1])
 
 
 def _unit(name: str) -> float:
@@ -81,16 +87,16 @@ def _unit(name: str) -> float:
     return 6.0 if name == "%" else PIXELS.get(name) or 1.0
 
 
-def _list(words: list[str], units: set[str]) -> tuple[list[float], list[str]]:
-    """The values up to the bracket that closes."""
-    value, words = _sum(words, units, 0)
-    values = [value]
-    while words[0] == ",":
-        value, words = _sum(words[1:], units, 0)
-        values.append(value)
-    if words[0] != ")":
-        raise ValueError(words[0])
-    return values, words[1:]
+def _list(words: list[str], units: set[str]) -> list[float]:
+    """The values up to the bracket that closes, which is taken off too."""
+    values = [_sum(words, units, 0)]
+    while words[-1] == ",":
+        words.pop()
+        values.append(_sum(words, units, 0))
+    if words[-1] != ")":
+        raise ValueError(words[-1])
+    words.pop()
+    return values
 
 
 def replaced(value: str, variables: dict[str, str]) -> str | None:
