@@ -155,7 +155,7 @@ def declarations(
     if "var(" in style:
         from nbspam.mail.html_values import with_variables  # rare
 
-        found, above = [with_variables(rules, {**(variables or {}), **found}) for rules in (found, above)]
+        found, above = [with_variables(rules, found, variables or {}) for rules in (found, above)]
     if important or not above:
         return above if important else found
     return {**found, **{name: value for name, value in above.items() if not _is_invalid(name, value)}}

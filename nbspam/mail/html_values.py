@@ -99,25 +99,29 @@ def _list(words: list[str], units: set[str]) -> list[float]:
     return values
 
 
-def replaced(value: str, variables: dict[str, str]) -> str | None:
-    """A value with the variables in it replaced; None if one of them has no value."""
+def replaced(value: str, own: dict[str, str], around: dict[str, str]) -> str | None:
+    """A value with the variables in it replaced; None if one of them has no value.
+
+    own, around : values of `--names` that the style sets itself, which come first, and those of the page
+    """
     for _ in range(MAX_REPLACED):
         before, found, rest = value.rpartition("var(")
         if not found:
             return value
         inside, _, behind = rest.partition(")")
         name, comma, fallback = inside.partition(",")
-        known = variables.get(name.strip(), fallback.strip() if comma else None)
+        name = name.strip()
+        known = own.get(name, around.get(name, fallback.strip() if comma else None))
         if known is None or len(before) + len(known) + len(behind) > MAX_VARIABLE:
             return None
         value = before + known + behind
     return None
 
 
-def with_variables(rules: dict[str, str], variables: dict[str, str]) -> dict[str, str]:
+def with_variables(rules: dict[str, str], own: dict[str, str], around: dict[str, str]) -> dict[str, str]:
     """Declarations with their variables replaced; one without value is as if it were unset."""
     return {
-        name: (replaced(value, variables) or "unset") if "var(" in value else value
+        name: (replaced(value, own, around) or "unset") if "var(" in value else value
         for name, value in rules.items()
         if not name.startswith("--")
     }
