@@ -81,14 +81,7 @@ class Seconds(click.FloatRange):
 )
 @quiet_option
 def serve_command(
-    model: str,
-    start: str,
-    path: str | None,
-    mode: int,
-    listen: str | None,
-    jobs: int,
-    quiet: bool,
-    **given: Any,
+    model: str, start: str, path: str | None, mode: int, listen: str | None, **given: Any
 ) -> int:
     """Answer mail servers by the SPAMD protocol, as SpamAssassin's spamd does.
 
@@ -114,6 +107,7 @@ def serve_command(
     from nbspam.serve.filter import Filter
     from nbspam.serve.users import Models
 
+    jobs, quiet = given["jobs"], given["quiet"]
     ways = (given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"])
     judge = Filter(Models(model, start), *ways)
     judge.check()
