@@ -30,7 +30,7 @@ MessageToken = tuple[int, int, str, int]
 
 
 class Updater:
-    """An open transaction on a model, made by `updating`; on one that is only read, what it asks."""
+    """An open transaction on a model; made by `updating`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -42,10 +42,6 @@ class Updater:
         prior = connection.execute("SELECT count(*) FROM prior_class").fetchone()[0]
         columns = [f"prior_documents_{k} + prior_occurrences_{k}" for k in range(self.n_classes)]
         self._prior_sum = " + ".join(columns) if prior else ""
-
-    def learned(self, digest: int) -> dict[int, int]:
-        """class number -> how often a message of this digest was counted in it."""
-        return dict(self.connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
         """Adds (sign 1) or removes (sign -1) one message of class `label`.
@@ -194,6 +190,11 @@ class Updater:
     ) -> None:
         """Replaces the calibration."""
         write_calibration(self.connection, features, weights, covariance)
+
+
+def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:
+    """class number -> how often a message of this digest was counted in it."""
+    return dict(connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
 
 
 def _with_notaword(tokens: list[MessageToken], known: dict[int, tuple[int, ...]]) -> list[MessageToken]:

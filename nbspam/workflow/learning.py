@@ -21,7 +21,7 @@ from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import MessageToken, Updater, updating
+from nbspam.store.updater import MessageToken, Updater, learned, updating
 from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.counting import counted_message
 
@@ -81,7 +81,7 @@ def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
     own = take_back(updater, counted.digest)
     if own is not None:
         model = Model(path, updater.connection)  # without the message
-    before = updater.learned(counted.digest)
+    before = learned(updater.connection, counted.digest)
     if number in before and len(before) == 1:
         return KNOWN
     if not before:
@@ -109,7 +109,7 @@ def learn_own(path: str, label: str, data: bytes) -> str:
         model = Model(path, updater.connection)
         number = class_number(model, label)
         counted = _counted(data, model)
-        refused = _own_word_refused(updater, model, counted)
+        refused = _own_word_refused(model, counted)
         if refused:
             return refused
         own, tokens = sum(autolearned_messages(model)), _rows(counted, model)
@@ -129,13 +129,13 @@ def own_word_refused(path: str, data: bytes) -> str:
     """What keeps a model from learning a message on the filter's own verdict: KNOWN, TOO_FEW, or nothing."""
     model = open_model(path)
     try:
-        return _own_word_refused(Updater(model.connection), model, _counted(data, model))
+        return _own_word_refused(model, _counted(data, model))
     finally:
         model.close()
 
 
-def _own_word_refused(updater: Updater, model: Model, counted: Counted) -> str:
-    if updater.learned(counted.digest):
+def _own_word_refused(model: Model, counted: Counted) -> str:
+    if learned(model.connection, counted.digest):
         return KNOWN
     return "" if takes_own_word(model) else TOO_FEW
 
@@ -156,7 +156,7 @@ def _unlearn(updater: Updater, path: str, data: bytes) -> str:
     counted = _counted(data, model)
     if take_back(updater, counted.digest) is not None:
         return FORGOTTEN
-    for number in updater.learned(counted.digest):
+    for number in learned(updater.connection, counted.digest):
         _count(updater, model, number, counted, -1)
         return FORGOTTEN
     return UNKNOWN
