@@ -56,12 +56,8 @@ def learn_command(
     """
     label = checked_name(class_name, "CLASS")
     check_class(judging(model, start), label)
-
-    def learned(batch: list[bytes]) -> list[str]:
-        _begin(model, start, quiet)
-        return learn_all(model, label, batch)
-
-    return _each(files, given["files_from"], quiet, learned)
+    messages = _messages(files, given["files_from"])
+    return _each(messages, model, start, quiet, lambda batch: learn_all(model, label, batch))
 
 
 @click.command("unlearn")
@@ -84,28 +80,24 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
     check_class(judging(model, start))
-
-    def forgotten(batch: list[bytes]) -> list[str]:
-        _begin(model, start, quiet)
-        return unlearn_all(model, batch)
-
-    return _each(files, given["files_from"], quiet, forgotten)
+    messages = _messages(files, given["files_from"])
+    return _each(messages, model, start, quiet, lambda batch: unlearn_all(model, batch))
 
 
-def _begin(model: str, start: str, quiet: bool) -> None:
-    if begin(model, start) and not quiet:
-        sys.stderr.write(begun_line(model, start))
+def _messages(files: tuple[str, ...], files_from: str | None) -> ReadableMessages:
+    return ReadableMessages({"files_from": files_from} if files_from else {}, list(files))
 
 
 def _each(
-    files: tuple[str, ...], files_from: str | None, quiet: bool, work: Callable[[list[bytes]], list[str]]
+    messages: ReadableMessages, model: str, start: str, quiet: bool, work: Callable[[list[bytes]], list[str]]
 ) -> int:
     """One transaction a batch, told when it is done; an unreadable message does not stop the others."""
     done: dict[str, int] = {}
-    messages = ReadableMessages({"files_from": files_from} if files_from else {}, list(files))
     for number, (names, batch) in enumerate(_batches(messages)):
         if number:
             time.sleep(LONGEST_PAUSE)  # who waits to write looks that often, and has its turn here
+        if begin(model, start) and not quiet:
+            sys.stderr.write(begun_line(model, start))
         for name, result in zip(names, work(batch), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
