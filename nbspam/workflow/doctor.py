@@ -38,7 +38,7 @@ def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     except NoInputError as error:
         if error.slug == "model-missing":
             yield from missing(path, has_mail, start)
-            yield from _start(start) if start else ()
+            yield from _health(start, is_start=True) if start else ()
         else:
             yield wrong("file", error)
             yield from place(path) if os.path.isfile(path) else ()
@@ -51,19 +51,13 @@ def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     yield from _health(path)
 
 
-def _health(path: str) -> Iterator[Finding]:
+def _health(path: str, is_start: bool = False) -> Iterator[Finding]:
+    """is_start : it is not the model that was asked about, so what is wrong names it"""
     try:
         yield from health(path)
     except NbspamError as error:
-        yield wrong(SOUND, error)
-
-
-def _start(path: str) -> Iterator[Finding]:
-    """As _health, of another model than the one that was asked about."""
-    try:
-        yield from health(path)
-    except NbspamError as error:
-        yield wrong("start", error)._replace(text=f"{path}: {error.why}")
+        found = wrong(SOUND, error)
+        yield found._replace(about="start", text=f"{path}: {error.why}") if is_start else found
 
 
 def is_sound(findings: list[Finding]) -> bool:
