@@ -136,7 +136,7 @@ def _maildir_part(top: str, part: str, notes: Notes) -> list[str]:
     for name in names:
         if name.startswith((".", *_INDEX_STARTS)):
             continue
-        flags = name.partition(":2,")[2]
+        flags = flags_of(name)
         if "T" in flags:
             notes.leave_out(TRASHED)
         elif "D" in flags:
@@ -160,6 +160,11 @@ def messages(names: list[str], notes: Notes) -> tuple[int, list[str]]:
         else:
             kept.append(name)
     return MESSAGE if is_mh else FILE, kept
+
+
+def flags_of(name: str) -> str:
+    """The flags in the file name of a message of a Maildir."""
+    return name.partition(":2,")[2]
 
 
 def is_number(name: str) -> bool:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 
 from nbspam.sources.files import file_items
-from nbspam.sources.folders import UNREAD, is_maildir, is_number
+from nbspam.sources.folders import UNREAD, flags_of, is_maildir, is_number
 from nbspam.sources.notes import Notes
 from nbspam.sources.source import PathPart
 
@@ -77,7 +77,7 @@ def _status(item: Item) -> bytes | None:
 def _by_folder(folder: str) -> IsUnread:
     top, name = os.path.split(folder)
     if name in ("cur", "new") and is_maildir(os.listdir(top or ".")):
-        return lambda item: name == "new" or "S" not in os.path.basename(item.path).partition(":2,")[2]
+        return lambda item: name == "new" or "S" not in flags_of(os.path.basename(item.path))
     unseen = _unseen(folder)
     return (lambda item: os.path.basename(item.path) in unseen) if unseen else _never
 
