@@ -598,16 +598,18 @@ def test_a_message_that_came_back_marked_is_known_when_it_is_told(serve: Callabl
     assert server.ask("TELL", marked, "Message-class: spam", "Set: local") == OK + b"\r\n"
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A model with labelled mail enough for a filter to take its own word."""
+def model_of_many(folder: Path) -> Path:
+    """A model with labelled mail enough for a filter to take its own word, made in this folder."""
     numbers = range(MIN_LABELLED)
     ham = [mail(f"minutes of the meeting about the garden fence number {n}") for n in numbers]
     spam = [mail(f"cheap pills and cheap watches offer {n}") for n in numbers]
-    run(
-        "train", "-q", write_folders(tmp_path / "many", {"ham": ham, "spam": spam}), "-m", tmp_path / "many.m"
-    )
-    return tmp_path / "many.m"
+    run("train", "-q", write_folders(folder / "many", {"ham": ham, "spam": spam}), "-m", folder / "many.m")
+    return folder / "many.m"
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    return model_of_many(tmp_path)
 
 
 def test_a_server_learns_its_own_verdicts_where_it_is_told_to(many: Path, tmp_path: Path) -> None:

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_serve import OK, PATIENCE, SPAM, Server, eventually, tiny_model
+from test_serve import OK, PATIENCE, SPAM, Server, eventually, model_of_many, tiny_model
 from test_start import NEW
-from tiny_mail import counts, error, mail, run, write_folders
+from tiny_mail import counts, error, mail, run
 
 from nbspam.errors import UsageError
 from nbspam.serve import filter as serve_filter
 from nbspam.serve.filter import Filter
 from nbspam.serve.request import Request
 from nbspam.serve.users import Models
-from nbspam.workflow.learning import MIN_LABELLED
 
 NO_NAMES = ["", "..", "../shared", ".hidden", "a/b", "/etc/x", "a b", "-x", "%u", "a\\b", "ü", "x" * 129]
 
@@ -207,19 +206,15 @@ def test_without_users_the_start_serves_until_the_first_is_learned(shared: Path,
 def test_a_server_that_learns_its_own_verdicts_has_each_user_learn_his_mail(
     begin: Callable[..., Server], users: Path, tmp_path: Path
 ) -> None:
-    numbers = range(MIN_LABELLED)
-    ham = [mail(f"minutes of the meeting about the garden fence number {n}") for n in numbers]
-    spam = [mail(f"cheap pills and cheap watches offer {n}") for n in numbers]
-    source = write_folders(tmp_path / "many", {"ham": ham, "spam": spam})
-    run("train", "-q", source, "-m", tmp_path / "many.m")
-    before = counts(tmp_path / "many.m")
-    server = begin("--autolearn", start=tmp_path / "many.m")
+    many = model_of_many(tmp_path)
+    before = counts(many)
+    server = begin("--autolearn", start=many)
     new = mail("cheap pills and a cheap zebra")
     assert checked(server, "alice", new).startswith("Spam: True")
     eventually(lambda: (users / "alice.nbspam").exists() and counts(users / "alice.nbspam") != before)
-    assert counts(tmp_path / "many.m") == before
-    run("classify", "--autolearn", "-m", tmp_path / "many.m", stdin=new)
-    assert counts(users / "alice.nbspam") == counts(tmp_path / "many.m")
+    assert counts(many) == before
+    run("classify", "--autolearn", "-m", many, stdin=new)
+    assert counts(users / "alice.nbspam") == counts(many)
 
 
 @pytest.mark.debian

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from mail_samples import run_here
+from test_serve import HAM, SPAM, tiny_model
 from tiny_mail import counts, error, mail, program, run, write_folders
 
 from nbspam.cli import train as train_cli
@@ -25,17 +26,12 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import journal_of, open_model
 from nbspam.workflow.start import begin, judging
 
-HAM = mail("minutes of the meeting about the garden fence")
-SPAM = mail("cheap pills and cheap watches")
 NEW = mail("a winner of the lottery")
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("start")
-    source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
-    run("train", "-q", "-j1", source, "-m", folder / "model")
-    return folder / "model"
+    return tiny_model(tmp_path_factory.mktemp("start"))
 
 
 @pytest.fixture
