@@ -56,6 +56,7 @@ MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are
 MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
+MIN_COLONS = 7  # of an IPv6 address that is written out
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
 MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
@@ -66,9 +67,11 @@ _NOT_BASE64 = bytes(range(43)) + b",-.:;<>?@[\\]^_`{|}~\x7f"
 _BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
-_TRACE = frozenset(
-    ("received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results")
-)
+_RESULTS = frozenset(
+    ("authentication-results", "arc-authentication-results", "authentication-results-original",
+     "x-original-authentication-results")
+)  # fmt: skip
+_TRACE = _RESULTS | {"received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf"}
 _ADDRESSES = frozenset(
     ("from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
      "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
@@ -157,7 +160,7 @@ def _value(name: str, text: str) -> list[str]:
     if name in _TRACE:
         if name in _DATED:  # what follows the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
-        return _by_chunk(name, text)
+        return _by_chunk(name, text) + _of_today(name, text)
     if name in _ADDRESSES:
         found = _by_chunk(name, text)
         return found if text.isascii() else found + _beyond_ascii(name, text, frozenset(found))
@@ -172,6 +175,15 @@ def _value(name: str, text: str) -> list[str]:
     if len(text) >= MIN_CODED:
         text = _without_codes(text)
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
+
+
+def _of_today(name: str, text: str) -> list[str]:
+    """What chunks of letters and digits do not show: addresses of IPv6, and which check had which result."""
+    if name not in _RESULTS and "::" not in text and text.count(":") < MIN_COLONS:
+        return []
+    from nbspam.tokens.trace import networks, results  # not paid for by mail without
+
+    return [f"{name}:{token}" for token in networks(text) + (results(text) if name in _RESULTS else [])]
 
 
 def _without_codes(text: str) -> str:

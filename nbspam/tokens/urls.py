@@ -48,11 +48,14 @@ def _trailing_word(text: str) -> str:
 
 
 def _url_end(text: str) -> int:
+    """Where an address ends; brackets end it but around a host of IPv6."""
+    inside = text.find("]", 0, MAX_HOST) if text[:1] == "[" else 0
+    first = inside + 1 if inside > 0 and text.count(":", 0, inside) > 1 else 0
     try:
         head = text[:MAX_URL].encode("ascii")
     except UnicodeEncodeError as error:  # Chinese goes on behind an address without a space
         head = text[: error.start].encode("ascii")
-    end = head.translate(_STOP).find(b" ")
+    end = head.translate(_STOP).find(b" ", first)
     return len(head) if end < 0 else end
 
 
@@ -99,7 +102,7 @@ def host_of(url: str) -> str:
     url = _without_breaks(url)
     scheme, _, rest = url.partition("://")
     authority, _ = _split_authority(rest if scheme.isalpha() else url)
-    return _sought(authority.rpartition("@")[2].partition(":")[0])
+    return _sought(_without_port(authority.rpartition("@")[2])[0])
 
 
 def _sought(host: str) -> str:
@@ -134,18 +137,35 @@ def _authority_tokens(authority: str) -> list[str]:
     _, at, host = authority.rpartition("@")
     if at:
         found.append("url=#user")
-    host, _, port = host.partition(":")
+    host, port = _without_port(host)
     if port:
         found.append("url=port:" + port[:6])
     if "%" in host or "&" in host:
         found.append("url=#escaped-host")
     sought = _sought(host)
-    found.extend(["url=" + name for name in parents(sought)])
-    if sought.replace(".", "").isdigit():
+    found.extend(["url=" + name for name in _parents(sought)])
+    if ":" in sought or sought.replace(".", "").isdigit():
         found.append("url=#ip")
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
     return found
+
+
+def _without_port(host: str) -> tuple[str, str]:
+    """Host and port; the colons of an IPv6 address, which stands in brackets, are its own."""
+    if host[:1] != "[":
+        name, _, port = host.partition(":")
+        return name, port
+    name, _, port = host[1:].partition("]")
+    return name, port[1:]
+
+
+def _parents(host: str) -> list[str]:
+    if ":" not in host:
+        return parents(host)
+    from nbspam.tokens.trace import address_tokens  # rare
+
+    return address_tokens(host)
 
 
 _hosts = Memory(_authority_tokens, MAX_HOSTS, MAX_HOST)
