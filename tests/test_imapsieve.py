@@ -23,18 +23,32 @@ NEEDED = [DOVECOT / "imap", DOVECOT / "modules/sieve/lib90_sieve_imapsieve_plugi
 PLACE = "/etc/dovecot/nbspam"
 SETTINGS = """
 base_dir = {home}/run
-mail_location = maildir:~/Maildir
 stats_writer_socket_path =
 log_path = /dev/stderr
 postmaster_address = postmaster@example.org
-namespace inbox {{
+namespace inbox {
   inbox = yes
   separator = /
-}}
-protocol lda {{
-  mail_plugins = $mail_plugins sieve
-}}
+}
 """
+OF_VERSION = {  # how each says where mail lies, and that delivery obeys a user's script
+    "2.3": """
+mail_location = maildir:~/Maildir
+protocol lda {
+  mail_plugins = $mail_plugins sieve
+}
+""",
+    "2.4": """
+mail_driver = maildir
+mail_home = {home}
+mail_path = ~/Maildir
+protocol lda {
+  mail_plugins {
+    sieve = yes
+  }
+}
+""",
+}
 
 
 def as_user() -> list[str]:
@@ -46,13 +60,18 @@ def as_user() -> list[str]:
     return ["setpriv", *user, *rights]
 
 
+def version() -> str:
+    """2.3 or 2.4, say."""
+    told = subprocess.run(["dovecot", "--version"], capture_output=True, text=True, check=True).stdout
+    return ".".join(told.split(".")[:2])
+
+
 def what_is_missing() -> str:
     """'' where Dovecot can be run."""
     if not shutil.which("dovecot") or not all(path.exists() for path in NEEDED):
         return "dovecot-imapd and dovecot-sieve are not installed: as root, make debian"
-    version = subprocess.run(["dovecot", "--version"], capture_output=True, text=True).stdout
-    if not version.startswith("2.3."):
-        return f"the recipe is for Dovecot 2.3, and this is {version}"
+    if version() not in OF_VERSION:
+        return f"the recipes are for Dovecot {' and '.join(OF_VERSION)}, and this is {version()}"
     allowed = subprocess.run([*as_user(), "true"], capture_output=True).returncode == 0
     return "" if allowed else "root may not become another user here"
 
@@ -74,8 +93,16 @@ class Account:
 
     def set_up(self, script: str = "") -> None:
         """The three blocks of the README; this user's folder stands in the place of Dovecot's."""
-        settings = (SETTINGS.format(home=self.home) + recipe("dovecot")).replace(PLACE, str(self.place))
-        (self.place / "dovecot.conf").write_text(settings)
+        which = version()
+        first = (
+            ""
+            if which == "2.3"
+            else f"dovecot_config_version = {which}.0\ndovecot_storage_version = {which}.0\n"
+        )
+        settings = first + SETTINGS + OF_VERSION[which] + recipe(f"dovecot {which}")
+        (self.place / "dovecot.conf").write_text(
+            settings.replace("{home}", str(self.home)).replace(PLACE, str(self.place))
+        )
         (self.place / "learn.sieve").write_text(script or recipe("learn"))
         commands = recipe("compile").replace(PLACE, str(self.place)).replace("doveadm reload\n", "")
         assert commands.count("/usr/local/bin/nbspam") == commands.count("sievec ") == 1
@@ -92,7 +119,7 @@ class Account:
 
     def command(self, program: str, *arguments: str) -> list[str]:
         """A program of Dovecot as this user, with the surroundings that Dovecot gives it."""
-        environment = ["env", "-i", f"HOME={self.home}", "USER=jane"]
+        environment = ["env", "-i", f"HOME={self.home}", "USER=jane", "DOVECOT_PRESERVE_ENVS=HOME USER"]
         return [
             *as_user(), *environment, f"{DOVECOT}/{program}", "-c", f"{self.place}/dovecot.conf", *arguments
         ]  # fmt: skip
