@@ -91,6 +91,13 @@ class Mailbox:
 
     def procmail(self, rules: str, message: bytes) -> int:
         """Delivers a message by these rules; the exit status."""
+        status = self._procmail(rules, message)
+        if status < 0 and self._procmail("", message) < 0:
+            # Debian 13's does, of a long line.
+            pytest.skip("this procmail dies of the message without any rules, too")
+        return status
+
+    def _procmail(self, rules: str, message: bytes) -> int:
         (self.home / "rc").write_text(self.procmail_head + rules)
         return subprocess.run(["procmail", "./rc"], input=message, cwd=self.home, timeout=60).returncode
 
