@@ -9,21 +9,28 @@ done
 # These bring no command of their own.
 [ -e /usr/lib/dovecot/imap ] || missing="$missing dovecot-imapd"
 [ -e /usr/lib/dovecot/modules/lib95_imap_sieve_plugin.so ] || missing="$missing dovecot-sieve"
+# It would take the place of another mail server.
+[ -e /usr/sbin/sendmail ] || missing="$missing postfix"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     echo "not installed, their tests will skip:$missing"
     exit 0
 fi
-# Dovecot is a server: it must not run because tests need its files, neither now nor when the machine starts.
-server_before=$(command -v dovecot)
+# Servers must not run because tests need their files, neither now nor when the machine starts.
+servers=""
+for server in dovecot postfix; do
+    command -v "$server" >/dev/null 2>&1 || servers="$servers $server.service"
+done
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
     printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
 fi
 apt-get update -qq || true
+echo "postfix postfix/main_mailer_type select No configuration" | debconf-set-selections 2>/dev/null || true
 for program in $missing; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$program" >/dev/null 2>&1 ||
         echo "cannot be installed, its tests will skip: $program"
 done
-[ -n "$server_before" ] || systemctl disable --quiet dovecot.service dovecot.socket >/dev/null 2>&1 || true
+case "$servers" in *dovecot*) servers="$servers dovecot.socket" ;; esac
+[ -z "$servers" ] || systemctl disable --quiet $servers >/dev/null 2>&1 || true

@@ -1,0 +1,187 @@
+"""Debian's Postfix delivers by the recipe of the README, as it stands there, and loses nothing.
+
+A mail server of its own, on the loopback address alone, in a folder of the test; it stops with the test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import smtplib
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from test_procmail import BROKEN, recipe, without_own_field
+from test_serve import eventually
+from tiny_mail import mail, write_folders
+
+USER = "nobody"  # Postfix delivers to users of the system, but not as root
+PYTHON = "/usr/bin/python3"  # which this user may run, whatever runs the tests
+SETTINGS = """
+compatibility_level = 3.6
+queue_directory = {home}/queue
+data_directory = {home}/data
+maillog_file = {home}/log
+maillog_file_prefixes = {home}
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+myhostname = mx.example.org
+mydestination = example.org
+mynetworks = 127.0.0.0/8
+alias_maps =
+local_recipient_maps =
+default_transport = error
+minimal_backoff_time = 1s
+"""
+SERVICES = """
+127.0.0.1:{port} inet n - n - - smtpd
+pickup unix n - n 60 1 pickup
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+flush unix n - n 1000? 0 flush
+proxymap unix - - n - - proxymap
+showq unix n - n - - showq
+error unix - - n - - error
+local unix - n n - - local
+postlog unix-dgram n - n - 1 postlogd
+"""
+
+
+def what_is_missing() -> str:
+    """'' where Postfix can be run."""
+    if not shutil.which("postfix"):
+        return "postfix is not installed: as root, make debian"
+    if os.geteuid() != 0:
+        return "Postfix starts for root alone"
+    recent = subprocess.run([PYTHON, "-c", "import sqlite3, sys; sys.exit(sys.version_info < (3, 11))"])
+    return "" if recent.returncode == 0 else f"{PYTHON} is older than 3.11"
+
+
+MISSING = what_is_missing()
+pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+
+
+class Postfix:
+    """A running mail server, which delivers to one user by the script of the README."""
+
+    def __init__(self, home: Path, installed: Path) -> None:
+        self.home = home
+        self.installed = installed
+        self.model = home / "model.nbspam"
+        self.inbox = home / "user/inbox"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        for folder, owner in (("conf", "root"), ("queue", "root"), ("data", "postfix"), ("user", USER)):
+            (home / folder).mkdir()
+            shutil.chown(home / folder, owner)
+        script = home / "deliver"
+        command = recipe("postfix").replace("/usr/local/bin/nbspam-deliver", str(script))
+        assert str(script) in command
+        (home / "conf/main.cf").write_text(SETTINGS.format(home=home) + command)
+        (home / "conf/master.cf").write_text(SERVICES.format(port=self.port).lstrip())
+        script.write_text(self._script())
+        script.chmod(0o755)
+        self.run("postfix", "start")
+
+    def _script(self) -> str:
+        """The README's, with a program that the user may read, and `cat` in the place of Dovecot."""
+        place = self.home / "program"
+        (package,) = self.installed.parent.parent.glob("lib/python*/site-packages/nbspam")
+        shutil.copytree(package, place / "nbspam")
+        _, _, program = self.installed.read_text().partition("\n")
+        (place / "nbspam.py").write_text(program)
+        (place / "bin").mkdir()
+        (place / "bin/nbspam").write_text(
+            f'#!/bin/sh\nexec {PYTHON} {place}/nbspam.py "$@" -m {self.model}\n'
+        )
+        (place / "bin/nbspam").chmod(0o755)
+        script = recipe("pipe")
+        changes = {"/usr/local/bin": f"{place}/bin", "/usr/lib/dovecot/dovecot-lda -e": f"cat >>{self.inbox}"}
+        for old, new in changes.items():
+            assert script.count(old) == 1
+            script = script.replace(old, new)
+        return script
+
+    def run(self, *command: str) -> str:
+        """What a command of Postfix says."""
+        done = [command[0], "-c", str(self.home / "conf"), *command[1:]]
+        return subprocess.run(done, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    def train(self) -> None:
+        classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
+        folder = write_folders(self.home / "train", classes)
+        subprocess.run([self.installed, "train", "-q", folder, "-m", self.model], check=True)
+
+    def send(self, message: bytes) -> None:
+        """The server has taken the message when this returns."""
+        with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as session:
+            session.sendmail("ann@example.net", f"{USER}@example.org", message)
+
+    @property
+    def log(self) -> str:
+        return (self.home / "log").read_text()
+
+    def waiting(self) -> bool:
+        """Whether mail is in the queue."""
+        return "is empty" not in self.run("postqueue", "-p")
+
+
+@pytest.fixture
+def postfix(installed: Path) -> Iterator[Postfix]:
+    home = Path(mkdtemp(prefix="nbspam-postfix-"))  # the folders of pytest are closed to other users
+    home.chmod(0o755)
+    server = Postfix(home, installed)
+    try:
+        yield server
+    finally:
+        server.run("postfix", "stop")
+        shutil.rmtree(home)
+
+
+def test_mail_is_delivered_with_its_verdict(postfix: Postfix) -> None:
+    postfix.train()
+    postfix.send(mail("pills prize"))
+    eventually(postfix.inbox.exists)
+    eventually(lambda: not postfix.waiting())
+    assert b"\nX-Nbspam: spam; " in b"\n" + postfix.inbox.read_bytes()
+    assert "status=sent (delivered to command" in postfix.log
+
+
+def test_without_a_model_mail_waits_in_the_queue_and_is_delivered_later(postfix: Postfix) -> None:
+    postfix.send(mail("minutes"))
+    eventually(lambda: "status=deferred" in postfix.log)
+    assert "[model-missing]" in postfix.log
+    assert postfix.waiting()
+    assert not postfix.inbox.exists()
+    postfix.train()
+    postfix.run("postqueue", "-f")
+    eventually(lambda: not postfix.waiting())
+    assert b"X-Nbspam: ham; " in postfix.inbox.read_bytes()
+    assert b"status=bounced" not in postfix.log.encode()
+
+
+def test_many_messages_at_once_are_all_delivered(postfix: Postfix) -> None:
+    postfix.train()
+    for number in range(30):
+        postfix.send(mail(f"minutes number{number}."))
+    eventually(lambda: not postfix.waiting())
+    found = postfix.inbox.read_bytes()
+    assert [found.count(b"number%d.\n" % number) for number in range(30)] == 30 * [1]
+
+
+@pytest.mark.parametrize("name", ["eight-bit", "no-last-newline", "headers-only", "forged", "control"])
+def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix, name: str) -> None:
+    postfix.train()
+    postfix.send(BROKEN[name])
+    eventually(lambda: not postfix.waiting())
+    filtered = without_own_field(postfix.inbox.read_bytes())
+    body = BROKEN[name].partition(b"\n\n")[2].rstrip(b"\n")
+    assert body in filtered
