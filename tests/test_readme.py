@@ -46,6 +46,24 @@ def test_a_console_block_that_shows_other_output_fails() -> None:
     assert not re.fullmatch(as_pattern("a ... c\n"), "a b\nc\n")
 
 
+def test_a_new_user_installs_by_the_readme_and_again(tmp_path: Path) -> None:
+    section = README.partition("## Install\n")[2].partition("\n## ")[0]
+    commands = "".join(line[4:] + "\n" for line in section.splitlines() if line.startswith("    "))
+    assert commands.count("pip install .") == 1
+    # The packages that nbspam needs are big, and `classify` does without them.
+    commands = commands.replace("pip install .", f"pip install -q --no-deps {ROOT}")
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for _ in range(2):
+        subprocess.run(["sh", "-ec", commands], env=environment, check=True, timeout=300)
+    done = subprocess.run(
+        [tmp_path / ".local/bin/nbspam", "classify", "-p"],
+        input=b"\nhi\n",
+        env=environment,
+        capture_output=True,
+    )
+    assert b"[model-missing]" in done.stderr
+
+
 def test_the_walk_of_the_readme_prints_what_the_readme_shows(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     environment = {
