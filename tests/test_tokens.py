@@ -240,7 +240,11 @@ VERDICTS = (
     *("X-CRM114-Status", "X-DSPAM-Result", "X-Text-Classification", "X-SpamProbe", "X-Rspamd-Score"),
     *("X-Spamd-Result", "X-Nbspam", "X-Microsoft-Antispam-Mailbox-Delivery", "X-Forefront-Antispam-Report"),
     *("X-MS-Exchange-Organization-SCL", "X-IronPort-Anti-Spam-Result", "X-Proofpoint-Spam-Details"),
-    *("X-Barracuda-Spam-Score", "X-Pm-Spam-Action"),
+    *("X-Barracuda-Spam-Score", "X-Pm-Spam-Action", "X-Spam_score_int", "X-Gm-Spam", "X-Gm-Phishy"),
+    *("X-MS-Exchange-AntiSpam-Relay", "X-Exchange-Antispam-Report-CFA-Test", "X-Message-Delivery"),
+    *("X-GMX-Antispam", "X-UI-Filterresults", "X-UI-Out-Filterresults", "X-purgate-type", "X-VR-SPAMSTATE"),
+    *("X-TM-AS-Result", "X-TMASE-Result", "X-CMAE-Score", "X-Cloudmark-Score", "X-Authority-Analysis"),
+    *("X-Mimecast-Spam-Score", "X-MailScanner-SpamCheck", "X-Eyou-Spamvalue"),
 )
 STORE_NOTES = (
     *("Status", "X-Status", "X-UID", "X-UIDL", "X-Keywords", "X-Mozilla-Status", "X-Mozilla-Status2"),
@@ -260,7 +264,7 @@ def test_verdicts_and_notes_of_the_mail_store_are_no_evidence(name: str, spelled
     ]
 
 
-@pytest.mark.parametrize("name", ["Authentication-Results", "X-Mailer", "List-Id", "X-Spammer"])
+@pytest.mark.parametrize("name", ["Authentication-Results", "X-Mailer", "Spam-Note", "X-Report-Abuse"])
 def test_other_fields_are_evidence(name: str) -> None:
     found = bag(name.encode() + b": pears\n" + FROM_TO_SUBJECT + b"\n")
     assert f"field:{name.lower()}" in found.header

@@ -16,26 +16,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Message
 
+# Of filters; those whose name begins with `x-` and has "spam" in it are not listed.
 IGNORED_PREFIXES = (
-    "x-spam-",
-    "x-spambayes-",
-    "x-crm114-",
-    "x-dspam-",
-    "x-rspamd-",
-    "x-spamd-",  # rspamd's, too
-    "x-microsoft-antispam",
-    "x-forefront-antispam-report",
-    "x-ms-exchange-organization-scl",
-    "x-ms-exchange-organization-pcl",
-    "x-ironport-anti-spam-",
-    "x-proofpoint-spam-",
-    "x-barracuda-spam-",
-    "x-pm-spam",
-    "x-mozilla-",
-    "x-nbspam",
+    "x-authority-analysis",
     "x-bogosity",
-    "x-spamprobe",
+    "x-cloudmark-",
+    "x-cmae-",
+    "x-crm114-",
+    "x-gm-phishy",
+    "x-message-delivery",  # of Outlook: base64, with the level of spam and the folder in it
+    "x-mozilla-",
+    "x-ms-exchange-organization-pcl",
+    "x-ms-exchange-organization-scl",
+    "x-purgate",
     "x-text-classification",
+    "x-tm-as-",
+    "x-tmase-",
+    "x-ui-filterresults",
+    "x-ui-out-filterresults",
 )
 IGNORED = frozenset(
     (
@@ -47,7 +45,6 @@ IGNORED = frozenset(
         "x-gmail-labels",
         "lines",
         "content-length",
-        "x-spam",
     )
 )
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
@@ -103,7 +100,9 @@ _IDENTIFIERS = frozenset(
 
 def counts_as_evidence(name: str) -> bool:
     """Whether a field tells of the sender: not another filter's verdict, not the mail store's note."""
-    return name not in IGNORED and not name.startswith(IGNORED_PREFIXES)
+    if name in IGNORED or name.startswith(IGNORED_PREFIXES):
+        return False
+    return "spam" not in name or not name.startswith("x-")
 
 
 def size_in_bytes(message: Message) -> int:
