@@ -31,6 +31,15 @@ PAGES = [
     ("floats", "<span style='float:left'>Total</span><span style='float:right'>$5</span>x", "Total $5 x"),
     ("no float", "Total<span style='float:none'>$5</span>x", "Total$5x"),
     ("put somewhere", "Total<b style='position:absolute'>$5</b>x", "Total $5 x"),
+    (
+        "hidden, and put somewhere",
+        "pa<b style='position:absolute;visibility:hidden'>x</b>ym<i>e</i>nt",
+        "payment",
+    ),
+    ("too small, and a float", "pa<b style='float:left;font-size:0'>x</b>y", "pay"),
+    ("by a sheet, put somewhere", "<style>i{position:fixed;opacity:0}</style>pa<i>x</i>y", "pay"),
+    ("white, and put somewhere", "pa<b style='color:#fff;position:absolute'>x</b>y", "pay"),
+    ("hidden, but a block", "pay<b style='display:block;visibility:hidden'>x</b>me", "pay me"),
     ("a block that is left open", "<b>one<i style='display:block'>two</b>three", "one twothree"),
 ]
 

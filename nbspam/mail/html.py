@@ -38,6 +38,7 @@ from nbspam.mail.html_elements import (
     LOST,
     OPEN,
     OPEN_APART,
+    OPEN_AWAY,
     OPEN_BLOCK,
     OPEN_FORM,
     OPEN_SINGLE,
@@ -53,15 +54,7 @@ from nbspam.mail.html_entities import decode
 from nbspam.mail.html_pieces import Pieces, full_attributes, plain_attributes, wanted_attributes
 from nbspam.mail.html_stack import OpenElements, Page
 from nbspam.mail.html_state import GONE, State
-from nbspam.mail.html_tags import (
-    NOTED,
-    NOTHING,
-    UNENDED,
-    Tag,
-    absolute,
-    attributed_tag,
-    bare_tag,
-)
+from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, absolute, attributed_tag, bare_tag
 from nbspam.mail.message import Html
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
@@ -196,11 +189,11 @@ class _Reader:
         html.title = "".join(self.titles).strip()
         return html
 
-    def _separate(self, state: State) -> None:
-        """A new line; none in the visible text where the page has nothing at all."""
+    def _separate(self, state: State, kind: int = OPEN_APART) -> None:
+        """A new line; none in the visible text where the page has nothing at all, or has it elsewhere."""
         if state.hidden:
             self.hidden.append("\n")
-        if not state.gone:
+        if not (state.gone or (state.hidden and kind == OPEN_AWAY)):
             self.visible.append("\n")
 
     def _open_in_line(self, tag: Tag, state: State) -> State:
@@ -215,17 +208,17 @@ class _Reader:
 
     def _end_styled(self, tag: Tag, state: State) -> None:
         """An element ends that its style took out of the line, or turned round in it."""
-        if tag.kind == OPEN_APART:
-            self._separate(state)
+        if tag.kind in (OPEN_APART, OPEN_AWAY):
+            self._separate(state, tag.kind)
         elif tag.kind == OPEN_TURNED:
             (self.hidden if state.hidden else self.visible).append("\u202c")
 
     def _unusual(self, tag: Tag, state: State) -> State:
         if tag.kind == ASKING:
             return self._ask(tag, state)
-        if tag.kind in (OPEN_TABLE, OPEN_APART):
+        if tag.kind in (OPEN_TABLE, OPEN_APART, OPEN_AWAY):
             state = self.open.push(tag, self.open.make_room(tag, state) if tag.element.closes else state)
-            self._separate(state)
+            self._separate(state, tag.kind)
         elif tag.kind in (OPEN_SINGLE, OPEN_TURNED):
             state = self._open_in_line(tag, state)
         elif tag.kind == OPEN_SUMMARY:

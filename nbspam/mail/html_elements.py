@@ -9,11 +9,11 @@ from __future__ import annotations
 # Kinds of tags, in the order the reader asks for them.  INVISIBLE are comments and elements without content
 # that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
 # OPEN_SINGLE cannot stand in another of its name, or is a block that its style puts into the line; OPEN_APART
-# is what its style takes out of the line, OPEN_TURNED what is read from its end.  ASKING is a start tag that
-# becomes another by where it stands.
+# is what its style makes a block, OPEN_AWAY what it takes out of the line, so that the words around stand
+# together; OPEN_TURNED is read from its end.  ASKING is a start tag that becomes another by where it stands.
 OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, ASKING = range(10)
-OPEN_APART, OPEN_TURNED, EMPTY, INVISIBLE, OPEN_TABLE, OPEN_SUMMARY, OPEN_UNKNOWN = range(10, 17)
-CLOSE_UNKNOWN, RAW, BODY, LOST = range(17, 21)
+OPEN_APART, OPEN_TURNED, EMPTY, INVISIBLE, OPEN_AWAY, OPEN_TABLE, OPEN_SUMMARY = range(10, 17)
+OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(17, 22)
 
 
 def _words(names: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ can read a text.
 from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
-from nbspam.mail.html_elements import OPEN_APART, OPEN_SINGLE, OPEN_TURNED
+from nbspam.mail.html_elements import OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED
 from nbspam.mail.html_state import CURRENT, FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
 
 
@@ -298,7 +298,7 @@ def _clip(rules: dict[str, str], effect: Effect) -> None:
         effect.flow = _flow(rules)
     if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
         effect.boxed = True
-        effect.flow = OPEN_APART
+        effect.flow = OPEN_AWAY
     for name in ("overflow", "overflow-x", "overflow-y"):
         if rules.get(name, "visible").partition(" ")[0] in _CUTTING and _has_no_room(rules):
             effect.clipped = True

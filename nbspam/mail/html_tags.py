@@ -13,6 +13,7 @@ from nbspam.mail.html_elements import (
     LOST,
     OPEN,
     OPEN_APART,
+    OPEN_AWAY,
     OPEN_BLOCK,
     OPEN_SINGLE,
     OPEN_TURNED,
@@ -38,7 +39,7 @@ _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _TELLING = frozenset(("base", "input", "meta", "optgroup"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # What a style may make of an element that is in the line, or a block.
-_FLOWS = {OPEN: (OPEN_APART, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
+_FLOWS = {OPEN: (OPEN_APART, OPEN_AWAY, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
 # Evidence of a tag: none; an image or a colour; the begin or end of a link.
 _PLAIN, NOTED, _LINKS = range(3)
 
