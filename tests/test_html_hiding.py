@@ -70,6 +70,10 @@ HIDDEN_BY = [
     "background:lab(54.3 80.8 69.9);color:red",
     "background:hwb(120 0% 0%);color:lime",
     "background:linear-gradient(#fff,rgb(250,250,250) 50%);color:#fff",
+    "background-image:linear-gradient(#fff,#fafafa);color:#fff",
+    "background-color:#fff;background-image:url(x.png);color:#fff",
+    "background-image:none;color:#fff",
+    "background-image:initial;color:#fff",
 ]
 
 
@@ -103,6 +107,9 @@ SEEN_WITH = [
     "color:-webkit-link()",
     "-webkit-text-fill-color:transparent;-webkit-text-stroke:1px black",
     "background:linear-gradient(#000,#fff);color:#fff",
+    "background-image:linear-gradient(90deg,#000 0%,#800 100%);color:#fff",
+    "background-color:#fff;background-image:linear-gradient(#000,#800);color:#fff",
+    "background-image:url(x.png);color:#fff",
     "position:absolute;left:-9999px;transform:translateX(9999px)",
     "height:50dvh;overflow:hidden",
     "height:0;height:auto;overflow:hidden",

@@ -228,6 +228,9 @@ def style_effect(
     for name in ("background", "background-color"):
         if name in rules:
             effect.ground = _ground(rules[name], effect.ground, colours)
+    picture = rules.get("background-image", "")
+    if "gradient(" in picture or (effect.ground is None and "url(" in picture):
+        effect.ground = _ground(picture, None, colours)
     if effect.colour is not None and _is_drawn_otherwise(rules, effect.colour):
         effect.colour = UNKNOWN
     return effect
