@@ -194,6 +194,14 @@ def test_urls_give_scheme_hosts_port_and_path_words() -> None:
     ]
 
 
+def test_an_image_says_how_it_is_fetched() -> None:
+    page = b"<img src=cid:a><img src=//lake.example/b.png><img src=HTTPS://lake.example/c.png>"
+    found = bag(b"Content-Type: text/html\n\n" + page)
+    assert [token for token in found.structure if token.startswith("image=")] == [
+        *("image=cid", "image=//", "image=https")
+    ]
+
+
 def test_a_full_stop_behind_the_host_of_an_address_is_nothing() -> None:
     assert url_tokens("mailto:joe@lake.example.") == ["url=mailto", "url=lake.example", "url=example"]
 

@@ -110,7 +110,8 @@ def html_tokens(html: Html) -> list[str]:
         if text and "." in text and "://" in target and disagrees(target, text):
             found.append("link=#disagrees")
     for source in html.images[:MAX_LINKS]:
-        found.append("image=" + atom(source.partition(":")[0].lower(), 6))
+        scheme = "//" if source.startswith("//") else source.partition(":")[0]  # that of the page
+        found.append("image=" + atom(scheme.lower(), 6))
         found.extend(url_tokens(source))
     if any(html.alts):
         found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
