@@ -1,5 +1,7 @@
 """HTML as a person sees it: tables of small examples, each with its reason."""
 
+import time
+
 import pytest
 
 from nbspam.mail.html import read_html
@@ -450,6 +452,57 @@ def test_images_are_every_source_that_is_loaded() -> None:
         "<p src=no>"
     )
     assert html.images == ["b.gif", "i.gif", "t.gif", "s.wav", "f.html", "e.swf", "j.js", "n.gif"]
+
+
+PICTURES = [
+    (
+        "in a style",
+        "<a style='background: URL(\"//x.example/A.png\") no-repeat'> </a>",
+        ["//x.example/A.png"],
+    ),
+    ("with references", "<p style='background:url(&quot;a.png&quot;)'>", ["a.png"]),
+    (
+        "in a sheet",
+        "<style>div {background-image:url( 'http://x.example/t' ) !important}</style>",
+        ["http://x.example/t"],
+    ),
+    ("two of one ground", "<style>b{background:url(a.png),url(b.png)}</style>", ["a.png", "b.png"]),
+    (
+        "with its data",
+        "<p style='background:url(data:image/gif;base64,AAAA)'>",
+        ["data:image/gif;base64,AAAA"],
+    ),
+    (
+        "behind the base",
+        "<base href=http://x.example/><p style='list-style:url(a.png)'>",
+        ["http://x.example/a.png"],
+    ),
+    ("without end", "<p style='background:url(a.png'>", ["a.png"]),
+    (
+        "beside that of an attribute",
+        "<td background=a.png style='background:url(b.png)'>",
+        ["a.png", "b.png"],
+    ),
+    ("fonts", "<style>@font-face{font-family:x;src:url(a.ttf),url(b.ttf)}</style>", []),
+    ("other sheets", "<style>@import url(a.css); b{color:red}</style>", []),
+    (
+        "places in the page",
+        "<style>v\\:* {behavior:url(#default#VML)}</style><p style='background:url()'>",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "pictures"), PICTURES, ids=[row[0] for row in PICTURES])
+def test_pictures_of_styles_are_images(why: str, page: str, pictures: list[str]) -> None:
+    assert read_html(page).images == pictures
+
+
+def test_pictures_of_a_style_take_linear_time() -> None:
+    page = "<style>" + "b{background:url('" * 50_000 + "</style>" + "<p style=background:url(>" * 20_000
+    start = time.process_time()
+    read_html(page)
+    assert time.process_time() - start < 5
 
 
 def test_tags_are_every_start_tag_in_lower_case() -> None:

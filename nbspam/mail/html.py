@@ -290,6 +290,10 @@ class _Reader:
         return state
 
     def _read_sheet(self, text: str, medium: str, state: State) -> State:
+        if "url(" in text.lower():
+            from nbspam.mail.html_pictures import pictures  # few pages have one
+
+            self.html.images.extend(pictures(text))
         if not self.page.read_sheet(text, medium, self.html.colours):
             return state
         self.known = {}  # tags mean something else from here on

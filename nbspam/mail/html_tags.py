@@ -196,6 +196,10 @@ def _ruled_tag(
         tag.alt = decode(attributes.get("alt", ""), True)
     if "background" in attributes:
         tag.images = (*tag.images, _address(attributes["background"]))
+    if "(" in attributes.get("style", "") and "url(" in attributes["style"].lower():
+        from nbspam.mail.html_pictures import pictures  # few pages have one
+
+        tag.images = (*tag.images, *map(_address, pictures(decode(attributes["style"], True))))
     if element.name == "style":
         kind = attributes.get("type", "").strip().lower()
         tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
