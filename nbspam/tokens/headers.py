@@ -167,7 +167,7 @@ def _value(name: str, text: str) -> list[str]:
         return _by_chunk(name, text)
     if name in _LIST_MACHINERY:
         return []  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
-    if name.endswith("date"):
+    if name.endswith(("date", "time")):
         return _date(name, text)
     if name == "subject":
         return _subject(text)
@@ -281,7 +281,7 @@ def _shape(text: str) -> str:
 
 
 def _date(name: str, text: str) -> list[str]:
-    """The time zone and the form of the date; day and hour say nothing of the sender."""
+    """The time zone and the form of a date or time; day and hour say nothing of the sender."""
     pieces = text.split(None, 10)
     zone = [piece for piece in pieces if piece[:1] in "+-" and piece[1:].isdigit()]
     shape = _shape("_".join(text.lower().split(None, 30)))  # a token never holds white space
