@@ -55,6 +55,9 @@ INNER = [
     ("escaped twice", "https://hill.example/url?q=https%253A%252F%252Fwww.lake.example%252Fx"),
     ("behind a star", "https://hill.example/a/*http://www.lake.example"),
     ("with more behind it", "https://hill.example/?url=https%3A%2F%2Fwww.lake.example&data=05"),
+    ("without scheme", "https://hill.example/translate?sl=auto&u=www.lake.example/a/b.php?c=1"),
+    ("without scheme, at the end", "https://hill.example/go?id=1&to=www.lake.example&x=y"),
+    ("without scheme, escaped", "https://hill.example/?u=www.lake.example%2Fa"),
     ("in base64", "https://hill.example/ck/a?u=a1aHR0cHM6Ly93d3cubGFrZS5leGFtcGxlL3g&ntb=1"),
     ("in two", "https://hill.example/?u=https%3A%2F%2Fwood.example%2F%3Fu%3Dhttps%3A%2F%2Fwww.lake.example"),
 ]
@@ -64,6 +67,15 @@ INNER = [
 def test_an_address_that_sends_on_to_another_has_the_host_of_both(how: str, url: str) -> None:
     found = url_tokens(url)
     assert {"url=hill.example", "url=www.lake.example", "url=lake.example"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    "value", ["index.php/a", "1.2/3", "a.b/c", "logo.png", "x.y", "me@a.example/b", ".example/a", "a=b.c=d/"]
+)
+def test_a_value_that_is_no_host_is_none(value: str) -> None:
+    found = url_tokens("https://hill.example/?u=" + value)
+    assert found[:3] == ["url=https", "url=hill.example", "url=example"]
+    assert [token for token in found[3:] if not token.startswith("url=/")] == []
 
 
 def test_words_of_a_path_are_read_without_their_escapes() -> None:
@@ -79,7 +91,7 @@ def test_a_host_in_disguise_that_a_link_names_does_not_disagree() -> None:
     assert disagrees("https://lake%2eexample/", "wood.example")
 
 
-@pytest.mark.parametrize("piece", ["%25", "%", "://", "aHR0c", "://%3a%2f%2f", "aHR0cHM6Ly9h"])
+@pytest.mark.parametrize("piece", ["%25", "%", "://", "aHR0c", "://%3a%2f%2f", "aHR0cHM6Ly9h", "=a.b/"])
 def test_addresses_full_of_escapes_take_linear_time(piece: str) -> None:
     url = "https://lake.example/" + piece * (1_900 // len(piece))
     text = f'<a href="{url}">x</a>' * (1_000_000 // len(url))

@@ -11,10 +11,13 @@ import binascii
 from nbspam.mail.transfer import percent_decoded
 
 MAX_ESCAPES = 2  # one in another: %252F
+MAX_VALUES = 30  # of a query in which a host is looked for
 MAX_INNER = 5  # addresses in one address that are read, and
 MAX_ADDRESS = 2_000  # so many characters of each
+MAX_HOST = 200  # characters in which the end of one is looked for
 _HTTP_IN_BASE64 = "aHR0c"  # http and https
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._")
+_PROGRAMS = frozenset(("php", "htm", "html", "shtml", "asp", "aspx", "jsp", "cgi", "dll", "exe", "pl"))
 _ENDS = dict.fromkeys(map(ord, "&\"'<>;,#"), " ")  # of an address inside of another one
 
 
@@ -66,12 +69,28 @@ def _number(part: str) -> int | None:
         return None
 
 
-def inner_addresses(text: str) -> list[str]:
-    """What follows :// in a path or query, or in base64 in it; without the schemes."""
+def inner_addresses(text: str, in_values: bool) -> list[str]:
+    """What follows :// in a path or query, or in base64 in it; without the schemes.
+
+    in_values : the values of a query, too, that begin with a host
+    """
     found = text.split("://", MAX_INNER)[1:]
+    if in_values:
+        values = text.split("=", MAX_VALUES)[1:]
+        found.extend([value for value in values if "." in value and _begins_with_host(value)][:MAX_INNER])
     for piece in text.split(_HTTP_IN_BASE64, MAX_INNER)[1:]:
         found.extend(_from_base64(_HTTP_IN_BASE64 + piece[:MAX_ADDRESS]).split("://", 1)[1:])
     return [address[:MAX_ADDRESS].translate(_ENDS).partition(" ")[0] for address in found]
+
+
+def _begins_with_host(value: str) -> bool:
+    """Whether a value of a query is an address without scheme: a host and a slash, or www and a host."""
+    head, slash, _ = value[:MAX_HOST].partition("/")
+    host = head.partition("&")[0].lower()
+    if not _HOST.issuperset(host) or not (host[:4] == "www." or (slash and host == head.lower())):
+        return False
+    name, dot, last = host.rpartition(".")
+    return dot != "" and name[:1].isalnum() and len(last) > 1 and last.isalpha() and last not in _PROGRAMS
 
 
 def _from_base64(text: str) -> str:

@@ -79,20 +79,20 @@ def url_tokens(url: str) -> list[str]:
 def _beyond_scheme(rest: str) -> list[str]:
     """Tokens of the host, of the path and query, and of the hosts of other addresses in these."""
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    if "%" in path or ":" in path or "aHR0c" in path:
+    if "%" in path or ":" in path or "aHR0c" in path or ("=" in path and "." in path.partition("=")[2]):
         from nbspam.tokens.odd_urls import unescaped  # most mail does without
 
         path = unescaped(path)
-        return [*_hosts[authority], *_path_words(path), *inner_hosts(path)]
+        return [*_hosts[authority], *_path_words(path), *inner_hosts(path, True)]
     return [*_hosts[authority], *_path_words(path)] if len(path) > 1 else _hosts[authority]
 
 
-def inner_hosts(text: str) -> list[str]:
+def inner_hosts(text: str, in_values: bool = False) -> list[str]:
     """Tokens of the hosts of addresses inside of an address, or of a script; escaped, or in base64, too."""
     from nbspam.tokens.odd_urls import inner_addresses, unescaped
 
     found: list[str] = []
-    for address in inner_addresses(unescaped(text)):
+    for address in inner_addresses(unescaped(text), in_values):
         found.extend(_hosts[_split_authority("".join(address.split()))[0]])
     return found
 
