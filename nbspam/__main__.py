@@ -15,6 +15,7 @@ RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which a
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
 OUTPUT_FAILED = 74
+TRY_AGAIN = 75
 BUG = 70
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -103,6 +104,12 @@ def _run(arguments: list[str]) -> int:
         return error.status
     except (OSError, KeyboardInterrupt):
         raise
+    except ModuleNotFoundError as error:
+        sys.stderr.write(
+            f"nbspam: the Python package {error.name} is missing\n"
+            "  next: install nbspam again with pip, which brings what it needs  [not-installed]\n"
+        )
+        return TRY_AGAIN
     except Exception as error:
         if os.environ.get("NBSPAM_TRACEBACK"):
             sys.excepthook(*sys.exc_info())

@@ -1,0 +1,58 @@
+"""Pieces of words: runs of characters of the text, in a view of their own."""
+
+from nbspam.engine.block import Block
+from nbspam.mail import Message
+from nbspam.tokens import Bag
+from nbspam.tokens.bag import EDGE
+from tests.experiments.lab import (
+    CORPORA,
+    LATER,
+    Variant,
+    Way,
+    counted,
+    folds_row,
+    future_row,
+    heading,
+    mail,
+)
+from tests.experiments.views import FOURTH, moved
+
+NEW_COUNT, NEW_DO_NOT = "gram=", EDGE + "gram="  # whether new ones are part of the share of unknown tokens
+
+
+def grams(size: int, characters: int, mark: str) -> Variant:
+    """Runs of `size` characters among the first of the visible words."""
+
+    def change(_: Message, bag: Bag) -> Bag:
+        text = "_".join(bag.body)[:characters]
+        found = [mark + text[i : i + size] for i in range(len(text) - size + 1)]
+        return Bag(bag.header, bag.body, [*bag.structure, *found], bag.measures)
+
+    return change
+
+
+VARIANTS: dict[str, Variant | None] = {
+    "kept: none": None,
+    "5 of the first 500": grams(5, 500, NEW_DO_NOT),
+    "5 of the first 500, new ones are unknown tokens, too": grams(5, 500, NEW_COUNT),
+    "5 of the first 1,500": grams(5, 1500, NEW_DO_NOT),
+    "4 of the first 1,500": grams(4, 1500, NEW_DO_NOT),
+    "6 of the first 1,500": grams(6, 1500, NEW_DO_NOT),
+}
+
+
+def variant_of(corpus: str, variant: Variant | None) -> Block:
+    """The block of a corpus, the runs of characters in a fourth view."""
+    block = counted(mail(corpus), variant)
+    return moved(block, {NEW_COUNT: FOURTH, NEW_DO_NOT: FOURTH}) if variant else block
+
+
+if __name__ == "__main__":
+    for corpus in CORPORA:
+        heading(corpus, len(mail(corpus)))
+        for name, variant in VARIANTS.items():
+            block = variant_of(corpus, variant)
+            print(folds_row(f"{name} ({len(block.keys):,} tokens)", block, Way()), flush=True)
+    heading(LATER, len(mail("spamassassin")))
+    for name, variant in VARIANTS.items():
+        print(future_row(name, variant_of("spamassassin", variant), Way()), flush=True)
