@@ -1,4 +1,4 @@
-"""Debian's Dovecot learns from moves between folders by the recipe of the README, as it stands there.
+"""Dovecot of Debian judges what it delivers and learns from moves, by the recipe of the README as it stands.
 
 Its IMAP server speaks over a pipe, to a user who is logged in already: no port, and no process that stays.
 """
@@ -103,13 +103,14 @@ class Account:
         (self.place / "dovecot.conf").write_text(
             settings.replace("{home}", str(self.home)).replace(PLACE, str(self.place))
         )
+        (self.place / "deliver.sieve").write_text(recipe("deliver"))
         (self.place / "learn.sieve").write_text(script or recipe("learn"))
         commands = recipe("compile").replace(PLACE, str(self.place)).replace("doveadm reload\n", "")
-        assert commands.count("/usr/local/bin/nbspam") == commands.count("sievec ") == 1
+        assert (commands.count("/usr/local/bin/nbspam"), commands.count("sievec ")) == (1, 2)
         commands = commands.replace("/usr/local/bin/nbspam", str(self.nbspam))
         commands = commands.replace("sievec ", f"sievec -c {self.place}/dovecot.conf ")
         subprocess.run(["sh", "-ec", commands], check=True)
-        assert (self.place / "learn.svbin").exists()
+        assert (self.place / "deliver.svbin").exists() and (self.place / "learn.svbin").exists()
         self.own()
 
     def own(self) -> None:
@@ -264,6 +265,27 @@ def test_many_messages_at_once_are_all_learned(account: Account, model: Path, im
         put(imap, "INBOX", message)
     move(imap, "INBOX", "Junk", "1:*")
     assert [account.learned("spam", message) for message in messages] == 20 * ["already learned"]
+
+
+def test_delivered_mail_is_judged_and_spam_is_filed(account: Account, model: Path) -> None:
+    account.deliver("INBOX", mail("pills prize"))
+    account.deliver("INBOX", mail("minutes lunch"))
+    (spam,), (ham,) = account.messages("Junk"), account.messages("INBOX")
+    assert b"X-Nbspam: spam; " in spam and b"\npills prize\n" in spam
+    assert b"X-Nbspam: ham; " in ham and b"\nminutes lunch\n" in ham
+
+
+@pytest.mark.parametrize("program", ["echo half; exit 75", "echo half; kill -9 $$", None])
+def test_where_the_filter_fails_mail_is_delivered_as_it_came(account: Account, program: str | None) -> None:
+    nbspam = account.place / "nbspam"
+    nbspam.unlink()
+    if program:
+        nbspam.write_text(f"#!/bin/sh\n{program}\n")
+        nbspam.chmod(0o755)
+    account.deliver("INBOX", mail("pills prize"))
+    (message,) = account.messages("INBOX")
+    assert b"\npills prize\n" in message
+    assert b"X-Nbspam" not in message and b"half" not in message
 
 
 @pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)")
