@@ -252,7 +252,14 @@ VERDICTS = (
     *("X-MS-Exchange-AntiSpam-Relay", "X-Exchange-Antispam-Report-CFA-Test", "X-Message-Delivery"),
     *("X-GMX-Antispam", "X-UI-Filterresults", "X-UI-Out-Filterresults", "X-purgate-type", "X-VR-SPAMSTATE"),
     *("X-TM-AS-Result", "X-TMASE-Result", "X-CMAE-Score", "X-Cloudmark-Score", "X-Authority-Analysis"),
-    *("X-Mimecast-Spam-Score", "X-MailScanner-SpamCheck", "X-Eyou-Spamvalue"),
+    *("X-Mimecast-Spam-Score", "X-MailScanner-SpamCheck", "X-Eyou-Spamvalue", "SpamDiagnosticOutput"),
+    *("X-CLX-Shades", "X-MANTSH", "X-ICL-SCORE", "X-Apple-Action", "X-Apple-MoveToFolder"),
+    *("X-CNFS-Analysis", "X-CM-Score", "X-CM-Analysis", "X-ME-VSCategory", "X-ME-CMScore", "X-Xfinity-VMeta"),
+    *("X-ME-Authentication-Results", "X-VadeSecure-score", "X-RazorGate-Vade-Verdict", "X-VR-STATUS"),
+    *("X-KLMS-Message-Action", "X-KSE-Antiphishing-Info", "X-ESET-AS", "X-Mras", "X-Recommended-Action"),
+    *("X-Junkmail-Status", "X-Assp-Message-Score", "X-Barracuda-Bayes", "X-CTCH-Score", "X-Ham-Report"),
+    *("X-hMailServer-Reason-Score", "X-Mimecast-Bulk-Signature", "X-Mimecast-Impersonation-Protect"),
+    *("X-AES-Category", "X-NAS-Classification", "X-Hammie-Disposition", "X-Authority-Info"),
 )
 STORE_NOTES = (
     *("Status", "X-Status", "X-UID", "X-UIDL", "X-Keywords", "X-Mozilla-Status", "X-Mozilla-Status2"),

@@ -18,22 +18,55 @@ if TYPE_CHECKING:
 
 # Of filters; those whose name begins with `x-` and has "spam" in it are not listed.
 IGNORED_PREFIXES = (
-    "x-authority-analysis",
+    "spamdiagnostic",  # of Exchange
+    "x-aes-category",
+    "x-apple-action",  # of iCloud: the folder it went to
+    "x-apple-movetofolder",
+    "x-assp-",
+    "x-authority-analysis",  # these and x-cm-, x-cnfs-: of Cloudmark, as others name it
+    "x-authority-info",
+    "x-barracuda-bayes",
     "x-bogosity",
     "x-cloudmark-",
+    "x-clx-",
+    "x-cm-analysis",
+    "x-cm-score",
     "x-cmae-",
+    "x-cnfs-analysis",
     "x-crm114-",
+    "x-ctch-",
+    "x-eset-as",
     "x-gm-phishy",
+    "x-ham-report",
+    "x-hammie-",
+    "x-hmailserver-reason",
+    "x-icl-",
+    "x-junkmail-",
+    "x-klms-",
+    "x-kse-",
+    "x-mantsh",  # sealed, what x-clx- says
+    "x-me-authentication-results",  # of Fastmail, as the next two
+    "x-me-cm",
+    "x-me-vs",
     "x-message-delivery",  # of Outlook: base64, with the level of spam and the folder in it
+    "x-mimecast-bulk",
+    "x-mimecast-impersonation",
     "x-mozilla-",
+    "x-mras",
     "x-ms-exchange-organization-pcl",
     "x-ms-exchange-organization-scl",
+    "x-nas-",
     "x-purgate",
+    "x-razorgate-vade",
+    "x-recommended-action",
     "x-text-classification",
     "x-tm-as-",
     "x-tmase-",
     "x-ui-filterresults",
     "x-ui-out-filterresults",
+    "x-vadesecure",
+    "x-vr-",
+    "x-xfinity-v",
 )
 IGNORED = frozenset(
     (
