@@ -378,6 +378,7 @@ def tree(kind, *parts):
 
 
 PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
+AMP = "text/x-amp-html\n\n<!doctype html><html amp4email><p>page that lives\n"
 
 
 @pytest.mark.parametrize(
@@ -394,6 +395,12 @@ PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
         (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
         (tree("alternative", PLAIN, "text/enriched\n\nx\n"), [False, True]),
         (tree("alternative", PLAIN, tree("mixed", HTML, PLAIN)), [True, False, False]),
+        (tree("alternative", PLAIN, HTML, AMP), [True, False, True]),
+        (tree("alternative", PLAIN, AMP, HTML), [True, True, False]),
+        (tree("alternative", PLAIN, AMP), [False, True]),
+        (tree("alternative", AMP), [False]),
+        (tree("alternative", PLAIN, "text/watch-html\n\n<html>small\n"), [False, True]),
+        (tree("alternative", HTML, "text/calendar\n\nBEGIN:VCALENDAR\n"), [False, True]),
         (tree("related", HTML, PLAIN), [False, True]),
         (tree("related", HTML, HTML, "text/css\n\nx\n"), [False, True, True]),
         (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),

@@ -514,6 +514,21 @@ def test_of_alternatives_what_a_reader_shows_is_the_text(
     assert ("alternative=#differs" in found.structure) is differs
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("text/calendar; method=REQUEST", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSTATUS:CONFIRMED\nSUMMARY:Tea"),
+        ("text/x-amp-html", "<!doctype html><html amp4email><style>b{color:red}</style><b>Tea</b>"),
+    ],
+)
+def test_an_invitation_or_a_page_that_lives_makes_no_text_differ(kind: str, text: str) -> None:
+    mail = ALTERNATIVE % (b"Tea at five", b"<p>Tea at five")
+    whole = mail.replace(b"--b--", b"--b\nContent-Type: %s\n\n%s\n--b--" % (kind.encode(), text.encode()))
+    assert "type=" + kind.partition(";")[0] in bag(whole).structure
+    assert bag(whole).body == ["tea", "at", "five"]
+    assert "alternative=#differs" not in bag(whole).structure
+
+
 def test_the_tokens_of_each_part_stand_together_and_those_of_what_is_left_out_last() -> None:
     page = "<b>other \u200bwords http://b.example/"
     mail = (

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message
 
 
+# Alternatives for few programs and readers: pages that are built while they are read, and pages for a watch.
+_FOR_FEW = frozenset(("text/x-amp-html", "text/watch-html"))
 _ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x-uue"))
 
 
@@ -143,6 +145,7 @@ class Splitter:
             (part, inside)
             for part, inside in zip(self.message.parts, self.inside, strict=True)
             if part.text and (part.is_html or part.content_type == "text/plain")
+            if part.content_type not in _FOR_FEW
         ]
         for part, inside in texts:
             for number, child in inside:

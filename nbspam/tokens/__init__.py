@@ -58,13 +58,15 @@ def _read_replaced(parts: list[Part], body: list[str], structure: list[str], rea
     """Texts for which a reader shows HTML: read where that shows no word, else only compared with it.
 
     Words that nobody sees would cost a spammer nothing (docs/experiments/body.md); nor would they beside a
-    picture, or a link, that is all there is to see.
+    picture, or a link, that is all there is to see.  Only plain text is compared: a calendar says in other
+    words what the HTML does.
     """
     if not body and not any(html.images or html.links for _, _, _, html in readings if html is not None):
         for part in parts:
             _read_text(part, body, structure, readings)
         return
-    found = words(cut_urls("\n".join([part.text for part in parts]))[0], MAX_TOKENS)
+    plain = [part.text for part in parts if part.content_type == "text/plain"]
+    found = words(cut_urls("\n".join(plain))[0], MAX_TOKENS)
     shown = set(body)
     if 2 * sum(word not in shown for word in found) > len(found):
         structure.append("alternative=#differs")
