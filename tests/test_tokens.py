@@ -169,9 +169,31 @@ def test_zero_width_characters_are_removed_and_leave_a_token(mark: str) -> None:
     assert "zero-width=#" in found.structure
 
 
-def test_a_byte_order_mark_in_front_is_no_zero_width_evidence() -> None:
-    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + "\ufeffcafé".encode())
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffcafé",
+        "Ada wrote:\n\n\ufeffHi, café?",
+        "\u200bSorry.\u200b",
+        "Ida Lake\u200e <ida@lake.example> wrote:",
+        "a coder 👩\u200d💻, a family 👨\u200d👩\u200d👧, a flag 🏳\ufe0f\u200d🌈",
+        "می\u200cخواهم",
+        "क्\u200dष",
+        "news\u00a0\u200c\u00a0\u200c\u00a0\u200c week",
+    ],
+)
+def test_zero_width_characters_outside_of_words_are_no_evidence(text: str) -> None:
+    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode())
     assert "zero-width=#" not in found.structure
+    assert "subject:#zero-width" not in bag(b"Subject: " + text.split("\n")[-1].encode() + b"\n\nx\n").header
+
+
+@pytest.mark.parametrize(
+    "text", ["fr\u200bee", "f\u200d\u2060ree", "гон\u200bорар", "手\u200b机", "in \u202delas"]
+)
+def test_zero_width_characters_in_words_leave_a_token(text: str) -> None:
+    found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode())
+    assert "zero-width=#" in found.structure
 
 
 def test_zero_width_in_the_subject_leaves_a_token() -> None:
@@ -530,7 +552,7 @@ def test_an_invitation_or_a_page_that_lives_makes_no_text_differ(kind: str, text
 
 
 def test_the_tokens_of_each_part_stand_together_and_those_of_what_is_left_out_last() -> None:
-    page = "<b>other \u200bwords http://b.example/"
+    page = "<b>other wo\u200brds http://b.example/"
     mail = (
         "Content-Type: multipart/alternative; boundary=b\n\n--b\n\none two three\n"
         f"--b\nContent-Type: text/html\n\n{page}\n--b\nContent-Type: application/pdf\n\nx\n--b--\n"

@@ -31,6 +31,9 @@ _BLANK = 0x2800  # braille without a dot
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
 _INNER = "\x03"  # what two edges become between two such characters
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
+_OVERRIDES = "\u202d\u202e"
+# Arabic, the scripts of India, Thai, Khmer: characters that print nothing are part of their spelling.
+_WRITTEN_WITH = (0x600, 0x18FF)
 _PUNCTUATION = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'"}
 _PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 # Letters that look like Latin ones in a mail font, small or capital, by their small form: after case
@@ -131,14 +134,32 @@ def _picture(code: int) -> str | None:
     return chr(code) if code > 0xFF and code != _BLANK and unicodedata.category(chr(code)) == "So" else None
 
 
+def _within(code: int) -> str:
+    """0 for a character that prints nothing, a for a letter or digit of a script that needs none of these."""
+    character = chr(code)
+    if character in ZERO_WIDTH:
+        return "0"
+    is_letter = unicodedata.category(character)[0] in "LNM"
+    return "a" if is_letter and not _WRITTEN_WITH[0] <= code <= _WRITTEN_WITH[1] else " "
+
+
 _ALPHABET = CharacterTable(_become)
 _PICTURE = CharacterTable(_picture)
 _MARKS = CharacterTable(_mark)
+_WITHIN = CharacterTable(_within)
 
 
 def has_zero_width(text: str) -> bool:
-    """Whether characters that print nothing stand in the text (not a byte order mark in front)."""
-    return not text.isascii() and any(text.find(character, 1) > 0 for character in ZERO_WIDTH)
+    """Whether characters that print nothing stand inside of a word, or one turns the text round anywhere.
+
+    Mail programs put others before the text of a reply and behind names, and many an emoji is several with a
+    joiner between them.
+    """
+    if text.isascii() or not any(character in text for character in ZERO_WIDTH):
+        return False
+    return any(mark in text for mark in _OVERRIDES) or any(
+        "0" in word.strip("0") for word in text.translate(_WITHIN).split()
+    )
 
 
 def turned(text: str) -> str:
