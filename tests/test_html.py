@@ -540,3 +540,34 @@ def test_end_tags_of_nothing_do_not_keep_a_paragraph_open() -> None:
 def test_a_hidden_element_within_hidden_ones_does_not_end_them() -> None:
     html = read_html("<span style=display:none>" * 1_000 + "X" + "</span>" * 999 + "X</span>Y")
     assert (html.visible, html.hidden) == ("Y", "XX")
+
+
+QUOTING = (
+    ("Gmail", '<div class="gmail_quote">Ada wrote:<br><blockquote class="gmail_quote" style="margin:0">', 3),
+    ("Apple Mail", '<blockquote type="cite"><div>', 4),
+    ("Thunderbird", '<blockquote type="cite"\n cite="mid:7@lake.example">', 3),
+    ("Zoho", '<BLOCKQUOTE id="blockquote_zmail">', 3),
+    ("Outlook for the web", '<hr><div id="x_divRplyFwdMsg" dir="ltr">', 3),
+    ("Outlook", "<div style='border:none;border-top:solid #E1E1E1 1.0pt;padding:3.0pt 0cm 0cm 0cm'><p>", 4),
+    ("Yahoo", '<div id="yahoo_quoted_7" class="yahoo_quoted">', 3),
+    ("nobody: it is set apart", "<blockquote style='margin-left:9px'>", 0),
+    ("nobody: a class of a shop", '<div class="quote">', 0),
+)
+
+
+@pytest.mark.parametrize(("program", "begin", "lines"), QUOTING, ids=[program for program, *_ in QUOTING])
+def test_lines_that_mail_programs_mark_as_quoted_are_counted(program: str, begin: str, lines: int) -> None:
+    """A line of its own for the block, one for each `br`; that with a `>` is known without."""
+    assert read_html(f"<p>Yes.</p>{begin}Shall we?<br>\n&gt; no<br>Ida").quoted == lines, program
+
+
+def test_a_quotation_ends_with_the_outermost_blockquote() -> None:
+    page = "<blockquote type=cite>a<br>\n<blockquote>b<br>\n</blockquote>c<br>\n</blockquote>d<br>\ne<br>\n"
+    whole = read_html(page * 2)
+    assert whole.quoted == 2 * read_html(page).quoted
+    assert read_html(page.replace("type=cite", "")).quoted == 0
+    assert 0 < read_html(page).quoted < whole.visible.count("\n") / 2
+
+
+def test_end_tags_of_no_quotation_are_nothing() -> None:
+    assert read_html("a<br></blockquote></blockquote><blockquote type=cite>b<br>\nc").quoted > 0

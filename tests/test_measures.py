@@ -67,6 +67,15 @@ def test_a_spam_and_a_ham_by_hand() -> None:
     assert ham["foreign_message_id"] == "foreign_message_id<0.5"
 
 
+def test_a_reply_in_html_has_quoted_lines_though_none_begins_with_the_mark() -> None:
+    reply = b"Content-Type: text/html\n\nYes.%s<div>Shall we?</div><div>Ida</div></blockquote>"
+    quoted = measured(HAM[: HAM.index(b"\n\n") + 1] + reply % b'<blockquote type="cite">')
+    assert "quoted_share>=0.7" in quoted
+    assert "quoted_share<0.001" in measured(HAM[: HAM.index(b"\n\n") + 1] + reply % b"<blockquote>")
+    everything = b"Content-Type: text/html\n\n<blockquote type=cite>&gt; a<br>&gt; b<br>&gt; c"
+    assert "quoted_share>=0.7" in measured(HAM[: HAM.index(b"\n\n") + 1] + everything)
+
+
 def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> None:
     """By another way to the bin than that of the tokens: the features of the numeric models."""
     assert set(MEASURES) <= set(NAMES)

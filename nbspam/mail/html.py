@@ -52,7 +52,7 @@ from nbspam.mail.html_elements import (
 )
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_pieces import Pieces, full_attributes, plain_attributes, wanted_attributes
-from nbspam.mail.html_stack import OpenElements, Page
+from nbspam.mail.html_stack import OpenElements, Page, Quotes
 from nbspam.mail.html_state import GONE, State
 from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, absolute, attributed_tag, bare_tag
 from nbspam.mail.message import Html
@@ -84,7 +84,8 @@ class _Reader:
 
     __slots__ = (
         *("base", "blank", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
-        *("link_text", "noted", "open", "page", "pieces", "raw", "root", "start", "titles", "visible"),
+        *("link_text", "noted", "open", "page", "pieces", "quotes", "raw", "root", "start"),
+        *("titles", "visible"),
     )
 
     def __init__(self, text: str, page: Page | None = None) -> None:
@@ -94,7 +95,7 @@ class _Reader:
         self.hidden: list[str] = []
         self.titles: list[str] = []
         self.blank = 0  # so many of the visible texts, from the first on, were seen to be blank
-        self.open = OpenElements()
+        self.open, self.quotes = OpenElements(), Quotes()
         self.page = page or Page()
         self.root = self.page.root()
         self.noted: list[Tag] = []  # tags with an image, a colour or a link, in order
@@ -186,7 +187,7 @@ class _Reader:
             html.links = [(absolute(target, self.base), text) for target, text in html.links[:MAX_BASED]]
             html.images = [absolute(source, self.base) for source in html.images[:MAX_BASED]]
         html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
-        html.title = "".join(self.titles).strip()
+        html.title, html.quoted = "".join(self.titles).strip(), self.quotes.lines(self.visible)
         return html
 
     def _separate(self, state: State, kind: int = OPEN_APART) -> None:
@@ -370,6 +371,8 @@ class _Reader:
                 rest = self.pieces.skip(piece, end)
         if "--" in text and self.page.take_variables(attributes.get("style", "")):
             self.known, memorable = {}, False
+        if self.quotes.meet(text, self.visible):
+            memorable = False
         if text[0] != "/":
             tag = attributed_tag(tag, attributes, sheet)
         if tag.kind == RAW:
@@ -386,9 +389,7 @@ class _Reader:
             self.html.comments += 1
             return self.pieces.behind_comment(piece)
         if piece[1:8].lower() == "doctype":
-            self.page.quirks = False
-            if not self.page.has_begun():
-                self.root.quirks = False
+            self.page.meet_doctype(self.root)
         else:
             self.html.comments += 1
         return self.pieces.behind(">", piece)

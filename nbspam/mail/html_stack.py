@@ -1,5 +1,7 @@
 """The elements open at one place of a page: OpenElements; and outside of all of them the Page with its sheet.
 
+Quotes is beside them: how much of the page repeats another message.
+
 Hides how far an element reaches when end tags are missing, crossed or wrong: a paragraph ends at the next
 block, a cell at the next cell, and with it every style inside; formatting goes on behind a block that
 cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text; honest mail needs 1,000
 NEAREST = 64  # elements looked at in any case, when all these steps are used up
 MAX_SHEETS = 1_000  # style elements that are read
+MAX_QUOTES = 1 << 30  # end tags, more than a page has
+# What Outlook and Yahoo write before the message that is answered.
+_ANSWERED = ("divrplyfwdmsg", "yahoo_quoted", "top:solid #e1e1e1 1.0pt", "top:solid #b5c4df 1.0pt")
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -149,6 +154,51 @@ def _inside(tag: Tag, state: State) -> State:
     return state if tag.effect is None else state.then(tag.effect)
 
 
+class Quotes:
+    """How many lines of a page repeat the message that it answers, by the marks of mail programs.
+
+    A quotation ends with its `blockquote`; behind the rule of Outlook, or in the box of Yahoo, it goes on to
+    the end of the page.
+    """
+
+    __slots__ = ("_depth", "_lines", "_start")
+
+    def __init__(self) -> None:
+        self._depth = self._lines = self._start = 0
+
+    def meet(self, text: str, visible: list[str]) -> bool:
+        """Note a tag by its text, if it may begin or end a quotation; whether it may."""
+        text = text.lower()
+        if text.startswith("/blockquote"):
+            self._depth -= self._depth > 0
+            if not self._depth:
+                self._end(visible)
+            return True
+        if any(mark in text for mark in _ANSWERED):
+            self._begin(MAX_QUOTES, visible)
+            return True
+        if not text.startswith("blockquote"):
+            return False
+        if self._depth or "cite" in text or "quote" in text[len("blockquote") :]:
+            self._begin(1, visible)
+        return True
+
+    def lines(self, visible: list[str]) -> int:
+        """At the end of the page: the lines quoted, without those that begin with `>`."""
+        self._end(visible)
+        return self._lines
+
+    def _begin(self, depth: int, visible: list[str]) -> None:
+        if not self._depth:
+            self._start = len(visible)
+        self._depth += depth
+
+    def _end(self, visible: list[str]) -> None:
+        text = "".join(visible[self._start :]) if self._start else ""
+        self._lines += text.count("\n") - text.count("\n>")
+        self._start = 0
+
+
 class Page:
     """The page that is being read.
 
@@ -196,8 +246,11 @@ class Page:
         """Whether text inherits nothing from the tag of `html` or `body`, since no sheet is known."""
         return self.sheet is None and tag.effect is None and tag.link_colour is None
 
-    def has_begun(self) -> bool:
-        return bool(self._met)
+    def meet_doctype(self, root: State) -> None:
+        """Texts outside of all elements have this root."""
+        self.quirks = False
+        if not self._met:
+            root.quirks = False
 
     def has_body(self) -> bool:
         return "body" in self._met

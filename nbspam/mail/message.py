@@ -61,7 +61,7 @@ class Html:
     """What is in an HTML text; see html.read_html."""
 
     __slots__ = (
-        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "scripts"),
+        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "quoted", "scripts"),
         *("tags", "title", "visible"),
     )
 
@@ -77,6 +77,7 @@ class Html:
         self.scripts: list[str] = []
         self.comments = 0
         self.joined = 0  # words split by markup that shows nothing
+        self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`
 
 
 class Message:

@@ -90,7 +90,7 @@ def measures(message: Message, readings: list[Reading], size_bytes: int) -> list
 
 def _values(message: Message, readings: list[Reading], size_bytes: int) -> tuple[float | None, ...]:
     text = visible_text(readings)
-    made_of = Characters(text)
+    made_of = Characters(text, quoted_lines(readings))
     first = first_values(message, ("subject", "from", "message-id"))
     subject = first.get("subject")
     return (
@@ -119,6 +119,11 @@ def visible_text(readings: list[Reading]) -> str:
     return "\n".join(texts)
 
 
+def quoted_lines(readings: list[Reading]) -> int:
+    """Lines that pages mark as quoted, beside those that begin with >."""
+    return sum([html.quoted for _, _, _, html in readings if html is not None])
+
+
 class Characters:
     """What a text is made of.
 
@@ -140,7 +145,8 @@ class Characters:
         "quoted_share",
     )
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, quoted: int = 0) -> None:
+        """quoted : lines of it that are quoted but do not begin with >"""
         raw = text.encode("ascii", "ignore")
         self.foreign = len(text) - len(raw)
         self.printed = raw.translate(None, _SPACE)
@@ -154,8 +160,8 @@ class Characters:
         if self.foreign:
             self.currency_marks += text.count("€") + text.count("£")
         self.lines = text.rstrip("\n").count("\n") + 1  # some store a mail with an empty line more
-        quoted = text.count("\n>") + text.startswith(">")
-        self.quoted_share = quoted / self.lines if self.ink else None
+        quoted += text.count("\n>") + text.startswith(">")
+        self.quoted_share = min(1.0, quoted / self.lines) if self.ink else None
 
     def share(self, number: int) -> float | None:
         """A number of characters as a share of all but white space; None if there are none."""

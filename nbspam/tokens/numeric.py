@@ -19,6 +19,7 @@ from nbspam.tokens.measures import (
     hosts,
     html_comments,
     linked,
+    quoted_lines,
     visible_text,
 )
 from nbspam.tokens.structure import disagrees
@@ -59,7 +60,7 @@ FEATURES = (
     ("exclamation_marks", "marks", "`!` in the visible text", _ALWAYS),
     ("currency_marks", "marks", "`$`, `€` and `£` in the visible text", _ALWAYS),
     ("line_length", "characters", "mean line of the visible text", _NO_TEXT),
-    ("quoted_share", "share of lines", "lines that begin with `>`", _NO_TEXT),
+    ("quoted_share", "share of lines", "lines that begin with `>`, or that a page marks as quoted", _NO_TEXT),
     ("words", "words", "body tokens", _ALWAYS),
     (
         "longest_word",
@@ -128,7 +129,7 @@ def numeric_features(
         float(len(attached)),
         float(sum(attached)),
         float(sum(len(reading[0]) for reading in readings)),
-        *_character_shares(text),
+        *_character_shares(text, quoted_lines(readings)),
         *_word_measures(bag.body),
         *_link_measures(readings),
         *_html_measures(readings),
@@ -150,9 +151,9 @@ def _read_headers(message: Message) -> tuple[dict[str, str], int, int]:
     return first, hops, addressed
 
 
-def _character_shares(text: str) -> list[float | None]:
+def _character_shares(text: str, quoted: int) -> list[float | None]:
     """capital_share to quoted_share."""
-    made_of = Characters(text)
+    made_of = Characters(text, quoted)
     marks = [float(made_of.exclamation_marks), float(made_of.currency_marks)]
     if not made_of.ink:
         return [None, None, None, None, *marks, None, None]
