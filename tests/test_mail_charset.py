@@ -1,5 +1,6 @@
 """Charsets: the allow-list, the order of fallback, and the guess."""
 
+import base64
 import codecs
 
 import pytest
@@ -152,6 +153,29 @@ def test_a_false_signature_does_not_hide_ascii(before, labels):
     text = "Buy cheap pills now at our store, http://evil.example/ click here"
     for label in labels:
         assert read(before + text.encode(), label).endswith(text)
+
+
+CIRCLED = "会議①の㈱髙﨑Ⅱ№お知らせ、明日の午後です。"
+# Where Windows puts what ISO-2022-JP has not: rows 13, 121 and 124.
+OF_WINDOWS = {"①": "-!", "㈱": "-j", "髙": "|b", "﨑": "yu", "Ⅱ": "-6", "№": "-b"}
+IN_JIS = "".join(OF_WINDOWS.get(sign) or sign.encode("iso2022_jp")[3:5].decode() for sign in CIRCLED)
+
+
+@pytest.mark.parametrize("label", ["iso-2022-jp", "ISO-2022-JP-MS", "cp50221", "", "us-ascii"])
+def test_iso_2022_jp_has_the_characters_of_windows(label):
+    text = f"to you \x1b$B{IN_JIS}\x1b(B, twice \x1b$B{IN_JIS}\x1b(B\n".encode()
+    assert read(text, label.lower()) == f"to you {CIRCLED}, twice {CIRCLED}\n"
+
+
+def test_a_pair_that_is_no_character_leaves_those_around_it():
+    text = f"\x1b$B{IN_JIS}//~~!~{IN_JIS}\x1b(B \x1b(I123\x1b(B".encode()
+    assert read(text, "iso-2022-jp").startswith(CIRCLED)
+    assert read(text, "iso-2022-jp").endswith(CIRCLED + " ｱｲｳ")
+
+
+def test_a_subject_in_iso_2022_jp_has_them_too():
+    words = base64.b64encode(f"\x1b$B{IN_JIS}\x1b(B".encode()).decode()
+    assert parse(f"Subject: =?ISO-2022-JP?B?{words}?=\n\nx\n".encode()).get("subject") == CIRCLED
 
 
 @pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r"])

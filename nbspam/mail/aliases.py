@@ -89,7 +89,8 @@ _GROUPS = (
     ),
     (
         "iso2022_jp_ext",
-        "iso-2022-jp iso2022-jp csiso2022jp iso-2022-jp-1 iso-2022-jp-ext jis x-iso-2022-jp cp50220",
+        "iso-2022-jp iso2022-jp csiso2022jp iso-2022-jp-1 iso-2022-jp-ext jis x-iso-2022-jp cp50220 cp50221"
+        " cp50222 iso-2022-jp-ms",
     ),
     ("iso2022_jp_2", "iso-2022-jp-2 csiso2022jp2"),
     ("iso2022_jp_3", "iso-2022-jp-3"),

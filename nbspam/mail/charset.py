@@ -106,6 +106,13 @@ def decode_with(codec: str, payload: bytes) -> str:
     """Decode, errors replaced."""
     if codec == "cp1252":
         return _decode_cp1252(payload)
+    if codec == "iso2022_jp_ext":
+        text = _strict(payload, codec)
+        if text is not None:
+            return text
+        from nbspam.mail.japanese import decode_jis  # not all Japanese mail has such characters
+
+        return decode_jis(payload, codec)
     return payload.decode(codec, "replace")
 
 
@@ -153,6 +160,8 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         text = _strict(payload, candidate) if candidate and candidate != "ascii" else None
         if text is not None:
             return text, candidate
+        if candidate in _ESCAPED and b"\x1b" in payload and _is_nearly_sound(payload, candidate):
+            return decode_with(candidate, payload), candidate
     allowance.note("bad-charset" if codec not in ("", "ascii") else "no-charset")
     if codec not in ("", "ascii"):
         text = decode_with(codec, payload)
