@@ -285,7 +285,9 @@ VERDICTS = (
 )
 STORE_NOTES = (
     *("Status", "X-Status", "X-UID", "X-UIDL", "X-Keywords", "X-Mozilla-Status", "X-Mozilla-Status2"),
-    *("X-Mozilla-Keys", "X-Gmail-Labels", "Lines", "Content-Length"),
+    *("X-Mozilla-Keys", "X-Gmail-Labels", "Lines", "Content-Length", "X-Account-Key", "X-GM-THRID", "X-TUID"),
+    *("X-GM-MSGID", "X-IMAPbase", "X-IMAP", "X-Evolution-Source", "X-Evolution", "X-Cyrus-Session-Id"),
+    *("X-KMail-EncryptionState", "X-KMail-SignatureState", "X-KMail-MDN-Sent", "X-Length"),
 )
 
 

@@ -68,18 +68,13 @@ IGNORED_PREFIXES = (
     "x-vr-",
     "x-xfinity-v",
 )
+# Of mail stores, and of programs that keep mail in files.
 IGNORED = frozenset(
-    (
-        "status",
-        "x-status",
-        "x-uid",
-        "x-uidl",
-        "x-keywords",
-        "x-gmail-labels",
-        "lines",
-        "content-length",
-    )
-)
+    ("status", "x-status", "x-uid", "x-uidl", "x-keywords", "x-gmail-labels", "lines", "content-length",
+     "x-account-key", "x-cyrus-session-id", "x-evolution", "x-evolution-source", "x-gm-msgid", "x-gm-thrid",
+     "x-imap", "x-imapbase", "x-kmail-encryptionstate", "x-kmail-mdn-sent", "x-kmail-signaturestate",
+     "x-length", "x-tuid")
+)  # fmt: skip
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word
