@@ -513,6 +513,21 @@ def test_a_long_script_takes_linear_time(piece: str) -> None:
     assert time.process_time() - start < 5
 
 
+@pytest.mark.parametrize(
+    ("page", "token"),
+    [
+        ("<p style='display:none'>news of the week</p>tea", "hidden=#"),
+        ("<table><tr><td height=20 style='font-size:1px;line-height:1px'>&nbsp;</table>tea", "hidden=#blank"),
+        ("<div style='display:none'><img src=http://lake.example/1.gif></div>tea", "hidden=#blank"),
+        ("<div style='display:none'>&nbsp;&zwnj;&nbsp;&#847;</div>tea", "hidden=#blank"),
+        ("<p>tea", ""),
+    ],
+)
+def test_space_that_is_hidden_is_no_hidden_text(page: str, token: str) -> None:
+    found = bag(b"Content-Type: text/html\n\n" + page.encode()).structure
+    assert [text for text in found if text.startswith("hidden=#")] == [token] * bool(token)
+
+
 ALTERNATIVE = (
     b"Content-Type: multipart/alternative; boundary=b\n\n"
     b"--b\n\n%s\n--b\nContent-Type: text/html\n\n%s\n--b--\n"

@@ -124,8 +124,10 @@ def html_tokens(html: Html) -> list[str]:
     if html.joined:
         found.append(f"joined={html.joined.bit_length()}")
     if html.hidden:
-        found.append("hidden=#")
-        found.extend(["hidden=" + word for word in words(html.hidden, MAX_HIDDEN_WORDS)])
+        hidden = words(html.hidden, MAX_HIDDEN_WORDS)
+        # Lines and cells of no height keep parts of a page apart, and hide nothing.
+        found.append("hidden=#" if hidden else "hidden=#blank")
+        found.extend(["hidden=" + word for word in hidden])
     return found
 
 
