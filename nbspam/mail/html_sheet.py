@@ -24,6 +24,7 @@ MAX_LINE = 100  # elements around one, of which it is kept what holds inside of 
 MAX_BLOCKS = 10  # blocks in blocks
 MAX_NESTED = 1_000  # characters of selectors in a block and around it
 _ANY = "*"
+_NOTHING = "@"  # an @-rule that no browser knows: nothing in it holds
 
 
 class Rule:
@@ -133,12 +134,12 @@ class Sheet:
                 if blocks and not blocks[-1][0]:
                     blocks.append(blocks[-1])  # nothing in it holds, however deep
                     continue
-                own, _, selectors = head.rpartition(";")
-                if blocks:
+                own, selectors = _parted(head, blocks)
+                if own:
                     self._end_block(*blocks[-1], own, colours)
                 blocks.append(_block(selectors, blocks))
-            own, _, selectors = heads[-1].rpartition(";")
-            if blocks:
+            own, selectors = _parted(heads[-1], blocks)
+            if own:
                 self._end_block(*blocks[-1], own, colours)
             if ":" in body:
                 self._end_block(*_block(selectors, blocks), body, colours)
@@ -300,6 +301,23 @@ def _over(effect: Effect, other: Effect) -> Effect:
     result.over(effect)
     result.over(other)
     return result
+
+
+def _parted(head: str, around: list[tuple[bool, str]]) -> tuple[str, str]:
+    """What stands before a block: declarations of the rule that it is in, and its selectors.
+
+    In no rule a semicolon ends an @-statement; any other one, as in `};`, is a part of the next selector,
+    which means nothing with it.
+    """
+    if ";" not in head:
+        return "", head
+    if around and around[-1][1]:
+        own, _, selectors = head.rpartition(";")
+        return own, selectors
+    *statements, selectors = split_outside(head, ";")
+    if all(statement.lstrip().startswith("@") for statement in statements):
+        return "", selectors
+    return "", _NOTHING
 
 
 def _block(head: str, around: list[tuple[bool, str]]) -> tuple[bool, str]:
