@@ -43,6 +43,8 @@ _LOOKALIKES = str.maketrans(
     "авеԁһіјкӏмнорԛгѕстхуԝѡѵ" + "αικνορτυ" + "օոցսհյզ" + "ɑɡ",
     "abedhijklmhopqrsctxywwv" + "aikvoptu" + "onguhjq" + "ag",
 )
+# Capitals that look like Latin ones and whose small letters do not, as a letter of the table above.
+_CAPITALS = str.maketrans("ΒΕΖΗΜΝΥΧ", "веᴢнмոух")
 # Small capitals, which phonetics has among other letters: alone, or with Latin ones, they are a way to write.
 _SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"
 _LOOKALIKES.update(str.maketrans(_SMALL_CAPITALS, "abcdefghijklmnopqrstuvwyz"))
@@ -177,12 +179,17 @@ def turned(text: str) -> str:
 
 
 def normalised(text: str) -> str:
-    """NFKC and case folding, after runs of combining marks are cut to MAX_MARKS.
+    """NFKC and case folding, after runs of combining marks are cut to MAX_MARKS."""
+    return _composed(text).casefold()
+
+
+def _composed(text: str) -> str:
+    """NFKC, after runs of combining marks are cut to MAX_MARKS.
 
     The cut comes first because canonical ordering sorts a run of marks in quadratic time.
     """
     if _is_latin(text):
-        return unicodedata.normalize("NFKC", text).casefold()
+        return unicodedata.normalize("NFKC", text)
     kinds = text.translate(_MARKS)
     too_many = "M" * (MAX_MARKS + 1)
     at = kinds.find(too_many)
@@ -197,7 +204,7 @@ def normalised(text: str) -> str:
             at = kinds.find(too_many, start)
         pieces.append(text[start:])
         text = "".join(pieces)
-    return unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", text)
 
 
 def _marked(text: str) -> str:
@@ -206,10 +213,28 @@ def _marked(text: str) -> str:
         [
             " ".join(lines).encode("ascii").translate(ASCII_TABLE).decode("ascii")
             if plain
-            else " ".join([normalised(line).translate(_ALPHABET) for line in lines])
+            else " ".join([_marked_line(line) for line in lines])
             for plain, lines in _runs(text.split("\n"))
         ]
     )
+
+
+def _marked_line(line: str) -> str:
+    """One line with a character beyond ASCII.  Capitals that pose as Latin ones go before case is folded."""
+    composed = _composed(line)
+    if not any(chr(code) in composed for code in _CAPITALS):
+        return composed.casefold().translate(_ALPHABET)
+    return _posing(composed.translate(_ALPHABET)).casefold()
+
+
+def _posing(chunk: str, joints: str = " -.,") -> str:
+    """A text with its capitals as they look where Latin letters stand beside them and no other ones."""
+    if joints:
+        return joints[0].join([_posing(piece, joints[1:]) for piece in chunk.split(joints[0])])
+    if chunk.isascii() or _LATIN.isdisjoint(chunk):
+        return chunk
+    seen = chunk.translate(_CAPITALS)
+    return seen if seen.casefold().translate(_LOOKALIKES).isascii() else chunk
 
 
 def _runs(strings: list[str]) -> Iterator[tuple[bool, list[str]]]:
