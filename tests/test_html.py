@@ -194,6 +194,10 @@ SHOWN = [
     ("white on a dark page", "<body bgcolor=black text=white>X"),
     ("white on a picture", "<table><tr><td background=x.gif><font color=white>X</font></td></tr></table>"),
     ("white on a gradient", '<p style="background:linear-gradient(red,blue);color:white">X</p>'),
+    (
+        "the ground of a block of a link, behind a link in it",
+        "<a href=x><div style=background:#000><a href=y></a><b style=color:#fff>X</b></div>",
+    ),
     ("a link has its own colour", "<font color=white><a href=x>X</a></font>"),
     ("visibility undone", '<p style="visibility:hidden"><b style="visibility:visible">X</b></p>'),
     ("size undone", '<td style="font-size:0"><span style="font-size:12px">X</span></td>'),
@@ -288,6 +292,7 @@ ENDS = [
     ("a rule in the paragraph", "<p style=display:none>X<hr>Y"),
     ("the next link", "<a href=x style=display:none>X<a>Y"),
     ("the next link, of two without address", "<a style=display:none>X<a>Y"),
+    ("the next link, in a block in the link", "<a style=display:none>X<div><a>Y"),
     ("the next nobr", "<nobr style=display:none>X<nobr>Y"),
     ("the next button", "<button style=display:none>X<button>Y"),
     ("the next option", "<select><option style=display:none>X<option>Y</select>"),
@@ -316,6 +321,7 @@ LASTS = [
     ("an item in a quotation of an item", "<li><blockquote style=display:none>X<li>Y"),
     ("an inline end tag that does not leave its block", "<span style=display:none><div>X</span>Y</div>"),
     ("the end of formatting around its block", "<b><div style=display:none>X</b>Y</div>"),
+    ("a link in a block of a link", "<a href=x><div style=display:none>X<a href=y>Y</a>Y</div>"),
     ("inheritance into a table with doctype", "<!doctype html><font color=white><table><td>X<td>Y</table>"),
 ]
 

@@ -62,7 +62,7 @@ class OpenElements:
         inner = self.tags.pop()
         outside = self.before.pop()
         index = self._search(frozenset((tag.name,)), WALLS, True)
-        return self.push(inner, outside if index < 0 else self._cut(index))
+        return self.push(inner, outside if index < 0 else self._end(index))
 
     def push_summary(self, tag: Tag, state: State) -> State:
         """Open a `summary`: the first that is a child of `details` is shown, where these are shut."""
@@ -85,9 +85,12 @@ class OpenElements:
         index = self._find(tag, first=True)
         if index < 0:
             return state
-        if tag.element.carried and any(inner.element.special for inner in self.tags[index + 1 :]):
-            return self._take_out(index)  # formatting that ends inside a block
-        return self._cut(index)
+        return self._end(index) if tag.element.carried else self._cut(index)
+
+    def _end(self, index: int) -> State:
+        """End a formatting element; if a block was begun inside it, that stays open."""
+        holds_block = any(inner.element.special for inner in self.tags[index + 1 :])
+        return self._take_out(index) if holds_block else self._cut(index)
 
     def _take_out(self, index: int) -> State:
         """End an element around those inside it, which stay open."""
