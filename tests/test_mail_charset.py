@@ -185,6 +185,30 @@ def test_true_signatures_are_seen_whatever_is_declared(label):
     assert read(russian.encode("utf-16"), label) == russian
 
 
+@pytest.mark.parametrize("label", ["iso-2022-jp", "iso-2022-jp-2", "us-ascii", ""])
+def test_what_windows_adds_to_iso_2022_jp_is_read(label):
+    # NEC's row 13, and 89 and 92, where NEC put what IBM chose.
+    payload = b"\x1b$B-!-o\x7c\x62\x79\x75-j$NF|K\\\x1b(B end"
+    assert read(payload, label) == "①㍼髙﨑㈱の日本 end"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "label", "broken"),
+    [
+        (JAPANESE, "iso2022_jp", "iso-2022-jp", b"\x1b$B)!\x1b(B"),
+        (JAPANESE, "iso2022_jp", "iso-2022-jp", b"\x1b$B|"),
+        (KOREAN, "iso2022_kr", "iso-2022-kr", b"\x0e~~\x0f"),
+    ],
+)
+def test_one_broken_character_does_not_make_a_declared_text_ascii(text, codec, label, broken):
+    assert read(text.encode(codec) + broken, label) == text + "\ufffd"
+
+
+def test_escapes_that_make_no_sense_do_not_hide_ascii_that_is_declared_japanese():
+    text = "Buy cheap pills now at our store, http://evil.example/ click here"
+    assert read(b"\x1b$B" + text.encode(), "iso-2022-jp").endswith(text)
+
+
 def test_declared_goes_before_utf_8_and_utf_8_before_the_guess():
     both = "Grüße".encode()
     assert read(both, "iso-8859-1") == "GrÃ¼ÃŸe"

@@ -5,7 +5,8 @@ Order for bytes that are not ASCII: a byte order mark; the declared charset, if 
 error; UTF-8, if it does; the declared charset again, errors replaced; and where none is usable a
 legacy charset chosen by letter frequencies (guess.py).  A declared UTF-8 with more than a tenth
 of its characters broken counts as not usable.  ASCII with ISO-2022-JP or HZ escapes is decoded
-as such whatever else than UTF-8 is declared, if that makes sense of it.  ISO-8859-1 is read as
+as such whatever else than UTF-8 is declared, if that makes sense of it, and with what Windows adds
+to ISO-2022-JP.  ISO-8859-1 is read as
 windows-1252, GB2312 as GB18030, and so on, as readers do; every codec here runs in C and is linear,
 none of Python's transforms (zlib, hex, unicode_escape, idna, punycode ...) can be reached.  UTF-7 is
 read: mail programs still show it, so text could be hidden in it.
@@ -48,6 +49,8 @@ _STATEFUL = frozenset(
     )
 )
 _ESCAPED = frozenset(("hz", "iso2022_jp_ext", "iso2022_kr"))  # ASCII with escapes may be these
+_ISO_2022 = "iso2022"
+_JAPANESE = "iso2022_jp"
 # Names that say nothing: written by programs that did not know either.
 _EMPTY = frozenset(
     (
@@ -106,13 +109,10 @@ def decode_with(codec: str, payload: bytes) -> str:
     """Decode, errors replaced."""
     if codec == "cp1252":
         return _decode_cp1252(payload)
-    if codec == "iso2022_jp_ext":
-        text = _strict(payload, codec)
-        if text is not None:
-            return text
-        from nbspam.mail.japanese import decode_jis  # not all Japanese mail has such characters
+    if codec.startswith(_JAPANESE):
+        from nbspam.mail.japanese import AS_WINDOWS  # rare
 
-        return decode_jis(payload, codec)
+        return payload.decode(codec, AS_WINDOWS)
     return payload.decode(codec, "replace")
 
 
@@ -148,9 +148,11 @@ def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
     seen = _by_signature(payload, codec)
-    if seen in _ESCAPED and not _is_nearly_sound(payload, seen):
-        seen = ""
-    if seen:
+    if seen in _ESCAPED:
+        text = _nearly_sound(payload, seen)
+        if text is not None:
+            return text, seen
+    elif seen:
         return decode_with(seen, payload), seen
     if payload.isascii() and codec not in _STATEFUL:
         return payload.decode("ascii"), codec or "ascii"
@@ -160,8 +162,10 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         text = _strict(payload, candidate) if candidate and candidate != "ascii" else None
         if text is not None:
             return text, candidate
-        if candidate in _ESCAPED and b"\x1b" in payload and _is_nearly_sound(payload, candidate):
-            return decode_with(candidate, payload), candidate
+        if candidate.startswith(_ISO_2022):  # before UTF-8: it is ASCII
+            text = _nearly_sound(payload, candidate)
+            if text is not None:
+                return text, candidate
     allowance.note("bad-charset" if codec not in ("", "ascii") else "no-charset")
     if codec not in ("", "ascii"):
         text = decode_with(codec, payload)
@@ -182,11 +186,13 @@ def _strict(payload: bytes, codec: str) -> str | None:
         return None
 
 
-def _is_nearly_sound(payload: bytes, codec: str) -> bool:
-    """Whether bytes decode, but for one in ten of the characters that are not ASCII."""
+def _nearly_sound(payload: bytes, codec: str) -> str | None:
+    """The text if it decodes, but for one in ten of the characters that are not ASCII."""
     text = decode_with(codec, payload)
     high = len(text) - len(text.encode("ascii", "ignore"))
-    return text.count("\ufffd") * 10 <= high and (codec != "hz" or _strict(payload, codec) is not None)
+    if text.count("\ufffd") * 10 > high or (codec == "hz" and _strict(payload, codec) is None):
+        return None
+    return text
 
 
 def _by_signature(payload: bytes, codec: str) -> str:

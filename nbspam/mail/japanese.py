@@ -1,44 +1,35 @@
-"""Characters that Japanese mail has in ISO-2022-JP though that has no place for them: decode_jis.
+"""What Windows writes into ISO-2022-JP beside JIS X 0208: AS_WINDOWS, a way to treat errors in decoding.
 
-Hides where NEC and IBM put them, and Windows with them: numbers in circles, Roman ones, abbreviations in one
-square, forms of letters that names are written with.  Mail programs write them all, and show them.
+Hides the rows 13 and 89 to 92, which the standard leaves free: NEC's ①, ㈱, № and IBM's 髙, 﨑.
 """
 
 from __future__ import annotations
 
-from _codecs import register_error
+import codecs
 
-_HANDLER = "nbspam-jis"
-_known: dict[bytes, str] = {}  # pairs of 94 rows and cells at most
-
-
-def decode_jis(payload: bytes, codec: str) -> str:
-    """Decode by a codec of ISO-2022-JP; what is no character of Windows either is replaced.
-
-    codec : one whose errors are pairs of 7-bit bytes
-    """
-    return payload.decode(codec, _HANDLER)
+AS_WINDOWS = "nbspam-windows-jis"  # for bytes.decode
+_BROKEN = "\ufffd"
+_known: dict[bytes, str] = {}  # of the 8,836 pairs those that were met
 
 
-def _beyond(error: UnicodeError) -> tuple[str, int]:
-    """The character of two bytes that the codec does not know, and where it is to go on."""
+def _decoded(error: UnicodeError) -> tuple[str, int]:
+    """The character of bytes that the standard does not know, and where to go on."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
-    pair = error.object[error.start : error.end]
-    found = _known.get(pair)
-    if found is None:
-        found = _character(*pair) if len(pair) == 2 else "\ufffd"
-        _known[pair] = found
-    return found, error.end
+    end = error.end
+    pair = error.object[error.start : end]
+    return _known.get(pair) or _met(pair), end
 
 
-def _character(row: int, cell: int) -> str:
-    """By the same place in Shift_JIS (JIS X 0208:1997, annex 1), as windows-932 has it."""
-    lead = ((row + 1) >> 1) + (0x70 if row < 0x5F else 0xB0)
-    trail = cell + (0x7E if row % 2 == 0 else 0x1F if cell < 0x60 else 0x20)
-    if lead > 0xFF or trail > 0xFF:
-        return "\ufffd"
-    return bytes((lead, trail)).decode("cp932", "replace")[:1]
+def _met(pair: bytes) -> str:
+    """A character met for the first time."""
+    if len(pair) != 2 or min(pair) < 0x21 or max(pair) > 0x7E:
+        return _BROKEN
+    row, cell = pair
+    first = (row + 1) // 2 + (0x70 if row < 0x5F else 0xB0)  # as Shift_JIS has them
+    second = cell + (0x7E if row % 2 == 0 else 0x1F if cell < 0x60 else 0x20)
+    found = _known[pair] = bytes((first, second)).decode("cp932", "replace")[:1]
+    return found
 
 
-register_error(_HANDLER, _beyond)
+codecs.register_error(AS_WINDOWS, _decoded)
