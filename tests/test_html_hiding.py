@@ -303,3 +303,60 @@ def test_a_field_of_a_form_that_is_not_shown_hides_its_text() -> None:
     html = read_html("<p>see<textarea style='display:none'>X</textarea><xmp hidden>Y</xmp>")
     assert html.visible.split() == ["see"]
     assert html.hidden.split() == ["X", "Y"]
+
+
+TOGETHER = [  # what hides, in two pieces: the weaker, the stronger
+    ("overflow:hidden", "max-height:0"),
+    ("height:0", "overflow:hidden"),
+    ("position:absolute", "left:-9999px"),
+    ("left:-9999px", "position:absolute"),
+    ("position:fixed", "clip:rect(0,0,0,0)"),
+    ("float:left;height:0", "overflow:hidden"),
+    ("overflow:hidden;max-height:0", "line-height:2"),
+    ("position:absolute;left:-9999px", "display:block"),
+    ("filter:opacity(0)", "display:block"),
+    ("margin:0 0 0 -9999px", "margin-top:1px"),
+    ("margin:5px", "margin-left:-9999px"),
+]
+UNDONE = [  # what hides, and what makes it visible again
+    ("overflow:hidden;max-height:0", "max-height:none"),
+    ("overflow:hidden;max-height:0", "overflow:visible"),
+    ("overflow-x:hidden;max-height:0", "overflow:visible"),
+    ("overflow:hidden;height:0", "height:20px"),
+    ("overflow:hidden;height:0", "padding:20px 0"),
+    ("overflow:hidden;width:0", "width:auto"),
+    ("overflow:hidden;line-height:0", "line-height:1.2"),
+    ("position:absolute;left:-9999px", "left:0"),
+    ("position:absolute;left:-9999px", "position:static"),
+    ("position:absolute;clip:rect(0,0,0,0)", "clip:auto"),
+    ("margin:0 0 0 -9999px", "margin-left:0"),
+    ("margin-left:-9999px", "margin:0"),
+    ("transform:scale(0)", "transform:none"),
+    ("clip-path:inset(50%)", "clip-path:none"),
+    ("letter-spacing:-20px", "letter-spacing:0"),
+    ("text-indent:-9999px", "text-indent:0"),
+    ("content-visibility:hidden", "content-visibility:visible"),
+]
+
+
+@pytest.mark.parametrize(("weaker", "stronger"), TOGETHER + UNDONE)
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<style>div{{{weaker}}} .b{{{stronger}}}</style>x<div class=b>word</div>",
+        "<style>.a{{{weaker}}} .b{{{stronger}}}</style>x<div class='b a'>word</div>",
+        "<style>.a{{{weaker}}} .a{{{stronger}}}</style>x<div class=a>word</div>",
+        "<style>.a{{{weaker}}}</style>x<div class=a style='{stronger}'>word</div>",
+        "<style>.a{{{important}}}</style>x<div class=a style='{weaker}'>word</div>",
+        "x<div style='{weaker};{stronger}'>word</div>",
+    ],
+    ids=["name and class", "two classes", "twice", "class and style", "important", "one style"],
+)
+def test_the_declarations_of_an_element_hide_it_together(page: str, weaker: str, stronger: str) -> None:
+    html = read_html(page.format(weaker=weaker, stronger=stronger, important=stronger + "!important"))
+    assert ("word" in html.visible) is ((weaker, stronger) in UNDONE)
+
+
+def test_a_declaration_that_no_browser_takes_undoes_nothing() -> None:
+    sheet = "<style>.a{overflow:hidden;max-height:0} .b{max-height:never;overflow:}</style>"
+    assert "word" in read_html(sheet + "<div class='a b'>word</div>").hidden

@@ -6,7 +6,8 @@ Reading order: message, limits, headers, splitter, leaf; then transfer, charset,
 Imported only where a mail needs them: words (RFC 2047), uuencode, aliases, japanese and guess (charsets),
 dates;
 and html, which is read with html_pieces, html_tags, html_elements, html_entities, html_stack,
-html_state; its styles with html_sheet, html_selectors, html_media, html_css, html_style, html_boxes,
+html_state; its styles with html_sheet, html_selectors, html_media, html_css, html_style,
+html_hiding, html_boxes,
 html_values, html_colours, html_pictures.
 """
 

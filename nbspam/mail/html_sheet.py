@@ -12,7 +12,7 @@ from nbspam.mail.html_entities import decode
 from nbspam.mail.html_media import applies
 from nbspam.mail.html_selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
 from nbspam.mail.html_state import Effect
-from nbspam.mail.html_style import style_effect
+from nbspam.mail.html_style import rule_effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters
@@ -159,8 +159,8 @@ class Sheet:
             self._add(selectors, body, colours)
 
     def _add(self, selectors: str, body: str, colours: list[str]) -> None:
-        normal = style_effect(body, colours, variables=self.variables)
-        strong = style_effect(body, [], True, self.variables) if "!" in body else Effect()
+        normal = rule_effect(body, colours, variables=self.variables)
+        strong = rule_effect(body, [], True, self.variables) if "!" in body else Effect()
         if not normal.changes() and not strong.changes():
             return
         self._room -= len(selectors) + SELECTOR * min(selectors.count(",") + 1, MAX_SELECTORS)

@@ -35,8 +35,8 @@ class Effect:
     """What one element changes; None leaves a property as inherited."""
 
     __slots__ = (
-        *("colour", "gone", "size", "ground", "invisible", "cell", "cell_ground", "squeezed", "boxed"),
-        *("clipped", "faint", "flow", "opens", "shrunk", "shut"),
+        *("box", "cell", "cell_ground", "colour", "faint", "flow", "gone", "ground", "invisible", "opens"),
+        *("shut", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
@@ -47,10 +47,8 @@ class Effect:
         )
         self.squeezed: bool | None = None  # indent
         self.faint: float | None = None  # opacity, which that of the elements inside is multiplied with
-        # Hidden if the element is a box: cut off, or shrunk to nothing; and whether the style makes it one.
-        self.clipped: bool | None = None
-        self.shrunk: bool | None = None
-        self.boxed: bool | None = None
+        # Declarations that decide together, until they are settled; see html_hiding.
+        self.box: dict[str, str] | None = None
         self.flow: int | None = None  # the kind of a start tag that it makes of any
         self.shut: bool | None = None  # shows only a child that opens it: `details` and its `summary`
         self.opens: bool | None = None
@@ -61,19 +59,31 @@ class Effect:
 
     def changes(self) -> bool:
         hides = not (self.gone is self.invisible is self.size is self.squeezed is self.faint is None)
-        folds = not (
-            self.clipped is self.shrunk is self.boxed is self.shut is self.opens is self.flow is None
-        )
+        folds = not (self.shut is self.opens is self.flow is None and self.box is None)
         return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
 
     def over(self, other: Effect) -> None:
         """Take from other what this one leaves open; the colour of links gives way to any other."""
-        for name in self.__slots__:
+        for name in _PROPERTIES:
             value = getattr(other, name)
             if value is not None and (
                 getattr(self, name) is None or (name == "colour" and self.colour == LINK)
             ):
                 setattr(self, name, value)
+        if other.box is not None:
+            self.box = other.box if self.box is None else _over(self.box, other.box)
+
+
+_PROPERTIES = tuple(name for name in Effect.__slots__ if name != "box")
+SHORT = ("inset", "mask", "overflow")  # each sets all that begin with it; see html_style.of_box
+
+
+def _over(box: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+    """Declarations, with those of the other that they leave open."""
+    short = [name + "-" for name in SHORT if name in box]
+    if short:
+        other = {name: other[name] for name in other if not name.startswith(tuple(short))}
+    return {**other, **box}
 
 
 # What all that is not shown does, closed details, their summary, a `font` with a size, a cell, a table.

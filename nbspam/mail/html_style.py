@@ -1,24 +1,28 @@
 """CSS and colours of HTML -> Effect: style_effect for a style, attribute_colour for `color=` and `bgcolor=`.
 
-Hides the syntax of declarations, lengths and colours, and from which size, place or opacity on nobody
-can read a text.
+Hides the syntax of declarations, lengths and colours.  What the declarations of a box do is known only when
+all of them are: see html_hiding.
 """
 
 from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
-from nbspam.mail.html_elements import OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED
-from nbspam.mail.html_state import CURRENT, FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, WHITE, Effect, vanishes
+from nbspam.mail.html_state import (
+    CURRENT,
+    FAINT,
+    NORMAL,
+    SHORT,
+    TRANSPARENT,
+    UNKNOWN,
+    WHITE,
+    Effect,
+    vanishes,
+)
 
 
 def _words(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
-
-_FAR = -400.0  # pixels: further left or up than that is off the screen
-_FAR_RIGHT = 4_000.0  # pixels: nobody looks there
-_LINE = 12.0  # pixels: a box with so much padding shows a line
-_HEAPED = -8.0  # pixels between letters: they stand one on the other
 
 _READABLE = 6.0, 32.0  # pixels: all between is taken for NORMAL, so that few states are told apart
 _RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
@@ -182,22 +186,52 @@ def _is_invalid(name: str, value: str) -> bool:
     return False
 
 
-# Without one of these a style makes no box and no place that hides.
-_HIDING = _words(
-    "display opacity filter content-visibility zoom overflow overflow-x overflow-y clip clip-path float "
-    "position margin-left margin-top transform text-indent"
+# A style or rule that has one of these may hide with others, or undo what they do.
+_OF_BOX = _words(
+    "display content-visibility zoom overflow overflow-x overflow-y float position text-indent "
+    "letter-spacing line-height direction unicode-bidi font-size-adjust "
+    "height max-height block-size width max-width inline-size left right top bottom inset inset-inline-start "
+    "padding padding-top padding-right padding-bottom padding-left "
+    "margin margin-top margin-right margin-bottom margin-left margin-inline margin-inline-start "
+    "clip clip-path contain filter mask mask-image mix-blend-mode rotate scale transform translate "
+    "-webkit-mask -webkit-mask-image -webkit-text-security"
 )
-_RARE = _words(
-    "clip clip-path contain filter font-size-adjust inset inset-inline-start margin-inline mask "
-    "margin-inline-start mask-image mix-blend-mode rotate scale transform translate "
-    "unicode-bidi -webkit-mask -webkit-mask-image -webkit-text-security"
-)
-_CUTTING = _words("hidden clip auto scroll overlay")
-_ON_LINES = _words(
-    "block flex grid table flow-root list-item table-row table-row-group table-header-group "
-    "table-footer-group table-caption -webkit-box"
-)
-_BOXES = _words("block inline-block flex inline-flex grid inline-grid table inline-table flow-root list-item")
+
+
+def of_box(rules: dict[str, str]) -> dict[str, str]:
+    """The valid declarations that are settled together (html_hiding), margin and padding by sides."""
+    box: dict[str, str] = {}
+    for name in rules:
+        value = rules[name]
+        if name not in _OF_BOX or _is_invalid(name, value):
+            continue
+        if name in ("margin", "padding"):
+            box.update(_sides(name, value))
+        else:
+            if name in SHORT:
+                box = {other: box[other] for other in box if not other.startswith(name + "-")}
+            box[name] = value
+    return box
+
+
+def _sides(name: str, value: str) -> dict[str, str]:
+    words = value.split()[:4]
+    right = words[1] if len(words) > 1 else words[0]
+    bottom = words[2] if len(words) > 2 else words[0]
+    sides = words[0], right, bottom, words[3] if len(words) > 3 else right
+    return {
+        f"{name}-{side}": size for side, size in zip(("top", "right", "bottom", "left"), sides, strict=True)
+    }
+
+
+def rule_effect(
+    style: str, colours: list[str], important: bool = False, variables: dict[str, str] | None = None
+) -> Effect:
+    """style_effect of a style or rule that others stand above or below."""
+    effect = style_effect(style, colours, important, variables)
+    if effect.box is not None:
+        effect.box = of_box(effect.box)
+    return effect
 
 
 def style_effect(
@@ -206,18 +240,11 @@ def style_effect(
     """What the declarations of a style do; the colours they name are added to `colours`."""
     effect = Effect()
     rules = declarations(style, important, variables)
-    if not _HIDING.isdisjoint(rules):
-        _fade(rules, effect)
-        _clip(rules, effect)
-        _move(rules, effect)
-    if not _RARE.isdisjoint(rules) or rules.get("display", "").startswith("table-column"):
-        from nbspam.mail.html_boxes import hide_rarely
-
-        gone, shrunk = hide_rarely(rules)
-        effect.gone = gone or effect.gone
-        effect.shrunk = shrunk or effect.shrunk
-        if rules.get("direction") == "rtl" and "override" in rules.get("unicode-bidi", ""):
-            effect.flow = OPEN_TURNED
+    if not _OF_BOX.isdisjoint(rules):
+        effect.box = rules
+    opacity = number_of(rules.get("opacity", ""))
+    if opacity is not None:
+        effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
         if name in rules:
@@ -273,108 +300,10 @@ def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
     return UNKNOWN if "url(" in value else ground
 
 
-def _fade(rules: dict[str, str], effect: Effect) -> None:
-    """What is inside is not drawn, or too faintly."""
-    get = rules.get
-    if "display" in rules and not _is_invalid("display", rules["display"]):
-        effect.gone = rules["display"] == "none"
-    opacity = number_of(get("opacity", ""))
-    if opacity is not None:
-        effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))
-    if (
-        _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
-        or get("content-visibility") == "hidden"
-        or (_is_faint(get("zoom", "")) and rules["zoom"].strip("0.%"))  # no zoom at all is none that hides
-    ):
-        effect.gone = True
-
-
-def _is_faint(value: str) -> bool:
-    number = number_of(value)
-    return number is not None and number[0] <= (100 * FAINT if number[1] == "%" else FAINT)
-
-
-def _clip(rules: dict[str, str], effect: Effect) -> None:
-    """What is inside is cut off, if the element is a box."""
-    if "display" in rules and effect.gone is not None:
-        effect.boxed = rules["display"] in _BOXES
-        effect.flow = _flow(rules)
-    if rules.get("position") in ("absolute", "fixed") or rules.get("float") in ("left", "right"):
-        effect.boxed = True
-        effect.flow = OPEN_AWAY
-    for name in ("overflow", "overflow-x", "overflow-y"):
-        if rules.get(name, "visible").partition(" ")[0] in _CUTTING and _has_no_room(rules):
-            effect.clipped = True
-    clip = rules.get("clip", "")
-    if clip.startswith("rect(") and rules.get("position") in ("absolute", "fixed"):
-        effect.gone = not clip.strip("rect(0px1, )") or effect.gone
-    shape, _, sizes = rules.get("clip-path", "").partition("(")
-    number, unit = number_of(sizes.partition(")")[0].partition(" ")[0]) or (1.0, "")
-    if (shape == "inset" and number >= 50 and unit == "%") or (shape == "circle" and number <= 0):
-        effect.gone = True
-
-
-def _flow(rules: dict[str, str]) -> int | None:
-    """What its display makes of an element: it stands on lines of its own, or close to its neighbours."""
-    if rules["display"] in _ON_LINES:
-        return OPEN_APART
-    if rules["display"] not in ("inline", "contents"):
-        return None
-    apart = [
-        name for name in rules if name.startswith(("margin", "padding")) and rules[name].strip("0pxemrt% ")
-    ]
-    return None if apart else OPEN_SINGLE
-
-
-_ROOM = {
-    **dict.fromkeys(("height", "max-height", "block-size"), ("padding-top", "padding-bottom")),
-    **dict.fromkeys(("width", "max-width", "inline-size"), ("padding-right", "padding-left")),
-}
-
-
-def _has_no_room(rules: dict[str, str]) -> bool:
-    for name, paddings in _ROOM.items():
-        if name in rules and number_of(rules[name]) is not None and pixels_of(rules[name]) <= TINY:
-            inside = 2 * pixels_of(rules.get("padding", "").partition(" ")[0])
-            if inside + sum([pixels_of(rules.get(side, "")) for side in paddings]) < _LINE:
-                return True
-    number = number_of(rules.get("line-height", ""))
-    return number is not None and number[0] <= 0
-
-
-def _move(rules: dict[str, str], effect: Effect) -> None:
-    """What is inside stands off the screen, unless something moves it back."""
-    inner = margin = 0.0
-    for name in ("padding", "margin"):
-        if name in rules:
-            sides = rules[name].split()[:4]
-            inner += pixels_of(sides[3 if len(sides) > 3 else 1 if len(sides) > 1 else 0]) if sides else 0.0
-    for name in ("padding-left", "margin-left"):
-        if name in rules:
-            margin += pixels_of(rules[name])
-    right = inner + margin
-    if "text-indent" in rules:
-        effect.squeezed = pixels_of(rules["text-indent"]) + max(right, 0) <= _FAR
-    if rules.get("position") in ("absolute", "fixed", "relative"):
-        right += pixels_of(rules.get("left", ""))
-        for name in ("top", "right", "bottom"):
-            place = pixels_of(rules.get(name, ""))
-            if place <= _FAR or (place >= _FAR_RIGHT and name == "top"):
-                effect.gone = True
-    if "transform" in rules:
-        from nbspam.mail.html_boxes import moved  # rare
-
-        right += moved(rules["transform"])
-    if right <= _FAR or right >= _FAR_RIGHT or pixels_of(rules.get("margin-top", "")) <= _FAR:
-        effect.gone = True
-
-
 def _letters(rules: dict[str, str], effect: Effect) -> None:
     """What is inherited and may be undone inside: visibility and size."""
     if rules.get("visibility") in _VISIBILITY:
         effect.invisible = rules["visibility"] in ("hidden", "collapse")
-    if rules.get("letter-spacing", "").startswith("-") and pixels_of(rules["letter-spacing"]) <= _HEAPED:
-        effect.gone = True
     if "font-size" in rules:
         effect.size = _letter_size(rules["font-size"])
     elif "font" in rules:

@@ -23,8 +23,9 @@ from nbspam.mail.html_elements import (
     start_element,
 )
 from nbspam.mail.html_entities import decode
+from nbspam.mail.html_hiding import settle
 from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
-from nbspam.mail.html_style import attribute_colour, canonical, style_effect
+from nbspam.mail.html_style import attribute_colour, canonical, rule_effect, style_effect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -268,7 +269,8 @@ def _effect(
     if special or "style" in attributes or "hidden" in attributes:
         style = decode(attributes["style"], True) if "style" in attributes else ""
         colours: list[str] = []
-        effect = style_effect(style, colours, variables=variables) if style else Effect()
+        read = style_effect if ruled is None else rule_effect
+        effect = read(style, colours, variables=variables) if style else Effect()
         tag.colours = (*colours, *tag.colours)
         return _settled(_over_rules(effect, style, ruled, weakest), element, attributes)
     if ruled is None:
@@ -291,6 +293,7 @@ def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect
 
 def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
     """With what other attributes, and the element itself, do to it; None if nothing is left."""
+    settle(effect, element)
     if element.name == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
         effect.flow = OPEN_TURNED
     if "hidden" in attributes and effect.gone is None:
@@ -304,33 +307,14 @@ def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Ef
             effect.opens = True
         elif "open" not in attributes:
             effect.shut = True
-    _settle(effect, element)
     return effect if effect.changes() else None
-
-
-def _settle(effect: Effect, element: Element) -> None:
-    """Make it that of this element: what hides a box hides none in a line, a cell grows, a row has cells."""
-    if element.is_cell:
-        effect.cell = True
-    elif element.holds_cells and effect.ground is not None:
-        effect.cell_ground, effect.ground = effect.ground, None
-    if effect.boxed is effect.shrunk is effect.clipped is effect.squeezed is None:
-        return
-    is_box = element.is_box() if effect.boxed is None else effect.boxed
-    if effect.shrunk and (is_box or element.is_box()):
-        effect.gone = True
-    if effect.clipped and is_box and (effect.boxed or not (element.is_cell or element.holds_cells)):
-        effect.gone = True
-    if effect.squeezed and not is_box and not element.is_cell:
-        effect.squeezed = None
-    effect.boxed = effect.shrunk = effect.clipped = None
 
 
 def _below_strong(effect: Effect, strong: Effect, style: str) -> Effect:
     """The effect of a style below the `!important` rules of a sheet, and these below its own."""
     merged = Effect()
     if "!" in style:
-        merged.over(style_effect(style, [], True))
+        merged.over(rule_effect(style, [], True))
     merged.over(strong)
     merged.over(effect)
     return merged
