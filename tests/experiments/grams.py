@@ -35,9 +35,7 @@ VARIANTS: dict[str, Variant | None] = {
     "kept: none": None,
     "5 of the first 500": grams(5, 500, NEW_DO_NOT),
     "5 of the first 500, new ones are unknown tokens, too": grams(5, 500, NEW_COUNT),
-    "5 of the first 1,500": grams(5, 1500, NEW_DO_NOT),
     "4 of the first 1,500": grams(4, 1500, NEW_DO_NOT),
-    "6 of the first 1,500": grams(6, 1500, NEW_DO_NOT),
 }
 
 
