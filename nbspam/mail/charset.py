@@ -2,14 +2,13 @@
 
 Hides the names mail gives to charsets and what to do when a name is missing, unknown or untrue.
 Order for bytes that are not ASCII: a byte order mark; the declared charset, if it decodes without
-error; UTF-8, if it does; the declared charset again, errors replaced; and where none is usable a
-legacy charset chosen by letter frequencies (guess.py).  A declared UTF-8 with more than a tenth
-of its characters broken counts as not usable.  ASCII with ISO-2022-JP or HZ escapes is decoded
-as such whatever else than UTF-8 is declared, if that makes sense of it, and with what Windows adds
-to ISO-2022-JP.  ISO-8859-1 is read as
-windows-1252, GB2312 as GB18030, and so on, as readers do; every codec here runs in C and is linear,
-none of Python's transforms (zlib, hex, unicode_escape, idna, punycode ...) can be reached.  UTF-7 is
-read: mail programs still show it, so text could be hidden in it.
+error (of ISO-2022 nine in ten characters); UTF-8, if it does; the declared charset again, errors
+replaced; and where none is usable a legacy charset chosen by letter frequencies (guess.py).  A declared
+UTF-8 with more than a tenth of its characters broken counts as not usable.  ASCII with ISO-2022-JP or HZ
+escapes is decoded as such whatever else than UTF-8 is declared, if that makes sense of it; ISO-2022-JP
+with what Windows adds to it.  ISO-8859-1 is read as windows-1252, GB2312 as GB18030, and so on, as readers
+do; every codec here runs in C and is linear, none of Python's transforms (zlib, hex, unicode_escape, idna,
+punycode ...) can be reached.  UTF-7 is read: mail programs still show it, so text could be hidden in it.
 """
 
 from __future__ import annotations
