@@ -63,8 +63,8 @@ def parse_date(text: str) -> float | None:
     for word in text[:_MAX_DATE_CHARACTERS].partition("(")[0].replace(",", " ").lower().split():
         if ":" in word and clock is None:
             clock = _clock(word)
-        elif word[0] in "+-" and word[1:].isdigit():
-            offset = _offset(word)
+        elif word[0] in "+-" and word[1:].replace(":", "", 1).isdigit():  # some write +02:00
+            offset = _offset(word.replace(":", ""))
         elif word.count("-") == 2 and month < 0:  # 24-Sep-2002
             first, middle, last = word.split("-")
             month = _MONTHS.get(middle[:3], -1)
