@@ -7,6 +7,7 @@ from nbspam.tokens.bag import EDGE
 from tests.experiments.lab import (
     CORPORA,
     LATER,
+    Mail,
     Variant,
     Way,
     counted,
@@ -39,18 +40,20 @@ VARIANTS: dict[str, Variant | None] = {
 }
 
 
-def variant_of(corpus: str, variant: Variant | None) -> Block:
-    """The block of a corpus, the runs of characters in a fourth view."""
-    block = counted(mail(corpus), variant)
+def variant_of(messages: list[Mail], variant: Variant | None) -> Block:
+    """The block of the messages, the runs of characters in a fourth view."""
+    block = counted(messages, variant)
     return moved(block, {NEW_COUNT: FOURTH, NEW_DO_NOT: FOURTH}) if variant else block
 
 
 if __name__ == "__main__":
     for corpus in CORPORA:
-        heading(corpus, len(mail(corpus)))
+        messages = mail(corpus)
+        heading(corpus, len(messages))
         for name, variant in VARIANTS.items():
-            block = variant_of(corpus, variant)
+            block = variant_of(messages, variant)
             print(folds_row(f"{name} ({len(block.keys):,} tokens)", block, Way()), flush=True)
-    heading(LATER, len(mail("spamassassin")))
+    messages = mail("spamassassin")
+    heading(LATER, len(messages))
     for name, variant in VARIANTS.items():
-        print(future_row(name, variant_of("spamassassin", variant), Way()), flush=True)
+        print(future_row(name, variant_of(messages, variant), Way()), flush=True)
