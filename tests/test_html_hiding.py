@@ -6,6 +6,7 @@ from nbspam.mail.html import read_html
 
 HIDDEN_BY = [
     "opacity:calc(0)",
+    "letter-spacing:calc(0px - 20px)",
     "opacity:1%",
     "filter:blur(20px)",
     "filter:contrast(0)",

@@ -26,7 +26,7 @@ def _is_wiped_out(rules: dict[str, str]) -> bool:
         return True
     if get("-webkit-text-security", "none") != "none" or get("mix-blend-mode") in _DRAWN_OVER:
         return True
-    if get("font-size-adjust") == "0" or pixels_of(get("letter-spacing", "")) <= -8:
+    if get("font-size-adjust") == "0":
         return True
     mask = get("mask", "") + get("mask-image", "") + get("-webkit-mask-image", "") + get("-webkit-mask", "")
     inside = mask.partition("gradient(")[2].replace("transparent", "").strip("(), ")
@@ -53,8 +53,6 @@ def _is_moved_off(rules: dict[str, str]) -> bool:
             return True
     if rules.get("position") not in ("absolute", "fixed", "relative"):
         return False
-    if pixels_of(rules.get("top", "")) >= _FAR_DOWN:
-        return True
     return any(pixels_of(side) <= _FAR for side in rules.get("inset", "").split()[:4])
 
 

@@ -16,40 +16,41 @@ OPEN_APART, OPEN_TURNED, EMPTY, INVISIBLE, OPEN_AWAY, OPEN_TABLE, OPEN_SUMMARY =
 OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(17, 22)
 
 
-def _words(names: str) -> frozenset[str]:
-    return frozenset(names.split())
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, for lists of names that are long."""
+    return frozenset(words.split())
 
 
-_FORMATTING = _words("a b big code em font i nobr s small strike strong tt u")
-_INLINE = _words(
+_FORMATTING = word_set("a b big code em font i nobr s small strike strong tt u")
+_INLINE = word_set(
     "abbr acronym applet audio bdi bdo blink button canvas cite data del dfn datalist ins kbd label "
     "map mark marquee math meter noscript object output picture progress q rb rp rt ruby samp span sub sup "
     "svg template time tspan var video"
 )
-_EMPTY = _words("area bgsound embed image img spacer")
-_BREAK = _words("br frame hr input keygen")
-_HEADINGS = _words("h1 h2 h3 h4 h5 h6")
-_CHOICE = _words("select optgroup option")
-_SINGLE = _words("nobr button")
-_SHOWING_NOTHING = _words("base basefont col colgroup head link meta param source track wbr")
+_EMPTY = word_set("area bgsound embed image img spacer")
+_BREAK = word_set("br frame hr input keygen")
+_HEADINGS = word_set("h1 h2 h3 h4 h5 h6")
+_CHOICE = word_set("select optgroup option")
+_SINGLE = word_set("nobr button")
+_SHOWING_NOTHING = word_set("base basefont col colgroup head link meta param source track wbr")
 _VOID = _EMPTY | _BREAK | _SHOWING_NOTHING
-_CELL = _words("td th caption")
-_ROWS = _words("tr thead tbody tfoot")
-_BLOCK = _words(
+_CELL = word_set("td th caption")
+_ROWS = word_set("tr thead tbody tfoot")
+_BLOCK = word_set(
     "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure "
     "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup legend li listing main menu nav ol p pre search "
     "section summary table ul"
 )
 # Elements whose content is no markup; what becomes of the text is the reader's to say.
-_RAW = _words("iframe noembed noframes plaintext script style textarea title xmp")
+_RAW = word_set("iframe noembed noframes plaintext script style textarea title xmp")
 
 # Only these take a size from attributes; `<td width=0 height=0>` is shown all the same.
-_SIZED = _words("marquee object applet")
-_FOLDS = _words("details summary")
+_SIZED = word_set("marquee object applet")
+_FOLDS = word_set("details summary")
 # Only these take a colour of the ground, or a picture as ground, from attributes.
-_GROUNDED = _words("body table td th tr thead tbody tfoot marquee")
-_LINKS = _words("a area form")
-_SOURCES = _words("img image bgsound iframe embed script input frame video source")
+_GROUNDED = word_set("body table td th tr thead tbody tfoot marquee")
+_LINKS = word_set("a area form")
+_SOURCES = word_set("img image bgsound iframe embed script input frame video source")
 # Attributes that mean something on these only.
 _MORE = {
     **dict.fromkeys(_LINKS, "href action xlink:href"),
@@ -66,41 +67,41 @@ _MORE = {
     "optgroup": "label",
     "style": "media type",
 }
-_BOXES = _words("html body video img input")
+_BOXES = word_set("html body video img input")
 # What stands in these is for programs that do not know them, or is shown only after a click.
-_NEVER_SHOWN = _words("template datalist rp video audio canvas meter progress dialog")
+_NEVER_SHOWN = word_set("template datalist rp video audio canvas meter progress dialog")
 # These are not shown inside of an element; elsewhere they are unknown elements like any other.
 _FOREIGN = {
     **dict.fromkeys(
-        ("desc", "metadata", "defs", "symbol", "clippath", "mask", "marker", "pattern"), _words("svg")
+        ("desc", "metadata", "defs", "symbol", "clippath", "mask", "marker", "pattern"), word_set("svg")
     ),
-    **dict.fromkeys(("annotation", "annotation-xml", "mphantom"), _words("math")),
+    **dict.fromkeys(("annotation", "annotation-xml", "mphantom"), word_set("math")),
 }
 
 # An end tag, or the start of a sibling, does not reach outside of these.
-WALLS = _CELL | _words("table object marquee applet button")
-TABLE_NAME = _TABLE = _words("table")
+WALLS = _CELL | word_set("table object marquee applet button")
+TABLE_NAME = _TABLE = word_set("table")
 _SPECIAL = _BLOCK | _CELL | _ROWS | _CHOICE
 _NOTHING: frozenset[str] = frozenset()
 
 # What a start tag closes, and where the search for it stops; every other block closes a paragraph.
-_PARAGRAPH = (_words("p"), WALLS)
+_PARAGRAPH = (word_set("p"), WALLS)
 _CELL_CLOSES = (_CELL, _TABLE | _ROWS)
 _ROWS_CLOSE = (_CELL | _ROWS, _TABLE)
-_ITEM_STOPS = WALLS | (_SPECIAL - _words("address div p"))
+_ITEM_STOPS = WALLS | (_SPECIAL - word_set("address div p"))
 _CLOSES = {
-    "li": (_words("li p"), _ITEM_STOPS),
-    "dt": (_words("dt dd p"), _ITEM_STOPS),
-    "dd": (_words("dt dd p"), _ITEM_STOPS),
-    "select": (_words("select"), WALLS),
-    "optgroup": (_words("optgroup option"), WALLS | _words("select")),
-    "option": (_words("option"), WALLS | _words("select optgroup")),
-    "nobr": (_words("nobr"), WALLS),
-    "button": (_words("button"), WALLS),
+    "li": (word_set("li p"), _ITEM_STOPS),
+    "dt": (word_set("dt dd p"), _ITEM_STOPS),
+    "dd": (word_set("dt dd p"), _ITEM_STOPS),
+    "select": (word_set("select"), WALLS),
+    "optgroup": (word_set("optgroup option"), WALLS | word_set("select")),
+    "option": (word_set("option"), WALLS | word_set("select optgroup")),
+    "nobr": (word_set("nobr"), WALLS),
+    "button": (word_set("button"), WALLS),
     "td": _CELL_CLOSES,
     "th": _CELL_CLOSES,
     "caption": _CELL_CLOSES,
-    "tr": (_CELL | _words("tr"), _TABLE),
+    "tr": (_CELL | word_set("tr"), _TABLE),
     "tbody": _ROWS_CLOSE,
     "thead": _ROWS_CLOSE,
     "tfoot": _ROWS_CLOSE,
@@ -110,11 +111,11 @@ _ROOM = {
     "td": _ROWS,
     "th": _ROWS,
     "caption": _TABLE,
-    "tr": _TABLE | _words("tbody thead tfoot"),
+    "tr": _TABLE | word_set("tbody thead tfoot"),
     "tbody": _TABLE,
     "thead": _TABLE,
     "tfoot": _TABLE,
-    "li": _words("ul ol menu dir"),
+    "li": word_set("ul ol menu dir"),
 }
 
 
@@ -167,7 +168,7 @@ class Element:
 
 # Attributes that may stand on any element; the colours are kept as evidence wherever they are.
 # By class and id a sheet finds its elements.
-GENERAL = _words("style hidden color bgcolor background class id")
+GENERAL = word_set("style hidden color bgcolor background class id")
 
 
 def start_element(name: str) -> Element:
@@ -182,7 +183,7 @@ def start_element(name: str) -> Element:
         element.closes, element.stops = _CLOSES[name]
     more = _MORE.get(name)
     if more:
-        element.wanted = GENERAL | _words(more)
+        element.wanted = GENERAL | word_set(more)
         element.hints = (*more.split(), *element.hints)
     if name == "meta":  # every page has some; one may lead away from it
         element.hints = ("refresh", "&")

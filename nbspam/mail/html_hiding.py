@@ -8,36 +8,73 @@ known.  Hides from which size and place on nobody can read a text.
 from __future__ import annotations
 
 from nbspam.mail.html_css import number_of, pixels_of
-from nbspam.mail.html_elements import OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element
-from nbspam.mail.html_state import FAINT, TINY, Effect
-from nbspam.mail.html_style import of_box
-
-
-def _words(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
+from nbspam.mail.html_elements import OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
+from nbspam.mail.html_state import FAINT, SHORT, TINY, Effect
+from nbspam.mail.html_style import is_invalid, style_effect
 
 _FAR = -400.0  # pixels: further left or up than that is off the screen
 _FAR_RIGHT = 4_000.0  # pixels: nobody looks there
 _LINE = 12.0  # pixels: a box with so much padding shows a line
 _HEAPED = -8.0  # pixels between letters: they stand one on the other
 
-_RARE = _words(
+_RARE = word_set(
     "clip clip-path contain filter font-size-adjust inset inset-inline-start margin-inline mask "
     "margin-inline-start mask-image mix-blend-mode rotate scale transform translate "
     "unicode-bidi -webkit-mask -webkit-mask-image -webkit-text-security"
 )
 # Without one of these, or a margin below nought, there is no box and no place that hides.
-_HIDING = _RARE | _words(
+_HIDING = _RARE | word_set(
     "display content-visibility zoom overflow overflow-x overflow-y float position margin-left margin-top "
     "text-indent letter-spacing"
 )
-_CUTTING = _words("hidden clip auto scroll overlay")
-_ON_LINES = _words(
+# A style or rule that has one of these may hide with others, or undo what they do.
+_OF_BOX = _HIDING | word_set(
+    "height max-height block-size width max-width inline-size left right top bottom line-height direction "
+    "padding padding-top padding-right padding-bottom padding-left margin margin-right margin-bottom"
+)
+_CUTTING = word_set("hidden clip auto scroll overlay")
+_ON_LINES = word_set(
     "block flex grid table flow-root list-item table-row table-row-group table-header-group "
     "table-footer-group table-caption -webkit-box"
 )
-_BOXES = _words("block inline-block flex inline-flex grid inline-grid table inline-table flow-root list-item")
+_BOXES = word_set(
+    "block inline-block flex inline-flex grid inline-grid table inline-table flow-root list-item"
+)
+
+
+def _of_box(rules: dict[str, str]) -> dict[str, str]:
+    """The valid declarations that are settled together, margin and padding by sides."""
+    box: dict[str, str] = {}
+    for name in rules:
+        value = rules[name]
+        if name not in _OF_BOX or is_invalid(name, value):
+            continue
+        if name in ("margin", "padding"):
+            box.update(_sides(name, value))
+        else:
+            if name in SHORT:
+                box = {other: box[other] for other in box if not other.startswith(name + "-")}
+            box[name] = value
+    return box
+
+
+def _sides(name: str, value: str) -> dict[str, str]:
+    words = value.split()[:4]
+    right = words[1] if len(words) > 1 else words[0]
+    bottom = words[2] if len(words) > 2 else words[0]
+    sides = words[0], right, bottom, words[3] if len(words) > 3 else right
+    return {
+        f"{name}-{side}": size for side, size in zip(("top", "right", "bottom", "left"), sides, strict=True)
+    }
+
+
+def rule_effect(
+    style: str, colours: list[str], important: bool = False, variables: dict[str, str] | None = None
+) -> Effect:
+    """style_effect of a style or rule that others stand above or below."""
+    effect = style_effect(style, colours, important, variables)
+    effect.box = _of_box(effect.box or {}) or None
+    return effect
 
 
 def settle(effect: Effect, element: Element) -> None:
@@ -49,7 +86,7 @@ def settle(effect: Effect, element: Element) -> None:
     box, effect.box = effect.box, None
     if box is None or (_HIDING.isdisjoint(box) and "-" not in box.get("margin", "")):
         return
-    box = of_box(box)
+    box = _of_box(box)
     shown_as = _stand(box, effect)
     is_box = element.is_box() if shown_as is None else shown_as
     if _is_undrawn(box) or _is_cut_out(box) or _is_far_off(box):
@@ -101,7 +138,7 @@ def _is_undrawn(box: dict[str, str]) -> bool:
         or (
             _is_faint(get("zoom", "")) and box["zoom"].strip("0.%") != ""
         )  # no zoom at all is none that hides
-        or (get("letter-spacing", "").startswith("-") and pixels_of(box["letter-spacing"]) <= _HEAPED)
+        or pixels_of(get("letter-spacing", "")) <= _HEAPED
     )
 
 

@@ -8,6 +8,7 @@ first (`:hover`).  Comparisons are counted by the Family that is asked, so that 
 from __future__ import annotations
 
 from nbspam.mail.html_css import split_outside
+from nbspam.mail.html_elements import word_set
 
 MAX_SELECTORS = 100  # of one rule
 MAX_PARTS = 20  # compounds and tests of a selector
@@ -18,17 +19,13 @@ _COMBINATORS = ">+~"
 _ENDS = ".#[:"
 
 
-def _words(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
 # Pseudo-classes that hold nowhere, and those that hold for what they stand on.
-_NEVER = _words(
+_NEVER = word_set(
     "hover active focus focus-within focus-visible visited target checked empty has last-child only-child "
     "last-of-type only-of-type nth-last-of-type lang disabled placeholder-shown popover-open "
     "before after first-line first-letter"
 )
-_ALWAYS = _words("defined enabled read-only")
+_ALWAYS = word_set("defined enabled read-only")
 _WEIGHTS = {"#": (1, 0, 0), ".": (0, 1, 0)}
 LINK = ":link"  # what an element is that leads somewhere
 # Signs in a selector, and the attributes that it may ask for by them.

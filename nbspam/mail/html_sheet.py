@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, split_outside
 from nbspam.mail.html_entities import decode
+from nbspam.mail.html_hiding import rule_effect
 from nbspam.mail.html_media import applies
 from nbspam.mail.html_selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
 from nbspam.mail.html_state import Effect
-from nbspam.mail.html_style import rule_effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters

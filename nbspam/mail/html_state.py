@@ -75,7 +75,7 @@ class Effect:
 
 
 _PROPERTIES = tuple(name for name in Effect.__slots__ if name != "box")
-SHORT = ("inset", "mask", "overflow")  # each sets all that begin with it; see html_style.of_box
+SHORT = ("inset", "mask", "overflow")  # each sets all that begin with it; see html_hiding
 
 
 def _over(box: dict[str, str], other: dict[str, str]) -> dict[str, str]:

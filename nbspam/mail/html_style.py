@@ -7,11 +7,11 @@ all of them are: see html_hiding.
 from __future__ import annotations
 
 from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
+from nbspam.mail.html_elements import word_set
 from nbspam.mail.html_state import (
     CURRENT,
     FAINT,
     NORMAL,
-    SHORT,
     TRANSPARENT,
     UNKNOWN,
     WHITE,
@@ -19,17 +19,12 @@ from nbspam.mail.html_state import (
     vanishes,
 )
 
-
-def _words(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
 _READABLE = 6.0, 32.0  # pixels: all between is taken for NORMAL, so that few states are told apart
 _RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
-_SIZES = _words("xx-small x-small small medium large x-large xx-large xxx-large initial math")
+_SIZES = word_set("xx-small x-small small medium large x-large xx-large xxx-large initial math")
 _STEPS = {"smaller": -1 / 1.2, "larger": -1.2}
-_INHERITED = _words("inherit unset revert revert-layer")
-_VISIBILITY = _words("visible hidden collapse initial")
+_INHERITED = word_set("inherit unset revert revert-layer")
+_VISIBILITY = word_set("visible hidden collapse initial")
 _POSITIONS = ("static", "relative", "absolute", "fixed", "sticky", "initial")
 _FLOATS = ("left", "right", "none", "inline-start", "inline-end", "initial")
 _LENGTHS = (
@@ -37,7 +32,7 @@ _LENGTHS = (
     "letter-spacing", "left", "top", "right", "bottom", "margin-left", "margin-top", "padding-left",
 )  # fmt: skip
 _NO_NUMBER = ("auto", "none", "normal", "initial", "min-content", "max-content", "fit-content")
-_DISPLAYS = _INHERITED | _words(
+_DISPLAYS = _INHERITED | word_set(
     "none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row "
     "table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
     "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
@@ -154,7 +149,7 @@ def declarations(
         if "!" in value:
             value, _, word = value.partition("!")
             rules, value = above if word.strip() == "important" else {}, value.strip()
-        if name not in rules or not _is_invalid(name, value):
+        if name not in rules or not is_invalid(name, value):
             rules[name] = value
     if "var(" in style:
         from nbspam.mail.html_values import with_variables  # rare
@@ -162,10 +157,10 @@ def declarations(
         found, above = [with_variables(rules, found, variables or {}) for rules in (found, above)]
     if important or not above:
         return above if important else found
-    return {**found, **{name: value for name, value in above.items() if not _is_invalid(name, value)}}
+    return {**found, **{name: value for name, value in above.items() if not is_invalid(name, value)}}
 
 
-def _is_invalid(name: str, value: str) -> bool:
+def is_invalid(name: str, value: str) -> bool:
     """Whether a browser passes over a declaration as if it were not there."""
     if not value:
         return not name.startswith("--")
@@ -186,62 +181,13 @@ def _is_invalid(name: str, value: str) -> bool:
     return False
 
 
-# A style or rule that has one of these may hide with others, or undo what they do.
-_OF_BOX = _words(
-    "display content-visibility zoom overflow overflow-x overflow-y float position text-indent "
-    "letter-spacing line-height direction unicode-bidi font-size-adjust "
-    "height max-height block-size width max-width inline-size left right top bottom inset inset-inline-start "
-    "padding padding-top padding-right padding-bottom padding-left "
-    "margin margin-top margin-right margin-bottom margin-left margin-inline margin-inline-start "
-    "clip clip-path contain filter mask mask-image mix-blend-mode rotate scale transform translate "
-    "-webkit-mask -webkit-mask-image -webkit-text-security"
-)
-
-
-def of_box(rules: dict[str, str]) -> dict[str, str]:
-    """The valid declarations that are settled together (html_hiding), margin and padding by sides."""
-    box: dict[str, str] = {}
-    for name in rules:
-        value = rules[name]
-        if name not in _OF_BOX or _is_invalid(name, value):
-            continue
-        if name in ("margin", "padding"):
-            box.update(_sides(name, value))
-        else:
-            if name in SHORT:
-                box = {other: box[other] for other in box if not other.startswith(name + "-")}
-            box[name] = value
-    return box
-
-
-def _sides(name: str, value: str) -> dict[str, str]:
-    words = value.split()[:4]
-    right = words[1] if len(words) > 1 else words[0]
-    bottom = words[2] if len(words) > 2 else words[0]
-    sides = words[0], right, bottom, words[3] if len(words) > 3 else right
-    return {
-        f"{name}-{side}": size for side, size in zip(("top", "right", "bottom", "left"), sides, strict=True)
-    }
-
-
-def rule_effect(
-    style: str, colours: list[str], important: bool = False, variables: dict[str, str] | None = None
-) -> Effect:
-    """style_effect of a style or rule that others stand above or below."""
-    effect = style_effect(style, colours, important, variables)
-    if effect.box is not None:
-        effect.box = of_box(effect.box)
-    return effect
-
-
 def style_effect(
     style: str, colours: list[str], important: bool = False, variables: dict[str, str] | None = None
 ) -> Effect:
     """What the declarations of a style do; the colours they name are added to `colours`."""
     effect = Effect()
     rules = declarations(style, important, variables)
-    if not _OF_BOX.isdisjoint(rules):
-        effect.box = rules
+    effect.box = rules
     opacity = number_of(rules.get("opacity", ""))
     if opacity is not None:
         effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))

@@ -23,9 +23,9 @@ from nbspam.mail.html_elements import (
     start_element,
 )
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_hiding import settle
+from nbspam.mail.html_hiding import rule_effect, settle
 from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
-from nbspam.mail.html_style import attribute_colour, canonical, rule_effect, style_effect
+from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
