@@ -34,8 +34,15 @@ ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d
 _OVERRIDES = "\u202d\u202e"
 # Arabic, the scripts of India, Thai, Khmer: characters that print nothing are part of their spelling.
 _WRITTEN_WITH = (0x600, 0x18FF)
-_PUNCTUATION = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'"}
-_PUNCTUATION.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
+_SIGNS = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'", 0x5F3: "'", 0x5BE: "-"}
+_SIGNS.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
+_SIGNS.update({0x66A: "%", 0x66B: ".", 0x66C: ","})
+_SIGNS[0x640] = ""  # what only makes an Arabic word longer
+# Letters by the one that others write in their place: Turkish without its dots; alef with what is mostly left
+# out; two at the end of Arabic words; kaf and yeh, which have one code in Arabic and another one in Persian.
+_WRITTEN_FOR = str.maketrans("ıأإآٱىیةک", "iااااييهك")
+# Where the marks are that words are mostly written without: vowels of Hebrew and Arabic.
+_READ_WITHOUT = ((0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x670), (0x6D6, 0x6ED))
 # Letters that look like Latin ones in a mail font, small or capital, by their small form: after case
 # folding the capitals of н and в stand for H and B.  From Unicode's confusables; letters that physics and
 # biology put before Latin words (β, γ, ε, μ, ω) are left out.
@@ -88,15 +95,19 @@ def _become(code: int) -> str:
     """What a character becomes between normalisation and splitting."""
     if code < 128:
         return chr(ASCII_TABLE[code])
-    if code in _PUNCTUATION:
-        return _PUNCTUATION[code]
+    if code in _SIGNS:
+        return _SIGNS[code]
+    if code in _WRITTEN_FOR:
+        return chr(_WRITTEN_FOR[code])
     character = chr(code)
     category = unicodedata.category(character)
-    if _is_unseen(character, category):
+    if _is_unseen(character, category) or (category[0] == "M" and _is_one_of(code, _READ_WITHOUT)):
         return ""
+    if category == "Nd":
+        return str(unicodedata.digit(character))
     if category[0] not in "LNM" and category != "Sc":
         return _white_on_black(code) or " "
-    if any(first <= code <= last for first, last in _UNSPACED):
+    if _is_one_of(code, _UNSPACED):
         return _EDGE + character + _EDGE
     return character
 
@@ -104,8 +115,13 @@ def _become(code: int) -> str:
 def _is_unseen(character: str, category: str) -> bool:
     """Whether nothing of it is seen, or only how another one is drawn."""
     if category[0] == "M":
-        return character in ZERO_WIDTH or any(first <= ord(character) <= last for first, last in _DRAWN_WITH)
+        return character in ZERO_WIDTH or _is_one_of(ord(character), _DRAWN_WITH)
     return category == "Cf" or character in ZERO_WIDTH
+
+
+def _is_one_of(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a character is in one of the ranges, whose ends belong to them."""
+    return any(first <= code <= last for first, last in ranges)
 
 
 def _white_on_black(code: int) -> str:
@@ -180,7 +196,12 @@ def turned(text: str) -> str:
 
 def normalised(text: str) -> str:
     """NFKC and case folding, after runs of combining marks are cut to MAX_MARKS."""
-    return _composed(text).casefold()
+    return _folded(_composed(text))
+
+
+def _folded(text: str) -> str:
+    """Case folding, but of the Turkish capital that becomes a letter and a mark, which no small one is."""
+    return text.replace("İ", "i").casefold()
 
 
 def _composed(text: str) -> str:
@@ -223,8 +244,8 @@ def _marked_line(line: str) -> str:
     """One line with a character beyond ASCII.  Capitals that pose as Latin ones go before case is folded."""
     composed = _composed(line)
     if not any(chr(code) in composed for code in _CAPITALS):
-        return composed.casefold().translate(_ALPHABET)
-    return _posing(composed.translate(_ALPHABET)).casefold()
+        return _folded(composed).translate(_ALPHABET)
+    return _folded(_posing(composed.translate(_ALPHABET)))
 
 
 def _posing(chunk: str, joints: str = " -.,") -> str:
