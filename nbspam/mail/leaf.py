@@ -2,7 +2,7 @@
 
 Hides in which order things are undone (transfer encoding, uuencoded files, charset) and what
 readers show as text: text/*, the plain kinds of message/*, and HTML under another name, if it shows
-most of itself as such.
+most of itself as such.  Of other files what is in them, where that is known.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
+_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
@@ -123,7 +124,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
         from nbspam.mail.uuencode import take_out_files
 
         payload, files = take_out_files(payload, allowance)
-        parts.extend(_file_part(name, contents) for name, contents in files)
+        parts.extend(_file_part(name, contents, allowance) for name, contents in files)
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
@@ -132,16 +133,26 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page
         _read_text(part, payload, joins_lines, allowance)
+    else:
+        _read_file(part, payload, allowance)
     return parts
 
 
-def _file_part(name: str, contents: bytes) -> Part:
+def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
+    if payload.startswith(_DOCUMENTS):
+        from nbspam.mail.documents import read_document
+
+        part.document = read_document(payload, allowance)
+
+
+def _file_part(name: str, contents: bytes, allowance: Allowance) -> Part:
     part = Part("application/octet-stream")
     part.encoding = "x-uuencode"
     part.disposition = "attachment"
     part.filename = name
     part.size_bytes = len(contents)
     part.payload_magic = contents[:16]
+    _read_file(part, contents, allowance)
     return part
 
 

@@ -25,6 +25,8 @@ MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
 MAX_UU_LINES = 50_000  # uuencoded lines of a message: 2 MB, if they are full
+MAX_UNPACKED_PIECES = 30  # of documents of a message, each to documents.MAX_PIECE bytes: 6 MB
+MAX_DOCUMENT_STRINGS = 400  # of documents of a message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 
 
@@ -35,9 +37,11 @@ class Allowance:
         "boundary_guesses",
         "defects",
         "delimiter_lines",
+        "document_strings",
         "encoded_words",
         "guesses",
         "parts",
+        "unpacked_pieces",
         "uu_lines",
     )
 
@@ -47,6 +51,8 @@ class Allowance:
         self.guesses = MAX_GUESSES
         self.boundary_guesses = MAX_BOUNDARY_GUESSES
         self.delimiter_lines = MAX_DELIMITER_LINES
+        self.document_strings = MAX_DOCUMENT_STRINGS
+        self.unpacked_pieces = MAX_UNPACKED_PIECES
         self.uu_lines = MAX_UU_LINES
         self.defects: list[str] = []
 

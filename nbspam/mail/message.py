@@ -1,4 +1,4 @@
-"""What a mail says once it has been taken apart: Message, its leaf parts, and Html, a page among these.
+"""What a mail says once it has been taken apart: Message, its leaf parts, Html and Document in these.
 
 Hides nothing: plain values with slots, because dataclasses cost the classify lane 8 ms.
 """
@@ -25,6 +25,7 @@ class Part:
     is_replaced      : a text that is not shown: readers show another part instead of it
     embedded_headers : the fields of the embedded message that begins with this part
     payload_magic    : the first 16 bytes of the decoded payload
+    document         : what is in a file that is no text, where its kind is known
     """
 
     __slots__ = (
@@ -32,6 +33,7 @@ class Part:
         "content_type",
         "declared_charset",
         "disposition",
+        "document",
         "embedded_headers",
         "encoding",
         "filename",
@@ -55,6 +57,7 @@ class Part:
         self.is_replaced = False
         self.embedded_headers: list[Field] = []
         self.payload_magic = b""
+        self.document: Document | None = None
 
 
 class Html:
@@ -78,6 +81,23 @@ class Html:
         self.comments = 0
         self.joined = 0  # words split by markup that shows nothing
         self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`
+
+
+class Document:
+    """What is in an archive, a PDF or an office document; see documents.read_document."""
+
+    __slots__ = ("addresses", "marks", "names", "says")
+
+    def __init__(self) -> None:
+        self.names: list[str] = []  # of the files in an archive, as written
+        self.addresses: list[str] = []  # where it leads to
+        self.says: list[str] = []  # its title, author, the program that made it
+        self.marks: list[str] = []  # what it does or is, lower case, each once: "macros", "encrypted"
+
+    def mark(self, name: str) -> None:
+        """Note what it does or is."""
+        if name not in self.marks:
+            self.marks.append(name)
 
 
 class Message:

@@ -14,7 +14,7 @@ from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.message import Html, Message, Part
+    from nbspam.mail.message import Document, Html, Message, Part
 
 MAX_HIDDEN_WORDS = 2_000
 MAX_ALT_WORDS = 100
@@ -98,6 +98,23 @@ def part_tokens(part: Part) -> list[str]:
     if not part.text and part.size_bytes:
         found.append(f"attached={atom(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
+    if part.document is not None:
+        found.extend(_document_tokens(part.document))
+    return found
+
+
+def _document_tokens(document: Document) -> list[str]:
+    """What an archive holds; where a document leads to, what it says of itself and what it does."""
+    found = ["document=#" + mark for mark in document.marks]
+    for name in document.names:
+        stem, dot, ending = name[-200:].lower().rpartition(".")
+        if dot:
+            found.append("inside=." + atom(ending, 10))
+        found.extend(["inside=" + word for word in words(stem or ending, MAX_NAME_WORDS)])
+    for text in document.says:
+        found.extend(["document=" + word for word in words(text, MAX_NAME_WORDS)])
+    for address in document.addresses:
+        found.extend(url_tokens(address))
     return found
 
 

@@ -1,0 +1,218 @@
+"""Archives, PDF and office documents: what is in them, where they lead to, and that no file takes long."""
+
+from __future__ import annotations
+
+import binascii
+import io
+import shutil
+import subprocess
+import time
+import zipfile
+import zlib
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import documents, parse
+from nbspam.mail.documents import read_document
+from nbspam.mail.limits import MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
+from nbspam.mail.message import Document
+from nbspam.tokens import tokenize
+
+RELATIONS = b'<Relationships><Relationship Target="styles.xml"/><Relationship Target="%s"/></Relationships>'
+LINK = b"https://pay.example.net/a?b=1&amp;c=2"
+
+
+def read(payload: bytes) -> Document:
+    return read_document(payload, Allowance())
+
+
+def archive(files: dict[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return made.getvalue()
+
+
+def pdf(content: bytes) -> bytes:
+    return b"%PDF-1.7\n1 0 obj\n<< " + content + b" >>\nendobj\n%%EOF\n"
+
+
+def packed_pdf(content: bytes) -> bytes:
+    stream = zlib.compress(content)
+    head = b"%%PDF-1.7\n1 0 obj\n<< /Type /ObjStm /Filter /FlateDecode /Length %d >>\nstream\r\n" % len(
+        stream
+    )
+    return head + stream + b"\nendstream\nendobj\n"
+
+
+def attached(payload: bytes, name: str, kind: str = "octet-stream") -> list[str]:
+    """Tokens of the structure of a mail with the file."""
+    message = EmailMessage()
+    message["Subject"] = "see the file"
+    message.set_content("It is attached.")
+    message.add_attachment(payload, "application", kind, filename=name)
+    return tokenize(parse(message.as_bytes())).structure
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_archive_says_what_is_in_it(packed: int) -> None:
+    found = read(archive({"invoice.pdf      .exe": b"MZ", "täglich/a.js": b"x" * 5000}, packed))
+    assert found.names == ["invoice.pdf      .exe", "täglich/a.js"]
+    assert not found.marks
+    assert not found.addresses
+
+
+def test_archive_that_is_cut_off() -> None:
+    whole = archive({"a.scr": b"x" * 100, "b.scr": b"y"}, zipfile.ZIP_STORED)
+    assert read(whole[: whole.index(b"b.scr") + 5]).names == ["a.scr", "b.scr"]
+    assert read(whole[: whole.index(b"b.scr") + 3]).names == ["a.scr", "b.s"]
+
+
+def test_archive_in_an_archive() -> None:
+    inner = archive({"inner.vbs": b""})
+    assert "inner.vbs" in read(archive({"outer.zip": inner}, zipfile.ZIP_STORED)).names
+
+
+def test_encrypted_archive() -> None:
+    made = bytearray(archive({"secret.exe": b"MZ"}))
+    made[6] |= 1  # the flag of the first file
+    found = read(bytes(made))
+    assert (found.names, found.marks) == (["secret.exe"], ["encrypted"])
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_office_document_leads_out(packed: int) -> None:
+    files = {"[Content_Types].xml": b"", "word/document.xml": b"", "word/vbaProject.bin": b""}
+    found = read(archive({**files, "word/_rels/document.xml.rels": RELATIONS % LINK}, packed))
+    assert found.addresses == ["https://pay.example.net/a?b=1&c=2"]
+    assert found.marks == ["macros"]
+    assert not found.names  # these are in every document
+
+
+def test_older_office_document() -> None:
+    begin = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+    assert read(begin + "_VBA_PROJECT".encode("utf-16-le") + bytes(100)).marks == ["macros"]
+    assert not read(begin).marks
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        (b"(https://lake.example/a)", "https://lake.example/a"),
+        (b" \n(https://lake.example/\\(b\\)\\134)", "https://lake.example/(b)\\"),
+        (b"(https://lake.example/(c)/(d))", "https://lake.example/(c)/(d)"),
+        (b"(https://lake\\056example/\\\ne)", "https://lake.example/e"),
+        (b"(https://lake.example/\\\r\nf\\g)", "https://lake.example/fg"),
+        (b"<68747470733a2f2f6c616b652e 6578616d706c652f7>", "https://lake.example/p"),
+        (b"(\xfe\xff" + "https://lake.example/ü".encode("utf-16-be") + b")", "https://lake.example/ü"),
+        (b"(https://lake.example/never closed", "https://lake.example/never closed >>\nendobj\n%%EOF\n"),
+    ],
+)
+def test_address_of_a_pdf(written: bytes, address: str) -> None:
+    assert read(pdf(b"/S /URI /URI " + written)).addresses == [address]
+
+
+@pytest.mark.parametrize(
+    "written", [b"", b"<zz>", b"<< >>", b"(mailto:ida@lake.example)", b"/Next", b"(", b"(\\"]
+)
+def test_no_address_of_a_pdf(written: bytes) -> None:
+    assert read(pdf(b"/URI " + written)).addresses == []
+
+
+def test_packed_objects_of_a_pdf() -> None:
+    found = read(
+        packed_pdf(b"<< /S /URI /URI (https://lake.example/) >> << /Title (An Invoice) /JS /JavaScript >>")
+    )
+    assert found.addresses == ["https://lake.example/"]
+    assert found.says == ["An Invoice"]
+    assert found.marks == ["javascript"]
+
+
+def test_pdf_says_what_it_is() -> None:
+    found = read(
+        pdf(b"/OpenAction 3 0 R /Title <FEFF00C4> /Author (\xef\xbb\xbf\xc3\xa4) /Producer (Maker 1.2)")
+    )
+    assert found.marks == ["openaction"]
+    assert found.says == ["Ä", "ä", "Maker 1.2"]
+
+
+def test_encrypted_pdf_says_no_more() -> None:
+    found = read(pdf(b"/Title (a) /URI (http://a.example/) ") + b"trailer << /Encrypt 4 0 R >>")
+    assert (found.marks, found.says, found.addresses) == (["encrypted"], [], [])
+
+
+def test_tokens_of_documents() -> None:
+    found = attached(archive({"scan/Invoice 7.PDF.exe": b"MZ"}), "scan.zip", "zip")
+    assert [token for token in found if token.startswith("inside=")] == [
+        *("inside=.exe", "inside=scan", "inside=invoice", "inside=7.pdf", "inside=pdf")
+    ]
+    found = attached(pdf(b"/Launch /URI (https://www.lake.example/x) /Creator (Maker)"), "a.pdf", "pdf")
+    assert {"document=#launch", "document=maker", "url=www.lake.example", "url=lake.example"} <= set(found)
+
+
+def test_document_under_another_name_and_uuencoded() -> None:
+    payload = pdf(b"/URI (https://lake.example/)")
+    assert "url=lake.example" in attached(payload, "a.jpg", "jpeg")
+    lines = [binascii.b2a_uu(payload[at : at + 45]).decode() for at in range(0, len(payload), 45)]
+    mail = "Subject: a\n\nSee:\nbegin 644 a.pdf\n" + "".join(lines) + "`\nend\n"
+    assert "url=lake.example" in tokenize(parse(mail.encode())).structure
+
+
+def test_pdf_that_a_browser_prints(tmp_path: Path) -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    page = tmp_path / "page.html"
+    page.write_text("<title>Unpaid invoice</title><a href='https://pay.lake.example/?x=(1)'>Pay</a>")
+    target = tmp_path / "page.pdf"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [chromium, *options, f"--print-to-pdf={target}", page.as_uri()]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    found = read(target.read_bytes())
+    assert found.addresses == ["https://pay.lake.example/?x=(1)"]
+    assert "Unpaid invoice" in found.says
+
+
+@given(st.binary(max_size=300), st.sampled_from([b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"]))
+def test_no_file_raises(content: bytes, begin: bytes) -> None:
+    read(begin + content)
+    read(begin + b" /URI (" + content + b"/ObjStm stream\n" + content)
+
+
+HOSTILE = {
+    "bombs": packed_pdf(bytes(20_000_000)) * 40,
+    "bombs in archives": archive({f"{n}.rels": bytes(2_000_000) for n in range(60)}),
+    "keys": pdf(b"/URI (\\" * 170_000),
+    "packed objects": b"%PDF" + b"/ObjStm" * 140_000,
+    "packed objects, streams": b"%PDF" + b"/ObjStm stream\n" * 70_000,
+    "files": (b"PK\x03\x04" + bytes(26)) * 35_000,
+    "files with long names": (b"PK\x03\x04" + b"\xff" * 26) * 35_000,
+    "targets": archive({f"{n}.rels": b'Target="a' * 20_000 for n in range(90)}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_file_takes_long(name: str) -> None:
+    """Files of one message, each as large as what is read of a mail."""
+    payload = HOSTILE[name][: 1 << 20]
+    allowance = Allowance()
+    begun = time.process_time()
+    for _ in range(3):
+        read_document(payload, allowance)
+    assert time.process_time() - begun < 1.0
+    assert 0 <= allowance.unpacked_pieces <= MAX_UNPACKED_PIECES
+    assert 0 <= allowance.document_strings <= MAX_DOCUMENT_STRINGS
+
+
+def test_pieces_are_bounded() -> None:
+    padded = packed_pdf(b" " * documents.MAX_PIECE + b"/URI (https://late.example/)")
+    assert read(padded).addresses == []
+    allowance = Allowance()
+    for _ in range(MAX_UNPACKED_PIECES):
+        assert read_document(packed_pdf(b"/URI (https://lake.example/)"), allowance).addresses
+    assert not read_document(packed_pdf(b"/URI (https://lake.example/)"), allowance).addresses
