@@ -16,6 +16,7 @@ from tests.experiments.lab import (
     heading,
     mail,
 )
+from tests.experiments.replayed import REPLAY, replay_row
 from tests.experiments.views import FOURTH, moved
 
 NEW_COUNT, NEW_DO_NOT = "gram=", EDGE + "gram="  # whether new ones are part of the share of unknown tokens
@@ -57,3 +58,6 @@ if __name__ == "__main__":
     heading(LATER, len(messages))
     for name, variant in VARIANTS.items():
         print(future_row(name, variant_of(messages, variant), Way()), flush=True)
+    heading(REPLAY, len(messages))
+    for name, variant in VARIANTS.items():
+        print(replay_row(name, variant_of(messages, variant), Way()), flush=True)

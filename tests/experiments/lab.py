@@ -242,12 +242,11 @@ def learn(train: Block, test: Block, way: Way, beside: Beside | None = None) -> 
         labels.append(train.labels[later])
     judged = evidence(test, kept.fixed_background(test, documents), way, n_views)
     judged = _joined(judged, of_judged, n_views)
-    sample = _as_kept(np.concatenate(samples), way, n_views)
-    n_words = n_views * sum(kind != "measure" for kind in way.kinds)
-    first = partial(_first_weights, n_views, sample.evidence.shape[1] - n_words)
-    with mock.patch.object(calibrate, "first_weights", first):
+    sample = as_kept(np.concatenate(samples), way, n_views)
+    first = first_weights_of(n_views, sample.evidence.shape[1], way)
+    with mock.patch.object(calibrate, "first_weights", lambda *_: first):
         weights, _ = calibrate.fit(sample, np.concatenate(labels).astype(np.int64))
-    return calibrate.bulk_scores(weights, _as_kept(judged, way, n_views))[:, 1]
+    return calibrate.bulk_scores(weights, as_kept(judged, way, n_views))[:, 1]
 
 
 def _joined(columns: Any, beside: Any, n_views: int) -> Any:
@@ -255,7 +254,7 @@ def _joined(columns: Any, beside: Any, n_views: int) -> Any:
     return columns if beside is None else np.hstack([columns[:, :-n_views], beside, columns[:, -n_views:]])
 
 
-def _as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
+def as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
     """The columns of `evidence` as nbspam's calibration takes them; shares that are left out are 0."""
     n_evidence = columns.shape[1] - n_views * way.unknown
     found = np.zeros((len(columns), n_evidence, 2))
@@ -264,15 +263,13 @@ def _as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
     return kept.Evidence(found, unknown if unknown.size else np.zeros((len(columns), n_views)), way.kinds)
 
 
-def _first_weights(
-    n_views: int, n_measures: int, _: int, of_kinds: tuple[str, ...]
-) -> tuple[list[float], list[list[float]]]:
+def first_weights_of(n_views: int, n_evidence: int, way: Way) -> tuple[list[float], list[list[float]]]:
     """nbspam's first weights for any number of views and measures; a fourth view begins as structure does."""
     words = [*VIEWS, VIEWS[-1]][:n_views]
-    weights, covariance = first_weights(2, of_kinds)
-    names = [name for name, _ in feature_names(2, of_kinds)]
-    taken = [f"{kind}:{name}" for kind in of_kinds if kind != "measure" for name in words]
-    taken += [name for name in names if name.startswith("measure:")][:1] * n_measures
+    weights, covariance = first_weights(2, way.kinds)
+    names = [name for name, _ in feature_names(2, way.kinds)]
+    taken = [f"{kind}:{name}" for kind in way.kinds if kind != "measure" for name in words]
+    taken += [name for name in names if name.startswith("measure:")][:1] * (n_evidence - len(taken))
     places = [names.index(name) for name in [*taken, "constant", *("unknown:" + name for name in words)]]
     return [weights[i] for i in places], np.diag([covariance[i][i] for i in places]).tolist()
 

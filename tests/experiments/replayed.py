@@ -1,0 +1,37 @@
+"""A replay of an experiment: each message is judged by what came before it, then learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nbspam.engine.accumulator import time_order
+from nbspam.engine.block import Block
+from nbspam.models import views as kept
+from nbspam.scoring import calibration
+from nbspam.tokens import VIEWS
+from tests.experiments.lab import Way, as_kept, evidence, first_weights_of, row
+
+REPLAY = "spamassassin, replay in order of time"
+
+
+def replayed(block: Block, way: Way) -> Any:
+    """float64 (n_rows,), log-odds of every row; the calibration learns as `nbspam learn` does."""
+    n_views = len(VIEWS) + bool((block.views == len(VIEWS)).any())
+    documents, _ = block.totals(2)
+    order = time_order(block)
+    seen = evidence(block, kept.prequential(block, documents, order), way, n_views)
+    sample = as_kept(seen, way, n_views)
+    weights, covariance = first_weights_of(n_views, sample.evidence.shape[1], way)
+    scores = np.zeros(len(block))
+    for number in order.tolist():
+        own, common = sample.evidence[number].tolist(), sample.common[number].tolist()
+        scores[number] = calibration.scores(weights, own, common)[1]
+        calibration.learn(weights, covariance, own, common, int(block.labels[number]))
+    return scores
+
+
+def replay_row(name: str, block: Block, way: Way) -> str:
+    """A line of the table."""
+    return row(name, replayed(block, way), block.labels)
