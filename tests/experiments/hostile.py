@@ -136,13 +136,22 @@ def with_header_of_ham(spam: Spam, ham: list[Spam]) -> bytes:
     return mail(kept + own, spam.text)
 
 
+def with_words_behind(spam: Spam, ham: list[Spam]) -> bytes:
+    return mail(spam.header, f"{spam.text}\n\n{good(ham)}")
+
+
+def alone(spam: Spam, _: list[Spam]) -> bytes:
+    """Its text and nothing else."""
+    return mail(spam.header, spam.text)
+
+
 def address_only(spam: Spam, _: list[Spam]) -> bytes:
     found = re.search(r"(?:https?://|www\.)[^\s\"'<>]+", spam.text)
     return mail(spam.header, found.group() if found else spam.text[:60])
 
 
 DISGUISES: dict[str, Disguise] = {
-    "written anew as plain text": lambda spam, _: mail(spam.header, spam.text),
+    "written anew as plain text": alone,
     "letters as digits and signs": spelled(lambda word: word[0] + word[1:].translate(_LEET)),
     "dots between all letters": spelled(".".join),
     "spaces between all letters": spelled(" ".join),
@@ -152,7 +161,7 @@ DISGUISES: dict[str, Disguise] = {
     "as a page, a comment in each word": as_html(in_comments),
     "as a page, letters as references": as_html(lambda text: "".join(f"&#{ord(c)};" for c in text)),
     "the first address only": address_only,
-    f"{GOOD} words of a ham behind it": lambda spam, ham: mail(spam.header, f"{spam.text}\n\n{good(ham)}"),
+    f"{GOOD} words of a ham behind it": with_words_behind,
     f"{GOOD} words of a ham before it": lambda spam, ham: mail(spam.header, f"{good(ham)}\n\n{spam.text}"),
     "the same in a page, white": beside('<font color="#fffffe">%s</font>'),
     "the same in a page, not displayed": beside('<div style="display:none">%s</div>'),
