@@ -29,7 +29,7 @@ from nbspam.serve.filter import Filter
 from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
 from nbspam.serve.users import Models
-from nbspam.serve.worker import LINGER_SECONDS
+from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
 from nbspam.store import reader as store_reader
 from nbspam.workflow.learning import MIN_LABELLED
 
@@ -327,6 +327,32 @@ def test_a_slow_client_holds_nobody_up_and_is_told_when_its_time_is_over(
     for one in slow:
         with one:
             assert answer(one) == b"SPAMD/1.5 79 Timeout: (1 second timeout reading input from client)\r\n"
+
+
+def test_clients_that_say_nothing_make_room_for_one_that_does(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1", "--timeout", "300")
+    with contextlib.ExitStack() as stack:
+        begun = stack.enter_context(server.connect())
+        begun.sendall(b"CHECK SPAMC/1.5\r\n")
+        silent = [stack.enter_context(server.connect()) for _ in range(2 * MAX_CONNECTIONS)]
+        asked = time.monotonic()
+        assert server.ask("CHECK", SPAM).startswith(OK)
+        assert time.monotonic() - asked < 4 * IDLE_SECONDS
+        assert answer(silent[0]).startswith(b"SPAMD/1.5 79 ")
+        begun.sendall(request("CHECK", SPAM).partition(b"\r\n")[2])
+        begun.shutdown(socket.SHUT_WR)
+        assert answer(begun).startswith(OK)  # it had begun, and was waited for
+
+
+def test_silence_disturbs_nobody_where_there_is_room(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1")
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS)]
+        time.sleep(1.5 * IDLE_SECONDS)
+        for one in silent[:3]:
+            one.sendall(request("CHECK", SPAM))
+            one.shutdown(socket.SHUT_WR)
+            assert answer(one).startswith(OK)
 
 
 def test_a_client_that_does_not_take_its_answer_is_left(serve: Callable[..., Server]) -> None:

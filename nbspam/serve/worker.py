@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import select
 import signal
 import socket
 import time
@@ -25,6 +26,7 @@ from nbspam.serve.filter import Answered, Filter
 from nbspam.serve.request import Request, RequestReader
 
 MAX_CONNECTIONS = 64  # at once, a process; others wait in the queue of the system
+IDLE_SECONDS = 2.0  # that a client may say nothing where others wait for its place
 MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
 CHUNK_BYTES = 64 << 10
 LINGER_SECONDS = 2.0  # for a client to take the answer while it is still sending
@@ -57,15 +59,23 @@ class Shared(NamedTuple):
     lifeline: int
 
 
+class Open(NamedTuple):
+    """A connection: what it has sent, and since when it is there, in seconds of the loop."""
+
+    reader: RequestReader
+    since: float
+
+
 class Worker:
     """The connections of one process."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self._open: dict[asyncio.Task[None], RequestReader] = {}
+        self._open: dict[asyncio.Task[None], Open] = {}
         self._learning = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._accepting = False
+        self._room: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
         """Answers until it is told to stop, then ends what is begun."""
@@ -88,9 +98,8 @@ class Worker:
             while self._accept(one):
                 pass
         await asyncio.sleep(0)  # their first bytes may be there
-        for task, reader in list(self._open.items()):
-            if not reader.begun:
-                task.cancel()
+        for task in self._silent(0.0):
+            task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
 
     def _accept_more(self) -> None:
@@ -115,13 +124,36 @@ class Worker:
             self._accept_no_more()
             asyncio.get_running_loop().call_later(ACCEPT_PAUSE_SECONDS, self._accept_more)
             return False
-        reader = RequestReader()
-        task = asyncio.get_running_loop().create_task(self._serve(connection, reader))
-        self._open[task] = reader
+        loop, reader = asyncio.get_running_loop(), RequestReader()
+        task = loop.create_task(self._serve(connection, reader))
+        self._open[task] = Open(reader, loop.time())
         task.add_done_callback(self._closed)
         if self._accepting and len(self._open) >= MAX_CONNECTIONS:
             self._accept_no_more()
+            self._make_room_later()
         return True
+
+    def _make_room_later(self) -> None:
+        if self._room is not None:
+            self._room.cancel()  # one at a time, however often all places are taken
+        self._room = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._make_room)
+
+    def _make_room(self) -> None:
+        """Where all places are taken and others wait, who has said nothing for a while gives up its own."""
+        if len(self._open) < MAX_CONNECTIONS or self._stopping.is_set():
+            return
+        waiting = select.poll()
+        for one in self._shared.sockets:
+            waiting.register(one, select.POLLIN)
+        if waiting.poll(0):
+            for task in self._silent(IDLE_SECONDS):
+                task.cancel()
+        self._make_room_later()
+
+    def _silent(self, seconds: float) -> list[asyncio.Task[None]]:
+        """The connections that have been there for so long and have sent nothing."""
+        latest = asyncio.get_running_loop().time() - seconds
+        return [task for task, one in self._open.items() if not one.reader.begun and one.since <= latest]
 
     def _closed(self, task: asyncio.Task[None]) -> None:
         del self._open[task]
@@ -135,9 +167,15 @@ class Worker:
                 await self._exchange(connection, reader)
             except (OSError, TimeoutError) as error:  # the client went away, or does not read
                 self._shared.say_each(f"not answered: {type(error).__name__}")
-            except asyncio.CancelledError:  # the server ends, and the client has sent nothing yet
+            except asyncio.CancelledError:  # the client has sent nothing yet
                 with contextlib.suppress(OSError):
-                    connection.send(refusal(TryAgainError("server", "is being stopped", "", "server-stops")))
+                    connection.send(refusal(self._why_not()))
+
+    def _why_not(self) -> NbspamError:
+        """Why a client that has sent nothing is not waited for."""
+        if self._stopping.is_set():
+            return TryAgainError("server", "is being stopped", "", "server-stops")
+        return RequestTimeout("client", "says nothing while others wait", "", "client-idle")
 
     async def _exchange(self, connection: socket.socket, reader: RequestReader) -> None:
         """Reads and answers; the log has how long that took from connection to answer."""
@@ -187,7 +225,7 @@ class Worker:
             raise RequestTimeout("client", why, "", "client-timeout") from None
 
     def _check_room(self) -> None:
-        if sum(reader.held for reader in self._open.values()) > MAX_HELD_BYTES:
+        if sum(one.reader.held for one in self._open.values()) > MAX_HELD_BYTES:
             raise TryAgainError("server", "too much mail at once", "", "server-full")
 
     async def _answered(self, request: Request) -> Answered:
