@@ -27,6 +27,16 @@ class NbspamError(Exception):
         self.remedy = remedy
         self.slug = slug
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as it is: Exception would make it anew of its text alone, and it takes more than that."""
+        return _as_it_was, (type(self), self.args, self.__dict__)
+
+
+def _as_it_was(kind: type[NbspamError], texts: tuple[str, ...], fields: dict[str, str]) -> NbspamError:
+    error = kind.__new__(kind, *texts)
+    error.__dict__.update(fields)
+    return error
+
 
 class UsageError(NbspamError):
     """The command line or an argument makes no sense (EX_USAGE)."""

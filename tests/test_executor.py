@@ -10,6 +10,7 @@ import pytest
 from tiny_mail import error
 
 from nbspam.engine import executor
+from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
 
 
 def double(number: int) -> int:
@@ -53,6 +54,19 @@ def test_the_work_is_not_pickled_and_keeps_what_it_holds_from_shard_to_shard() -
     assert [number for number, _ in found] == list(range(8))
     assert sum(not before for _, before in found) <= 2  # the first shard of each process
     assert seen == []  # of this process
+
+
+@pytest.mark.parametrize(
+    "raised", [DamagedModelError("a.nbspam", "no table"), TryAgainError("a.nbspam", "locked", "wait", "busy")]
+)
+def test_an_error_in_a_worker_is_told_as_it_is(raised: NbspamError) -> None:
+    def fail(_: int) -> None:
+        raise raised
+
+    with pytest.raises(type(raised)) as told:
+        list(executor.run_shards(fail, range(4), 2))
+    assert str(told.value) == str(raised)
+    assert vars(told.value) == vars(raised)
 
 
 def test_a_number_of_processes_that_is_a_slip_of_the_finger_is_refused() -> None:
