@@ -294,7 +294,8 @@ def test_a_model_that_forgot_all_mail_of_a_class_is_shown_with_its_formulas(
 
 
 def test_a_word_that_the_model_does_not_count_is_said(models: dict[str, Path]) -> None:
-    assert "no-such-word" in error("model", "info", "--word", "qqqq", "-m", models["views"], status=64)
+    command = ["model", "info", "--formulas", "--word", "qqqq"]
+    assert "no-such-word" in error(*command, "-m", models["views"], status=64)
 
 
 def test_loading_refuses_to_overwrite_and_a_failed_load_leaves_the_old_model(

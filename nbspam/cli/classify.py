@@ -32,6 +32,8 @@ def classify(options: Options, paths: list[str]) -> int:
     """Classifies what is named and returns the exit status; without a path, the message on stdin."""
     if "passthrough" in options:
         return _passthrough(options, paths)
+    if "spam_flag" in options:
+        raise UsageError("--spam-flag", "belongs to --passthrough", "add -p, or leave it out", "no-effect")
     classifier = _open(options)
     if "exit_code" in options:
         return _exit_code(classifier, options, paths)
@@ -253,6 +255,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         raise UsageError(
             "--passthrough", "passes one message through", "name one file, or pipe it in", "passthrough-many"
         )
+    if "json" in options:
+        why = "are two forms of output, the message and an object"
+        raise UsageError("--passthrough --json", why, "leave out one of them", "no-effect")
     if not paths or paths[0] == STDIN_NAME:
         data = sys.stdin.buffer.read()
     else:

@@ -12,10 +12,12 @@ import click
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.render import say
 from nbspam.cli.shared import (
+    asked_options,
     jobs_option,
     json_option,
     labelled_source,
     model_option,
+    names_mail,
     source_options,
     start_option,
 )
@@ -57,7 +59,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     or the model; 66 no model (with SOURCE a note), or it cannot be read; 73 none can be made;
     74 it cannot be written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
     """
-    has_mail = any(given[name] for name in ("source", "ham", "spam", "classes"))
+    has_mail = names_mail(given)
     source = labelled_source(given, allow_one_class=True) if has_mail else None
     why, others = _why(model), _other_places()
     findings = examine(model, why, others, os.path.expanduser("~"), has_mail, start)
@@ -78,7 +80,7 @@ def _status(findings: list[Finding]) -> int:
 
 def _why(model: str) -> str:
     """How this model came to be the one."""
-    if click.get_current_context().get_parameter_source("model") == click.core.ParameterSource.COMMANDLINE:
+    if asked_options(["model"]):
         return "named by --model"
     return model_places(os.environ)[0][0]
 

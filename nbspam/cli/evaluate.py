@@ -12,6 +12,7 @@ from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, Steps, say, skipped_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
+    asked_options,
     check_views,
     jobs_option,
     json_option,
@@ -30,12 +31,14 @@ from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.evaluation.trec import result_lines
+from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
 from nbspam.workflow.fixed_words import settings_under
+from nbspam.workflow.idle_settings import check_all_act
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -113,13 +116,14 @@ def eval_command(**given: Any) -> None:
     """
     method = chosen_method(given)
     _check_files(given)
+    settings = _settings(given) if method != "model" else None
     source = labelled_source(given, allow_one_class=method == "model")
-    if method == "model":
+    if settings is None:
         evaluation, notes = _evaluate_model(source, given)
         loss = read_loss(given["loss"], evaluation.classes)
     else:
         loss = read_loss(given["loss"], source.classes)
-        evaluation, notes = _evaluate(method, source, given, loss)
+        evaluation, notes = _evaluate(method, source, settings, given, loss)
     with waiting("Figures and their intervals", shows_progress(given["quiet"])):
         found = summary(evaluation, loss)
     try:
@@ -153,11 +157,16 @@ def chosen_method(given: dict[str, Any]) -> str:
     return method
 
 
-def _evaluate(
-    method: str, source: Source, given: dict[str, Any], loss: Loss | None
-) -> tuple[Evaluation, list[str]]:
+def _settings(given: dict[str, Any]) -> Settings:
     settings = scoring_settings(given)
+    check_all_act(asked_options(given), settings)
     check_views(settings, given)
+    return settings
+
+
+def _evaluate(
+    method: str, source: Source, settings: Settings, given: dict[str, Any], loss: Loss | None
+) -> tuple[Evaluation, list[str]]:
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
@@ -222,16 +231,11 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
     UsageError for those that a model does not take.
     """
-    context = click.get_current_context()
-    source = click.core.ParameterSource.COMMANDLINE
-    for name in KEPT_BY_MODEL:
-        if context.get_parameter_source(name) == source:
-            flag = "--" + name.replace("_", "-")
-            remedy = "leave it out, or train a model with it"
-            raise UsageError(
-                f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage"
-            )
-    return {name: str(given[name]) for name in SETTINGS if context.get_parameter_source(name) == source}
+    for name in asked_options(KEPT_BY_MODEL):
+        flag = "--" + name.replace("_", "-")
+        remedy = "leave it out, or train a model with it"
+        raise UsageError(f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage")
+    return {name: str(given[name]) for name in asked_options(SETTINGS)}
 
 
 def _check_files(given: dict[str, Any]) -> None:

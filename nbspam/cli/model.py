@@ -16,7 +16,7 @@ from nbspam.cli.output import check_new_model, check_writable, output_file, writ
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import counts_text, plain
-from nbspam.errors import InputOutputError, NoInputError
+from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.foreign.word_list import MAX_LINE_BYTES
 from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
 from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
@@ -50,8 +50,11 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
     Example:
         nbspam model info --formulas --word viagra
 
-    Exit status: 0 shown; 65 no sound model; 66 no model.
+    Exit status: 0 shown; 64 usage, or no such word; 65 no sound model; 66 no model.
     """
+    if word is not None and not (formulas or as_json):
+        remedy = "add --formulas or --json, or leave it out"
+        raise UsageError("--word", "is worked out among the formulas alone", remedy, "no-effect")
     info = info_of(model, word)
     if as_json:
         write_text(json.dumps(info, ensure_ascii=True) + "\n")

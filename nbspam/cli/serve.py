@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.shared import jobs_option, model_option, quiet_option, start_option
+from nbspam.cli.shared import asked_options, jobs_option, model_option, quiet_option, start_option
 from nbspam.cli.texts import plain
 from nbspam.errors import UsageError
 from nbspam.serve.listening import DEFAULT_ADDRESS, Listening, inherited, on_address, on_path
@@ -126,6 +126,9 @@ def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
     ways = [way for way, place in given.items() if place is not None]
     if len(ways) > 1:
         raise UsageError(" and ".join(ways), "are two places to listen", "leave one out", "listen-twice")
+    if path is None and asked_options(["mode"]):
+        remedy = "add --socket PATH, or leave it out"
+        raise UsageError("--socket-mode", "is for a socket that is made here", remedy, "no-effect")
     if passed is not None:
         return passed
     if path is not None:

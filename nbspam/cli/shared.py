@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -179,6 +179,17 @@ def json_option(command: Decorated) -> Decorated:
     return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(command)
 
 
+def names_mail(given: dict[str, Any]) -> bool:
+    """Whether labelled mail is named; UsageError for options of it where there is none."""
+    if any(given[name] for name in ("source", "ham", "spam", "classes")):
+        return True
+    for name in ("rules", "skip_unread"):
+        if given[name]:
+            flag = "--" + name.replace("_", "-")
+            raise UsageError(flag, "is for labelled mail, and none is named", "name SOURCE", "no-effect")
+    return False
+
+
 def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
     """The labelled mail that the options of `source_options` name."""
     classes: dict[str, list[str]] = {}
@@ -215,6 +226,10 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
     from nbspam.scoring.events import asked_alpha
     from nbspam.scoring.numeric import checked_bins
 
+    if given["event_model"] in NUMERIC_MODELS and given.get("numeric_model"):
+        flags = f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}"
+        why = "are two models of the numeric features"
+        raise UsageError(flags, why, "leave out one of them", "no-effect")
     alpha = given.get("alpha")
     default = "gaussian" if given["features"] == "numeric" else "presence"
     settings = Settings(
@@ -234,10 +249,16 @@ def scoring_settings(given: dict[str, Any]) -> Settings:
 
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
-    if settings.views == MEASURES_NAME and not settings.measures:
+    if MEASURES_NAME in settings.views.split(",") and not settings.measures:
         why = "measures are scored by averaged views alone"
-        raise UsageError(f"--views {MEASURES_NAME}", why, "name a view of words, too", "views")
+        raise UsageError(f"--views {settings.views}", why, "name views of words, and no other", "views")
     return settings
+
+
+def asked_options(names: Iterable[str]) -> list[str]:
+    """Those of the options that are on the command line."""
+    source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
+    return [name for name in names if context.get_parameter_source(name) == source]
 
 
 def checked_views(text: str, features: str = "") -> str:
@@ -254,7 +275,11 @@ def checked_views(text: str, features: str = "") -> str:
 
 
 def check_views(settings: Settings, given: dict[str, Any]) -> None:
-    """Raises where something else than --views says what is read."""
+    """Raises where something else than --views and --bins says what is read, and how it is cut."""
+    for name in asked_options(["bins", "binning"]):
+        if given.get("prior_model"):
+            why = "the prior model says where numeric features are cut"
+            raise UsageError(f"--{name} --prior-model", why, "leave out one of them", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
         if settings.views != ALL_VIEWS and given.get(option):
             flag = "--" + option.replace("_", "-")

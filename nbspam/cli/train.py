@@ -10,10 +10,12 @@ import click
 from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
+    asked_options,
     check_views,
     jobs_option,
     labelled_source,
     model_option,
+    names_mail,
     quiet_option,
     scoring_options,
     scoring_settings,
@@ -27,6 +29,7 @@ from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
+from nbspam.workflow.idle_settings import check_all_act
 from nbspam.workflow.training import Choices, Trained, train
 
 if TYPE_CHECKING:
@@ -120,8 +123,9 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
     settings = scoring_settings(given)
+    check_all_act(asked_options(given), settings, is_kept=True)
     check_views(settings, given)
-    source = None if _is_cold(given) else labelled_source(given, allow_one_class=bool(given["prior_model"]))
+    source = _source(given)
     classes = source.classes if source else ()
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     with prior_model(given, classes) as prior:
@@ -175,7 +179,7 @@ def _train_by_regime(
 
 def _check_no_start() -> None:
     """A start of the environment is for other commands, one of the command line was meant."""
-    if click.get_current_context().get_parameter_source("start") == click.core.ParameterSource.COMMANDLINE:
+    if asked_options(["start"]):
         remedy = "add --update; or weigh it as --prior-model"
         raise UsageError("--start", "a new model begins with nothing", remedy, "train-start")
 
@@ -186,14 +190,12 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     from nbspam.workflow.start import judging
     from nbspam.workflow.updating import update
 
-    context = click.get_current_context()
-    for name in KEPT_BY_UPDATE:
-        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
-            option = "--" + name.replace("_", "-")
-            remedy = "leave it out, or train anew with --replace"
-            raise UsageError(
-                f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"
-            )
+    for name in asked_options(KEPT_BY_UPDATE):
+        option = "--" + name.replace("_", "-")
+        remedy = "leave it out, or train anew with --replace"
+        raise UsageError(
+            f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"
+        )
     if given["regime"] != ALL:
         remedy = "train anew with --replace, or let nbspam learn add message by message"
         raise UsageError(
@@ -210,11 +212,11 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         say(train_summary(added, source, "Added"))
 
 
-def _is_cold(given: dict[str, Any]) -> bool:
-    """Whether a prior model is all there is: no mail is named."""
-    return bool(given["prior_model"]) and not any(
-        given[name] for name in ("source", "ham", "spam", "classes")
-    )
+def _source(given: dict[str, Any]) -> Source | None:
+    """The mail that is named; None where a prior model is all there is."""
+    if given["prior_model"] and not names_mail(given):
+        return None
+    return labelled_source(given, allow_one_class=bool(given["prior_model"]))
 
 
 def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractContextManager[PriorModel | None]:

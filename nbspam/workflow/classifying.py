@@ -140,7 +140,15 @@ def open_classifier(path: str, change: dict[str, str] | None = None, loss: str =
 
 
 def changed(settings: Settings, change: dict[str, str]) -> Settings:
-    """The settings with some of them replaced."""
+    """The settings with some of them replaced; UsageError for one that changes nothing beside the others."""
+    from nbspam.workflow.idle_settings import check_all_act
+
+    new = _changed(settings, change)
+    check_all_act(change, new)
+    return new
+
+
+def _changed(settings: Settings, change: dict[str, str]) -> Settings:
     from nbspam.scoring.events import asked_alpha
     from nbspam.settings import NUMERIC_MODELS, Settings, textbook
 

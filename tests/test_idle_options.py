@@ -1,0 +1,111 @@
+"""An option that cannot act beside others is a usage error, told before any mail is read.
+
+Who names it has meant another way of scoring or another command, and would never learn that it was not
+taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import error, run
+
+# By train, and by eval without a model: the options, and which of them is named as idle.
+IDLE = [
+    ("--event-model bernoulli --threshold 3", "--threshold"),
+    ("--textbook --threshold 3", "--threshold"),
+    ("--normalise", "--normalise"),
+    ("--event-model multinomial --normalise", "--normalise"),
+    ("--bins 5", "--bins"),
+    ("--binning width", "--binning"),
+    ("--numeric-model aode", "--numeric-model"),
+    ("--features numeric --numeric-model aode", "--numeric-model"),
+    ("--features both --event-model gaussian --numeric-model aode", "--event-model gaussian --numeric-model"),
+    ("--event-model gaussian --alpha 3", "--alpha"),
+    ("--event-model gaussian --alpha auto", "--alpha"),
+    ("--event-model complement --prior uniform", "--prior"),
+    ("--textbook --views body,measures", "--views body,measures"),
+]
+ACTING = [
+    "--threshold 3",
+    "--event-model complement --normalise",
+    "--event-model categorical --bins 5 --binning width",
+    "--features both --numeric-model aode --bins 3",
+    "--event-model gaussian --alpha 3 --prior smoothed",
+    "--features both --event-model complement --prior uniform",
+    "--views body,measures",
+    "--textbook --views body",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("idle") / "mail", {"ham": 10, "spam": 10})
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Path:
+    run("train", "-q", "-j1", folder, "-m", folder.parent / "model")
+    return folder.parent / "model"
+
+
+@pytest.mark.parametrize(("options", "named"), IDLE)
+def test_a_way_of_scoring_that_has_no_part_in_it_is_refused(options: str, named: str, tmp_path: Path) -> None:
+    for command in (["train", "-m", tmp_path / "model"], ["eval"]):
+        said = error(*command, tmp_path / "no-mail", *options.split(), status=64)
+        assert said.startswith(f"nbspam: {named}")
+
+
+@pytest.mark.parametrize("options", ACTING)
+def test_a_way_of_scoring_that_has_a_part_in_it_is_taken(options: str, folder: Path, tmp_path: Path) -> None:
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "model", *options.split())
+
+
+def test_bins_are_kept_for_other_event_models_and_no_use_to_an_evaluation(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = ["--event-model", "gaussian", "--bins", "3"]
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "model", *options)
+    assert error("eval", "-j1", folder, *options, status=64).startswith("nbspam: --bins: ")
+
+
+@pytest.mark.parametrize("command", [["classify"], ["explain"], ["eval", "--model"]])
+def test_what_a_saved_model_makes_no_use_of_is_refused(command: list[str], folder: Path, model: Path) -> None:
+    named = [*command, model] if len(command) == 2 else [*command, "-m", model]
+    options = ["--event-model", "complement", "--prior", "uniform"]
+    assert error(*named, *options, folder, status=64).startswith("nbspam: --prior: ")
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (["classify", "--spam-flag"], "--spam-flag"),
+        (["classify", "-p", "--json"], "--passthrough --json"),
+        (["doctor", "--skip-unread"], "--skip-unread"),
+        (["doctor", "--rules", "none"], "--rules"),
+        (["model", "info", "--word", "pills"], "--word"),
+        (["serve", "--listen", "localhost:0", "--socket-mode", "666"], "--socket-mode"),
+    ],
+)
+def test_an_option_that_belongs_to_another_is_refused_alone(
+    command: list[str], named: str, model: Path
+) -> None:
+    assert error(*command, "-m", model, status=64).startswith(f"nbspam: {named}: ")
+
+
+@pytest.mark.parametrize("option", [["--skip-unread"], ["--rules", "none"]])
+def test_a_training_without_mail_refuses_what_is_for_mail(
+    option: list[str], model: Path, tmp_path: Path
+) -> None:
+    said = error("train", "--prior-model", model, "-m", tmp_path / "cold", *option, status=64)
+    assert said.startswith(f"nbspam: {option[0]}: ")
+
+
+def test_bins_are_those_of_the_prior_model(folder: Path, tmp_path: Path) -> None:
+    options = ["--event-model", "categorical"]
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "prior", *options)
+    command = ["train", "-j1", folder, "--prior-model", tmp_path / "prior", "-m", tmp_path / "own", *options]
+    assert error(*command, "--bins", "3", status=64).startswith("nbspam: --bins --prior-model: ")
