@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mailbox
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.workflow import learning
 from nbspam.workflow.learning import learn, unlearn
@@ -50,6 +52,30 @@ def test_learning_and_unlearning_leave_no_trace(model: Path) -> None:
     assert counts(model) != before
     run("unlearn", "-m", model, stdin=mail("words never met before"))
     assert counts(model) == before
+
+
+def test_where_fewer_than_two_classes_have_mail_the_prior_alone_judges(model: Path, tmp_path: Path) -> None:
+    spam, message = tmp_path / "mail" / "spam", mail("cheap pills offer1 buy now")
+    known = run("classify", "-m", model, stdin=message)
+    weights = calibrated(model)
+    run("unlearn", "-q", "-m", model, spam)
+    assert run("classify", "-m", model, stdin=message) == "unsure\tundefined\t-\n"
+    assert run("classify", "--exit-code", "-m", model, stdin=message, status=2)
+    assert "\t0.700000\t" in run("classify", "--prior", "spam=0.7,ham=0.3", "-m", model, stdin=message)
+    verdict = json.loads(run("explain", "--json", "--prior", "uniform", "-m", model, stdin=message))
+    assert (verdict["probability"], verdict["log_odds_interval"], verdict["clues"]) == (0.5, None, [])
+    assert "fewer than two classes have mail" in run("explain", "-m", model, stdin=message)
+    assert "so no message is judged" in run("doctor", "-m", model)
+    assert calibrated(model) == weights  # of use again as soon as there is mail to weigh
+    run("learn", "-q", "spam", "-m", model, spam)
+    assert run("classify", "-m", model, stdin=message).split("\t")[0] == known.split("\t")[0] != "unsure"
+
+
+def calibrated(model: Path) -> list[float]:
+    opened = open_model(str(model))
+    weights = opened.calibration()
+    opened.close()
+    return weights
 
 
 def test_learning_looks_up_what_it_changes_and_reads_no_table_through(model: Path) -> None:

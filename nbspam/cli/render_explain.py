@@ -18,7 +18,7 @@ from rich.text import Text
 
 from nbspam.cli.texts import counts_text, plain
 from nbspam.workflow.classifying import Classifier
-from nbspam.workflow.explaining import Clue, Explanation, Sum
+from nbspam.workflow.explaining import Clue, Explanation, Sum, has_evidence
 
 BAR_CELLS = 16
 MAX_CLUE = 40
@@ -55,7 +55,10 @@ def _headline(found: Explanation, classifier: Classifier) -> Text:
     name = plain(classifier.model.classes[found.shown])
     line = Text(plain(verdict.label), style="bold")
     if verdict.probability is None:
-        line.append("  the probability is undefined: every class is ruled out (lambda = 0)", style="not bold")
+        why = "every class is ruled out (lambda = 0)"
+        if not has_evidence(classifier, verdict):
+            why = "fewer than two classes have mail in the model"
+        line.append(f"  the probability is undefined: {why}", style="not bold")
     else:
         line.append(f"  P({name}) {verdict.probability:.4f}", style="not bold")
     if verdict.log_odds is not None:

@@ -10,7 +10,8 @@ from math import exp, fsum, inf
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
-from nbspam.scoring.posterior import rest_weights
+from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
+from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import OneState, open_model
@@ -20,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nbspam.scoring.posterior import Scored, ScorePart
     from nbspam.scoring.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
@@ -91,7 +91,24 @@ class Classifier:
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""
-        return Verdict(name, self.scorer.score(counted), self.model.classes, self.loss)
+        scored = self.scorer.score(counted) if self._tells_apart() else self._prior_alone()
+        return Verdict(name, scored, self.model.classes, self.loss)
+
+    def _tells_apart(self) -> bool:
+        """Whether two classes have mail.
+
+        Else nothing is told apart, but the calibration would go on weighing: it was learned on mail that is
+        unlearned by now.
+        """
+        return not self.settings.averaged or sum(map(bool, self.scorer.model.messages)) > 1
+
+    def _prior_alone(self) -> Scored:
+        """The scores of any message where no mail tells: undefined, unless the prior is not of the mail."""
+        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        values = [-inf] * len(model.classes)
+        if prior not in ("empirical", "smoothed"):
+            values = log_priors(prior, model.messages, model.classes)
+        return Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
 
     def judge_now(self, counted: Counted, name: str) -> Verdict:
         """As `judge`, by the model as it is now: another program may learn while many messages are judged."""

@@ -108,12 +108,17 @@ def loudest_clues(classifier: Classifier, verdict: Verdict, top: int) -> list[Cl
 
 def interval(classifier: Classifier, verdict: Verdict) -> Interval | None:
     """95 % credible interval of the log-odds, nats; None where it is not defined."""
-    if verdict.log_odds is None:
+    if verdict.log_odds is None or not has_evidence(classifier, verdict):
         return None
     deviation = log_odds_deviation(
         classifier.scorer, verdict.scored, verdict.shown, classifier.model.covariance()
     )
     return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
+
+
+def has_evidence(classifier: Classifier, verdict: Verdict) -> bool:
+    """Whether mail told, and not the prior alone; the sums of the textbook always have some."""
+    return bool(verdict.scored.evidence) or not classifier.settings.averaged
 
 
 def share_interval(classifier: Classifier, documents: tuple[float, ...], shown: int) -> Interval:

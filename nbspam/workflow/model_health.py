@@ -86,6 +86,8 @@ def _amount(model: Model) -> Finding:
         if fewest < bound:
             if "prior_weight" in model.settings:
                 text = "few of your own; till there are more the prior model speaks"
+            elif model.settings.get("averaged") == "1" and sum(map(bool, model.messages)) < 2:
+                text = "so no message is judged: two classes must have mail"
             return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")
 
