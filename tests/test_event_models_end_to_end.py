@@ -16,11 +16,13 @@ from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
 from nbspam.engine.reading import Asked, read_blocks
-from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
+from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
 from nbspam.models.textbook import TextbookModel, count_textbook, word_matrix
+from nbspam.scoring.priors import parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
+from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.classifying import open_classifier
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,16 +134,45 @@ def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path],
     assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
 
 
+RARE_SPAM = "ham=0.999,spam=0.001"
+
+
+@pytest.mark.parametrize("prior", ["empirical", RARE_SPAM])
 @pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "complement"])
-def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block) -> None:
-    textbook = count_textbook(Settings(event_model), block, ("ham", "spam"))
-    labels = block.labels.astype(np.int64)
+def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, prior: str, block: Block) -> None:
+    classes = ("ham", "spam")
+    textbook = count_textbook(Settings(event_model, prior=prior), block, classes)
+    labels, parsed = block.labels.astype(np.int64), parse_prior(prior)
     entries = Entries(textbook._words, word_matrix(block, textbook.keys), labels)
+    weights = prior_weights(parsed, labels, classes)
     losses = {}
     for alpha in ALPHA_GRID:
-        left_out = leave_one_out(event_model, entries, alpha)
-        losses[alpha] = scaled_log_loss(left_out, labels)
+        left_out = leave_one_out(event_model, entries, alpha, parsed, names=classes)
+        losses[alpha] = scaled_log_loss(left_out, labels, weights)
     assert losses[textbook.best_alpha(block)] == min(losses.values()) < math.log(2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings("multinomial"),
+        Settings("categorical"),
+        Settings("complement", features="both", numeric_model="categorical"),
+    ],
+    ids=["averaged", "words", "features", "both"],
+)
+def test_lambda_is_chosen_under_the_prior_that_the_model_is_to_have(settings: Settings, block: Block) -> None:
+    """Where spam hardly ever comes, ham that is lost costs most, and a careful lambda loses less of it."""
+    counts, classes = count_rows(block, 2), ("ham", "spam")
+
+    def chosen(prior: str) -> float:
+        way = settings.replaced(prior=prior)
+        return BulkFilter(block, np.arange(len(block)), counts, way, classes, automatic=True).settings.alpha
+
+    # Averaged views are calibrated under each lambda, so that little hangs on it.
+    other = RARE_SPAM if not settings.averaged else "ham=0.05,spam=0.95"
+    assert chosen(other) != chosen("empirical") == chosen("smoothed")
 
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
@@ -150,11 +181,13 @@ def test_the_lambda_chosen_leaves_the_least_loss(event_model: str, block: Block)
     [
         Settings("presence", averaged=False, prior="smoothed"),
         Settings("multinomial", prior="smoothed"),
+        Settings("multinomial", prior="empirical"),
+        Settings("multinomial", prior=RARE_SPAM),
         Settings("bernoulli", prior="smoothed"),
         Settings("complement", prior="smoothed"),
         Settings("complement", prior="smoothed", normalise=True),
     ],
-    ids=["presence", "multinomial", "bernoulli", "complement", "normalised"],
+    ids=["presence", "multinomial", "empirical", "given", "bernoulli", "complement", "normalised"],
 )
 def test_left_out_is_trained_on_the_others(settings: Settings, alpha: float, block: Block) -> None:
     """What no other message has leaves the vocabulary with it, and is one NOTAWORD to it."""
@@ -163,7 +196,8 @@ def test_left_out_is_trained_on_the_others(settings: Settings, alpha: float, blo
     settings = settings.replaced(alpha=alpha)
     textbook = count_textbook(settings, some, ("ham", "spam"))
     entries = Entries(textbook._words, word_matrix(some, textbook.keys), some.labels.astype(np.int64))
-    left_out = leave_one_out(settings.event_model, entries, alpha, normalise=settings.normalise)
+    prior, names = parse_prior(settings.prior), ("ham", "spam")
+    left_out = leave_one_out(settings.event_model, entries, alpha, prior, settings.normalise, names)
     for row in range(0, len(rows), 5):
         others = count_textbook(
             settings, select_rows(some, np.delete(np.arange(len(rows)), row)), ("ham", "spam")

@@ -454,6 +454,25 @@ def test_the_loss_of_scaled_scores_does_not_depend_on_their_unit() -> None:
     )
 
 
+def test_classes_weigh_as_the_prior_says_they_will_come() -> None:
+    labels = np.array([0, 0, 0, 1])
+    for of_mail in ("empirical", "smoothed"):
+        assert loo.prior_weights(of_mail, labels, ("ham", "spam")).tolist() == [1, 1, 1, 1]
+    weights = loo.prior_weights({"spam": 0.5, "ham": 0.5}, labels, ("ham", "spam"))
+    assert weights == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
+    joint = np.log([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
+    twice = np.array([0, 1, 2, 3, 3, 3])  # spam three times is as many as ham
+    assert loo.scaled_log_loss(joint, labels, weights) == pytest.approx(
+        loo.scaled_log_loss(joint[twice], labels[twice])
+    )
+
+
+def test_a_message_whose_class_is_ruled_out_says_nothing_of_lambda() -> None:
+    joint, labels = np.log([[0.6, 0.4], [0.3, 0.7]]), np.array([0, 1])
+    ruled_out = np.vstack([joint, [0.0, -np.inf]])
+    assert loo.scaled_log_loss(ruled_out, np.array([0, 1, 1])) == loo.scaled_log_loss(joint, labels)
+
+
 def test_leaving_out_without_smoothing_is_refused() -> None:
     mail = some_mail(5, 2)
     counts = MODELS["presence"].count(mail, 2)

@@ -20,10 +20,14 @@ from scipy.special import logsumexp
 from nbspam.errors import UsageError
 from nbspam.models.words import WordCounts, as_counts, log_absent
 from nbspam.scoring.events import checked_alpha, scaled
-from nbspam.scoring.priors import log_priors
+from nbspam.scoring.priors import OF_MAIL, log_priors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from nbspam.scoring.priors import Prior
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -92,15 +96,17 @@ def leave_one_out(
     event_model: str,
     entries: Entries,
     alpha: float,
-    prior: str = "smoothed",
+    prior: Prior = "smoothed",
     normalise: bool = False,
+    names: Sequence[str] = (),
 ) -> Floats:
     """Log joints, float64 (n_messages, n_classes), each message scored by the counts without itself.
 
     entries   : of the messages; the same serve every lambda
     alpha     : > 0; UsageError for 0
-    prior     : one of NAMED_PRIORS, of the messages that are left; complement has none (see scoring.events)
+    prior     : of the messages that are left, if it is of messages; complement has none (see scoring.events)
     normalise : concerns complement alone
+    names     : the class names, needed with a prior that names them
     """
     counts = entries.counts
     if not checked_alpha(alpha) > 0:
@@ -119,14 +125,26 @@ def leave_one_out(
         else:
             joint[:, k] = _multinomial(entries, k, alpha, event_model == "presence")
     if event_model != "complement" or len(counts.messages) == 1:
-        joint += _priors_without(counts.messages, prior, alpha)[entries.labels]
+        joint += priors_without(counts.messages, prior, alpha, names)[entries.labels]
     return joint
 
 
-def _priors_without(messages: Integers, prior: str, alpha: float) -> Floats:
-    """Row y: the log prior when one message of class y is left out."""
+def priors_without(messages: Integers, prior: Prior, alpha: float, names: Sequence[str] = ()) -> Floats:
+    """Row y: the log prior when one message of class y is left out; -inf for a class without any other."""
     rows = [messages - (np.arange(len(messages)) == y) for y in range(len(messages))]
-    return np.asarray([log_priors(prior, np.maximum(row, 0).tolist(), (), alpha) for row in rows])
+    return np.asarray([log_priors(prior, np.maximum(row, 0).tolist(), names, alpha) for row in rows])
+
+
+def prior_weights(prior: Prior, labels: Integers, names: Sequence[str]) -> Floats:
+    """What each message counts in a loss, float64 (n_messages,): classes weigh as they will be, pi_k m / m_k.
+
+    A prior that is of the mail says that they will be as they are: 1 each.
+    """
+    if prior in OF_MAIL:
+        return np.ones(len(labels))
+    messages = np.bincount(labels, minlength=len(names))
+    shares = np.exp(log_priors(prior, messages.tolist(), names))
+    return np.asarray((shares * len(labels) / np.maximum(messages, 1))[labels])
 
 
 def _multinomial(entries: Entries, k: int, alpha: float, once: bool) -> Floats:
@@ -184,36 +202,42 @@ def _complement(entries: Entries, k: int, alpha: float, normalise: bool) -> Floa
     return np.asarray(np.where(alone, entries.lengths, scores / sums), dtype=np.float64)
 
 
-def scaled_log_loss(joint: Floats, labels: Integers) -> float:
+def scaled_log_loss(joint: Floats, labels: Integers, weights: Floats | None = None) -> float:
     """Least mean log loss over s of the posteriors softmax(s * joint), nats a message; 0 for no messages.
 
-    joint : float64 (n_messages, n_classes), finite;  log s is within _LOG_SCALE_BOUNDS
+    joint   : float64 (n_messages, n_classes);  log s is within _LOG_SCALE_BOUNDS
+    weights : what each message counts in the mean; None: 1.  One whose own class is ruled out counts nothing,
+              for no scale could help it
 
     Naive Bayes is over-sure, so that the raw log loss would be a story of its few worst mistakes.  The scores
     are therefore shrunk by the one factor that suits them best (temperature scaling; Guo et al. 2017, section
     4.2), and what remains is how well they tell the classes apart.
     The loss is convex in s and so has one valley in log s, found by golden-section search.
     """
+    share = np.ones(len(labels)) if weights is None else weights
+    some = np.isfinite(joint[np.arange(len(labels)), labels]) & (share > 0)
+    joint, labels, share = joint[some], labels[some], share[some]
     if not len(labels):
         return 0.0
+    share = share / share.sum()
     centred = joint - joint.max(axis=1, keepdims=True)
     own = centred[np.arange(len(labels)), labels]
     low, high = _LOG_SCALE_BOUNDS
     ratio = (5**0.5 - 1) / 2
     at = [high - ratio * (high - low), low + ratio * (high - low)]
-    losses = [_loss(centred, own, value) for value in at]
+    losses = [_loss(centred, own, value, share) for value in at]
     for _ in range(_SEARCH_STEPS):
         if losses[0] <= losses[1]:
             high = at[1]
             at = [high - ratio * (high - low), at[0]]
-            losses = [_loss(centred, own, at[0]), losses[0]]
+            losses = [_loss(centred, own, at[0], share), losses[0]]
         else:
             low = at[0]
             at = [at[1], low + ratio * (high - low)]
-            losses = [losses[1], _loss(centred, own, at[1])]
+            losses = [losses[1], _loss(centred, own, at[1], share)]
     return min(losses)
 
 
-def _loss(centred: Floats, own: Floats, log_scale: float) -> float:
+def _loss(centred: Floats, own: Floats, log_scale: float, share: Floats) -> float:
     scale = float(np.exp(log_scale))
-    return float(np.mean(logsumexp(scale * centred, axis=1) - scale * own))
+    return float(share @ (logsumexp(scale * centred, axis=1) - scale * own))

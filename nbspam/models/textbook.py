@@ -7,6 +7,8 @@ those of nbspam.scoring.scorer for a model trained on the same rows (averaged vi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -14,11 +16,21 @@ from scipy import sparse
 from nbspam.engine.block import Block, Ints
 from nbspam.models import numeric, words
 from nbspam.models.feature_counts import FeatureCounts, count_features
-from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, scaled_log_loss
+from nbspam.models.leave_one_out import (
+    ALPHA_GRID,
+    Entries,
+    leave_one_out,
+    prior_weights,
+    priors_without,
+    scaled_log_loss,
+)
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.models.words import WordCounts
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings
+
+if TYPE_CHECKING:
+    from nbspam.scoring.priors import Prior
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +84,7 @@ class TextbookModel:
 
         Least log loss after temperature scaling, each message left out while it is scored; see
         nbspam.models.leave_one_out.  A model without lambda (Gaussian alone) keeps the one it has.
-        Whatever prior the model has, words have the smoothed one here, and features alone have none.
+        The prior is the model's, and where it is not that of the mail, the classes weigh as it says.
 
         fixed : the vocabulary is that of a file, whatever the messages have
         """
@@ -82,18 +94,33 @@ class TextbookModel:
         entries = None
         if self._words is not None:
             entries = Entries(self._words, word_matrix(block, self.keys), labels, fixed)
+        prior = parse_prior(self.settings.prior)
+        weights = prior_weights(prior, labels, self.classes)
         losses = []
         for alpha in ALPHA_GRID:
-            joint = np.zeros((len(block), len(self.classes)))
-            if entries is not None:
-                event_model, normalise = self.settings.event_model, self.settings.normalise
-                joint = leave_one_out(event_model, entries, alpha, normalise=normalise)
-            if self.features is not None:
-                joint = joint + numeric_leave_one_out(
-                    self.features, self.settings.numeric_model, block.features, labels, alpha
-                )
-            losses.append((scaled_log_loss(joint, labels), -alpha))
+            joint = self._left_out(block, entries, labels, alpha, prior)
+            losses.append((scaled_log_loss(joint, labels, weights), -alpha))
         return -min(losses)[1]
+
+    def _left_out(
+        self, block: Block, entries: Entries | None, labels: Ints, alpha: float, prior: Prior
+    ) -> Floats:
+        """As log_joint under a lambda, each message left out while it is scored.
+
+        entries : None without words
+        """
+        settings, has_prior = self.settings, False
+        joint = np.zeros((len(block), len(self.classes)))
+        if entries is not None:
+            event_model, has_prior = settings.event_model, settings.event_model != "complement"
+            joint = leave_one_out(event_model, entries, alpha, prior, settings.normalise, self.classes)
+        if self.features is not None:
+            joint = joint + numeric_leave_one_out(
+                self.features, settings.numeric_model, block.features, labels, alpha
+            )
+            if not has_prior:
+                joint = joint + priors_without(self.messages, prior, alpha, self.classes)[labels]
+        return joint
 
 
 def count_textbook(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Prior = str | Mapping[str, float]
 
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
+OF_MAIL = ("empirical", "smoothed")  # that follow the messages counted
 SUM_TOLERANCE = 1e-6  # three thirds written with seven digits still sum to 1
 _REMEDY = "use --prior empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
 

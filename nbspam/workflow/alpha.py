@@ -1,12 +1,14 @@
 """What `--alpha auto` chooses, on the mail trained on.
 
-Hides the criteria.  Averaged views: the log loss of the calibrated probabilities, each message scored by
-counts that do not hold it.  The event models without averaging: nbspam.models.leave_one_out.
+Hides the criteria, under the prior that the model is to have.  Averaged views: the log loss of the calibrated
+probabilities, each message scored by counts that do not hold it.  The event models without averaging:
+nbspam.models.leave_one_out.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from nbspam.engine.accumulator import KEPT_MESSAGES, Accumulator, Table
@@ -14,13 +16,14 @@ from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks
 from nbspam.models.calibrate import bulk_scores, fit
 from nbspam.models.feature_counts import FeatureCounts
-from nbspam.models.leave_one_out import ALPHA_GRID
+from nbspam.models.leave_one_out import ALPHA_GRID, prior_weights
 from nbspam.models.textbook import TextbookModel, word_counts_of
 from nbspam.models.words import WordCounts
+from nbspam.scoring.priors import parse_prior
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import NOTAWORD_KEY
-from nbspam.workflow.calibrating import aligned_documents, fresh_sample, joined, ways_to_see
+from nbspam.workflow.calibrating import aligned_documents, fresh_sample, joined, prior_shift, ways_to_see
 from nbspam.workflow.fixed_words import Fixed, fixed_of
 
 
@@ -28,20 +31,25 @@ def best_averaged_alpha(
     sample: Block,
     documents: Ints,
     settings: Settings,
+    messages: Ints,
+    classes: tuple[str, ...],
     fixed: Fixed | None = None,
 ) -> float:
     """The lambda of ALPHA_GRID with least log loss; the larger one of two that are equal.
 
     sample    : labelled messages, all of them among the counted
     documents : int64 (n_classes, n_columns), n_jk in the columns of the sample
+    messages  : int64 (n_classes,), m_k of all that was counted
     fixed     : a fixed vocabulary; None where every token has counts
     """
     seen = [way(sample, documents, fixed) for way in ways_to_see(sample)]
+    shift, prior = prior_shift(settings, messages, classes), parse_prior(settings.prior)
     losses = []
     for alpha in sorted(ALPHA_GRID, reverse=True):
         found = joined([fresh_sample(one, settings.replaced(alpha=alpha), sample, fixed) for one in seen])
         weights, _ = fit(found.evidence, found.labels)
-        losses.append((_log_loss(bulk_scores(weights, found.evidence), found.labels), -alpha))
+        joint = bulk_scores(weights, found.evidence) + shift
+        losses.append((_log_loss(joint, found.labels, prior_weights(prior, found.labels, classes)), -alpha))
     return -min(losses)[1]
 
 
@@ -57,7 +65,8 @@ def best_alpha(
     sample = counts.recent()
     if settings.averaged:
         documents = aligned_documents(sample, table)
-        return best_averaged_alpha(sample, documents, settings, fixed=fixed_of(vocabulary))
+        mail = (counts.messages, classes)
+        return best_averaged_alpha(sample, documents, settings, *mail, fixed=fixed_of(vocabulary))
     textbook = counted_textbook(settings, classes, counts.messages, table, features)
     block = _feature_block(counts) if settings.features == "numeric" else sample
     return textbook.best_alpha(block, fixed=vocabulary is not None)
@@ -106,6 +115,8 @@ def _feature_block(counts: Accumulator) -> Block:
     )
 
 
-def _log_loss(joint: np.ndarray[tuple[int, int], np.dtype[np.float64]], labels: Ints) -> float:
-    """Nats a message."""
-    return float(np.mean(logsumexp(joint, axis=1) - joint[np.arange(len(labels)), labels]))
+def _log_loss(joint: NDArray[np.float64], labels: Ints, weights: NDArray[np.float64]) -> float:
+    """Nats a message.  weights : what each counts in the mean"""
+    some = weights > 0  # a class that never comes is ruled out, and its messages count nothing
+    losses = logsumexp(joint[some], axis=1) - joint[some, labels[some]]
+    return float(weights[some] @ losses / max(weights.sum(), 1e-300))

@@ -16,11 +16,10 @@ from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.textbook import TextbookModel, count_textbook
 from nbspam.models.views import Floats, fixed_background, view_evidence
-from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.workflow.alpha import best_averaged_alpha
-from nbspam.workflow.calibrating import calibrate
+from nbspam.workflow.calibrating import calibrate, prior_shift
 from nbspam.workflow.memory_model import MemoryModel, sums_of
 
 
@@ -80,7 +79,8 @@ class BulkFilter:
     def _calibrate(self, sample: Block, automatic: bool) -> None:
         block, counts = self._block, self._counts
         if automatic:
-            alpha = best_averaged_alpha(sample, counts.documents, self.settings)
+            mail = (counts.messages, self._classes)
+            alpha = best_averaged_alpha(sample, counts.documents, self.settings, *mail)
             self.settings = self.settings.replaced(alpha=alpha)
         table = Table(block.keys, block.views, block.texts, counts.documents, counts.occurrences)
         self._weights, _, _ = calibrate(sample, table, self.settings)
@@ -104,12 +104,3 @@ class BulkFilter:
         sums = sums_of(block, *counts)
         model = MemoryModel(self._classes, block.keys, *tables, sums, self._weights.tolist())
         return Scorer(model, self.settings)
-
-
-def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
-    """float64 (n_classes,), nats: the prior asked for against the one the calibration was learned under."""
-    trained = log_priors("empirical", messages.tolist(), classes, 0.0)
-    asked = log_priors(parse_prior(settings.prior), messages.tolist(), classes, settings.alpha)
-    return np.array(
-        [a - t if a != t and t > float("-inf") else 0.0 for a, t in zip(asked, trained, strict=True)]
-    )

@@ -32,6 +32,7 @@ from nbspam.models.views import (
     view_evidence,
 )
 from nbspam.scoring import calibration
+from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
@@ -220,3 +221,12 @@ def joined(samples: list[Sample]) -> Sample:
         samples[0].evidence.kinds,
     )
     return Sample(evidence, np.concatenate([sample.labels for sample in samples]))
+
+
+def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
+    """float64 (n_classes,), nats: the prior asked for against the one the calibration was learned under."""
+    trained = log_priors("empirical", messages.tolist(), classes, 0.0)
+    asked = log_priors(parse_prior(settings.prior), messages.tolist(), classes, settings.alpha)
+    return np.array(
+        [a - t if a != t and t > float("-inf") else 0.0 for a, t in zip(asked, trained, strict=True)]
+    )

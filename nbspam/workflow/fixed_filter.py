@@ -16,8 +16,13 @@ from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.alpha import best_alpha, counted_textbook
-from nbspam.workflow.bulk_filter import prior_shift
-from nbspam.workflow.calibrating import aligned_documents, calibrate, fresh_sample, see_as_counted
+from nbspam.workflow.calibrating import (
+    aligned_documents,
+    calibrate,
+    fresh_sample,
+    prior_shift,
+    see_as_counted,
+)
 from nbspam.workflow.fixed_words import (
     fixed_of,
     sorted_keys,

@@ -26,7 +26,7 @@ from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.bulk_filter import prior_shift
+from nbspam.workflow.calibrating import prior_shift
 from nbspam.workflow.judging import Judge, clues_of
 from nbspam.workflow.learning import MIN_LABELLED
 from nbspam.workflow.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
