@@ -46,6 +46,16 @@ def test_a_line_a_message_says_what_became_of_it(model: Path, tmp_path: Path) ->
     assert run("learn", "ham", "-m", model, path) == f"already learned\t{path}\n"
 
 
+def test_the_summary_counts_one_message_and_several(model: Path) -> None:
+    for name, summary in (("learn", "1 message: 1 learned.\n"), ("unlearn", "1 message: 1 forgotten.\n")):
+        arguments = [name, "spam"] if name == "learn" else [name]
+        said = program(*arguments, "-m", model, stdin=mail("words never met before")).stderr
+        assert said.decode() == summary
+    strangers = [mail("one"), mail("two")]
+    folder = write_folders(model.parent / "new", {"spam": strangers}) / "spam"
+    assert program("unlearn", "-m", model, folder).stderr == b"2 messages: 2 never learned.\n"
+
+
 def test_learning_and_unlearning_leave_no_trace(model: Path) -> None:
     before = counts(model)
     run("learn", "spam", "-m", model, stdin=mail("words never met before"))

@@ -56,7 +56,7 @@ def test_what_is_learned_first_is_learned_by_a_copy(shared: Path, own: Path, tmp
     before, other = shared.read_bytes(), Path(shutil.copy(shared, tmp_path / "other"))
     done = program("learn", "spam", "-m", own, "--start", shared, stdin=NEW)
     assert (done.returncode, done.stdout) == (0, b"learned\t-\n")
-    assert done.stderr.decode() == f"{own} begins as a copy of {shared}.\n1 messages: 1 learned.\n"
+    assert done.stderr.decode() == f"{own} begins as a copy of {shared}.\n1 message: 1 learned.\n"
     run("learn", "-q", "spam", "-m", other, stdin=NEW)
     assert run("model", "dump", "-m", own) == run("model", "dump", "-m", other)
     assert shared.read_bytes() == before

@@ -230,7 +230,7 @@ def test_update_leaves_unread_mail_out_too(home: Path) -> None:
     program("train", home / "mail", "-m", home / "m")
     place = write_maildir(home / "more", [("agenda", True), ("offer", False)])
     done = program("train", "--update", "--skip-unread", "--ham", place, "-m", home / "m")
-    assert b"Added 1 messages (1 ham" in done.stderr
+    assert b"Added 1 message (1 ham" in done.stderr
     assert b"Left out: 1 unread.\n" in done.stderr
 
 

@@ -12,7 +12,7 @@ import click
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import model_option, quiet_option, start_option
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import amount, plain
 from nbspam.labels import checked_name
 from nbspam.store.locking import LONGEST_PAUSE
 from nbspam.workflow.learning import check_class, learn_all, unlearn_all
@@ -102,8 +102,8 @@ def _each(
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
     if not quiet:
-        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
-        sys.stderr.write(f"{sum(done.values()):,} messages{': ' + counts if counts else ''}.\n")
+        counts = ", ".join(f"{count:,} {result.removeprefix('was ')}" for result, count in done.items())
+        sys.stderr.write(f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n")
     return messages.status
 
 

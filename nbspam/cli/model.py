@@ -15,7 +15,7 @@ from nbspam.cli.model_text import formulas_text, info_text
 from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
-from nbspam.cli.texts import counts_text, plain
+from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.foreign.word_list import MAX_LINE_BYTES
 from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
@@ -200,7 +200,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
 def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:
     """How many there are, in all and by class."""
-    return f"{sum(messages):,} messages ({counts_text(classes, messages)})"
+    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 
 
 @contextlib.contextmanager

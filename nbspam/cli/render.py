@@ -11,7 +11,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from nbspam.cli.texts import counts_text, plain
+from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.sources import Source
 from nbspam.workflow.training import Trained
 
@@ -96,9 +96,10 @@ def say(text: str) -> None:
 def train_summary(trained: Trained, source: Source | None, verb: str = "Trained on") -> str:
     """What was trained on, what was left out, and where the model is."""
     counts = counts_text(trained.classes, trained.messages)
-    of_all = "" if trained.read is None else f" of {trained.read:,}"
+    of_all = "" if trained.read is None else f"{sum(trained.messages):,} of "
+    messages = amount(sum(trained.messages) if trained.read is None else trained.read, "message")
     lines = [
-        f"{verb} {sum(trained.messages):,}{of_all} messages ({counts}); {trained.tokens:,} tokens.",
+        f"{verb} {of_all}{messages} ({counts}); {amount(trained.tokens, 'token')}.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     if trained.again:

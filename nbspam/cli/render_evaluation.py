@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbspam.cli.texts import plain
+from nbspam.cli.texts import amount, plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.comparison import Comparison, Difference
 from nbspam.evaluation.metrics import loses_none
@@ -74,7 +74,7 @@ def _headline(evaluation: Evaluation, found: Summary) -> str:
     counts = ", ".join(
         f"{size:,} {escape(plain(name))}" for name, size in zip(evaluation.classes, sizes, strict=True)
     )
-    return f"[bold]{found['messages']:,} messages[/] ({counts}). {escape(_method(evaluation))}."
+    return f"[bold]{amount(found['messages'], 'message')}[/] ({counts}). {escape(_method(evaluation))}."
 
 
 def _method(evaluation: Evaluation) -> str:
@@ -251,7 +251,8 @@ def show_comparison(found: Comparison, first: Evaluation, second: Evaluation, na
     """Both evaluations side by side, and the verdict."""
     out = console()
     a, b = (escape(plain(name)) for name in names)
-    out.print(f"[bold]{found.messages:,} messages[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
+    messages = amount(found.messages, "message")
+    out.print(f"[bold]{messages}[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
     out.print()
     table = _narrow_table()
     table.add_column("")

@@ -29,6 +29,11 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
+def amount(number: int, unit: str) -> str:
+    """`1 message`, `2,992 messages`."""
+    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
+
+
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages of each class: `40 ham, 8 spam`."""
     return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))

@@ -16,7 +16,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.cli.texts import counts_text
+from nbspam.cli.texts import amount, counts_text
 from nbspam.vectorize.formats import FORMATS
 from nbspam.vectorize.matrix import EVENT_MODELS
 from nbspam.vocabulary.file import Vocabulary, read_vocabulary
@@ -84,5 +84,5 @@ def vectorize_command(
 def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:
     """How much was written."""
     counts = counts_text(vocabulary.classes, done.messages)
-    columns = len(vocabulary.words)
-    return f"{sum(done.messages):,} messages ({counts}) of {done.tokens:,} tokens, {columns:,} codes."
+    messages, tokens = amount(sum(done.messages), "message"), amount(done.tokens, "token")
+    return f"{messages} ({counts}) of {tokens}, {amount(len(vocabulary.words), 'code')}."

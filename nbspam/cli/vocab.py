@@ -18,7 +18,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.cli.texts import counts_text, plain
+from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.tokens.bag import VIEWS
 from nbspam.vocabulary.file import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
 from nbspam.workflow.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
@@ -92,10 +92,9 @@ def build_command(
 
 def _summary(vocabulary: Vocabulary, odd: int) -> str:
     outside = vocabulary.words[0]
-    text = (
-        f"{len(vocabulary.words):,} codes from {sum(vocabulary.messages):,} messages: NOTAWORD and "
-        f"{len(vocabulary.words) - 1:,} words; {sum(outside.occurrences):,} occurrences outside."
-    )
+    codes, messages = amount(len(vocabulary.words), "code"), amount(sum(vocabulary.messages), "message")
+    words, times = amount(len(vocabulary.words) - 1, "word"), amount(sum(outside.occurrences), "occurrence")
+    text = f"{codes} from {messages}: NOTAWORD and {words}; {times} outside."
     return text + (f"\nPassed over: {odd:,} lines that are not one word." if odd else "")
 
 
@@ -148,9 +147,8 @@ def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
         rows.append([str(code), VIEW_NAMES[word.view], *pairs, plain(word.text)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    text = (
-        f"{len(vocabulary.words):,} codes of {views}, counted in {counts}; messages/occurrences a class\n\n"
-    )
+    codes = amount(len(vocabulary.words), "code")
+    text = f"{codes} of {views}, counted in {counts}; messages/occurrences a class\n\n"
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
         text += "  ".join([*cells, row[-1]]) + "\n"

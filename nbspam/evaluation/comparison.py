@@ -114,9 +114,8 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tu
     rows, others = _rows_by_name(first), _rows_by_name(second)
     unpaired = len(rows.keys() ^ others.keys())
     if unpaired:
-        raise _refused(
-            where, f"they judge different mail: {unpaired} messages are in one of them only", "other-mail"
-        )
+        why = f"they judge different mail: {unpaired:,} of the messages in one of them only"
+        raise _refused(where, why, "other-mail")
     if first.digest and second.digest and first.digest != second.digest:
         raise _refused(where, "the messages have the same names but not the same content", "other-mail")
     rows_a = np.array(list(rows.values()), dtype=np.int64)
@@ -124,7 +123,7 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tu
     differ = first.columns.truth[rows_a] != second.columns.truth[rows_b]
     if differ.any():
         name = first.outcomes[rows_a[int(np.argmax(differ))]].name
-        why = f"they disagree on the true class of {int(differ.sum())} messages, the first is {name}"
+        why = f"they disagree on the true class of {int(differ.sum()):,} of the messages, the first is {name}"
         raise _refused(where, why, "other-labels")
     return rows_a, rows_b
 
@@ -239,8 +238,9 @@ def verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> st
     if mcnemar.p < SIGNIFICANCE:
         b_wins = mcnemar.only_b_right > mcnemar.only_a_right
         counts = sorted((mcnemar.only_a_right, mcnemar.only_b_right), reverse=True)
+        alone = f"right alone on {counts[0]:,} messages against {counts[1]:,}"
         return (
-            f"{b if b_wins else a} decides better: right alone on {counts[0]} messages against {counts[1]}, "
+            f"{b if b_wins else a} decides better: {alone}, "
             f"unlikely chance ({_p(mcnemar.p)}); in ranking, no difference that could not be chance"
         )
     found = [_p(ranking.p)] if isfinite(ranking.p) else []
