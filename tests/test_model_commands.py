@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -291,6 +292,15 @@ def test_a_model_that_forgot_all_mail_of_a_class_is_shown_with_its_formulas(
         for line in text.splitlines()
         if line.lstrip().startswith(("m_k", "π_k", "log π_k"))
     ] == ["china 3, other 0", "china 1, other 0", "china 0, other -inf"]
+
+
+def test_damaged_pages_are_told_a_line_each(models: dict[str, Path], tmp_path: Path) -> None:
+    content = bytearray(models["views"].read_bytes())
+    content[40 * 4096 : 80 * 4096] = b"\x55" * (40 * 4096)
+    (tmp_path / "damaged").write_bytes(content)
+    lines = run("model", "check", "-m", tmp_path / "damaged", status=65).splitlines()
+    assert len(lines) > 3
+    assert all(re.match(r"SQLite: [^\\*]+$", line) for line in lines)
 
 
 def test_a_word_that_the_model_does_not_count_is_said(models: dict[str, Path]) -> None:

@@ -44,9 +44,10 @@ def check_model(path: str) -> list[str]:
 
 
 def _complaints(model: Model) -> Iterator[str]:
-    damage = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    if damage:
-        yield from (f"SQLite: {line}" for line in damage)
+    found = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    damage = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
+    if found:  # a text may hold many lines, below a title that names the database
+        yield from (f"SQLite: {line}" for line in damage or found)
         return
     kinds = None
     try:
