@@ -18,6 +18,7 @@ import pytest
 from mail_samples import make_corpus, make_index, run_here, run_program
 
 from nbspam.cli.texts import default_model, model_places
+from nbspam.workflow import model_place
 from nbspam.workflow.doctor import examine
 from nbspam.workflow.finding import FINE, NOTE, WRONG, Finding
 from nbspam.workflow.importing import import_words
@@ -72,6 +73,12 @@ def doctor(*arguments: object) -> tuple[int, dict[str, Any]]:
     status, output, complaint = run_here("doctor", *map(str, arguments), "--json", "-q")
     assert complaint == ""
     return status, json.loads(output)
+
+
+def test_who_has_the_model_is_told_to_let_himself_write(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_place.os, "access", lambda path, how: how != os.W_OK or path != str(model))
+    finding = model_place._writing(str(model))
+    assert (finding.fault is not None, finding.remedy) == (True, f"chmod u+w {model}")
 
 
 def test_all_is_well_with_a_model_of_enough_mail(model: Path) -> None:

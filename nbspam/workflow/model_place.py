@@ -101,6 +101,8 @@ def _writing(path: str) -> Finding:
         what = {path: "the file", folder: f"the folder {folder}"}
         why = f"{me()} cannot write to {' and '.join(what[one] for one in denied)}"
         remedy = f"give it to {me()} (chown, as root), or keep a model of your own: --model PATH"
+        if all(os.stat(one).st_uid == os.geteuid() for one in denied):
+            remedy = f"chmod u+w {' '.join(denied)}"
     why += ": learn and train fail" + (", classify works" if os.access(path, os.R_OK) else "")
     return wrong("writing", InputOutputError(path, why, remedy, "model-readonly"))
 
