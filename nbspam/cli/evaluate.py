@@ -96,7 +96,12 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 )
 @jobs_option
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Name every misclassified message, with its clues.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Name every misclassified message, the worst ten of a class with their clues.",
+)
 @quiet_option
 def eval_command(**given: Any) -> None:
     """Report how good a filter is on labelled mail.
