@@ -66,7 +66,8 @@ def read_loss_matrix(path: str, names: Sequence[str]) -> Loss:
         with open(path, "rb") as file:
             data = file.read(MAX_LOSS_BYTES + 1)
     except OSError as error:
-        raise NoInputError(path, error.strerror or "cannot be read", "check the path", "no-input") from None
+        remedy = "check the path, or give costs: FP=10,FN=1,unsure=0.2"
+        raise NoInputError(path, error.strerror or "cannot be read", remedy, "no-input") from None
     if len(data) > MAX_LOSS_BYTES:
         raise bad_matrix(path, "it is too large for a loss matrix")
     try:

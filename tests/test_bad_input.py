@@ -244,6 +244,7 @@ def test_a_compressed_file_without_a_readable_byte_is_no_message(
         done = program(*command, "-m", model, spoilt["nothing"])
         assert (done.returncode, done.stdout) == (66, b""), command
         assert b"is used" not in done.stderr
+        assert b"next: check that it is whole" in done.stderr
     assert model.read_bytes() == before
     ham = ["--ham", source / "ham", "-m", model.parent / "new"]
     done = program("train", "-j1", *ham, "--spam", spoilt["nothing"])
@@ -492,6 +493,16 @@ def test_a_smoothing_out_of_range_is_refused_where_a_message_is_scored(
 ) -> None:
     text = refusal(64, "alpha", f"--alpha {alpha}", command, "--alpha", alpha, "-m", model)
     assert "a number from 1e-100 to 1e+12" in text
+
+
+@pytest.mark.parametrize("alpha", ["-1", "inf", "auto"])
+def test_who_scores_a_message_is_not_told_to_let_lambda_be_chosen(model: Path, alpha: str) -> None:
+    text = refusal(64, "alpha", f"--alpha {alpha}: ", "classify", "--alpha", alpha, "-m", model)
+    assert "auto" not in text.splitlines()[-1]
+
+
+def test_who_gives_one_cost_without_its_name_is_told_how_costs_are_written(model: Path) -> None:
+    assert "or give costs: FP=10" in refusal(66, "no-input", "10", "classify", "--loss", "10", "-m", model)
 
 
 def test_the_outermost_smoothings_and_weights_are_explained(

@@ -436,6 +436,13 @@ def test_what_sqlite_says_is_told_with_the_status_that_fits(said: str, status: i
     assert (told.status, told.slug, told.where) == (status, slug, "the model")
 
 
+def test_an_old_model_is_said_to_be_intact_where_there_is_one(tmp_path: Path) -> None:
+    full, path = sqlite3.OperationalError("database or disk is full"), tmp_path / "model"
+    assert store_error(str(path), full).remedy == "free some space"
+    path.write_bytes(b"")
+    assert store_error(str(path), full).remedy == "free some space; the old model is intact"
+
+
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
 

@@ -184,11 +184,11 @@ def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
         except OSError as error:
             yield item.name, _unread(item.name, error.strerror)
     for name, why in source.skipped:
-        yield name, _unread(name, why)
+        yield name, _unread(name, why, "check that it is whole, and its permissions")
 
 
-def _unread(name: str, why: str | None) -> NoInputError:
-    return NoInputError(name, why or "cannot be read", "check the path and its permissions", "no-input")
+def _unread(name: str, why: str | None, remedy: str = "check the path and its permissions") -> NoInputError:
+    return NoInputError(name, why or "cannot be read", remedy, "no-input")
 
 
 def _listed(path: str) -> list[str]:

@@ -74,7 +74,7 @@ def checked_alpha(alpha: float) -> float:
     raise UsageError(
         f"alpha {alpha}",
         "the smoothing constant is a finite number >= 0",
-        "use --alpha 1 (Laplace), a smaller number, or --alpha auto",
+        "use --alpha 1 (Laplace), or a smaller number",
         "alpha",
     )
 
@@ -86,8 +86,9 @@ def asked_alpha(text: str, others: str = "") -> float:
     """
     try:
         alpha = checked_alpha(float(text))
-    except ValueError:
-        raise UsageError(f"--alpha {text}", "is not a number", f"a number >= 0{others}", "alpha") from None
+    except (ValueError, UsageError):
+        remedy = f"use a number, for example 1 (Laplace){others}"
+        raise UsageError(f"--alpha {text}", "is not a finite number >= 0", remedy, "alpha") from None
     low, high = ALPHA_RANGE
     if alpha and not low <= alpha <= high:
         remedy = f"use 0, or a number from {low:g} to {high:g}{others}"

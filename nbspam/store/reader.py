@@ -363,9 +363,8 @@ def store_error(path: str, error: sqlite3.Error) -> NbspamError:
             path, "another program is writing the model", "try again in a moment", "model-busy"
         )
     if "full" in text:
-        return InputOutputError(
-            path, "no space left for the model", "free some space; the old model is intact", "no-space"
-        )
+        remedy = "free some space" + ("; the old model is intact" if os.path.exists(path) else "")
+        return InputOutputError(path, "no space left for the model", remedy, "no-space")
     if "readonly" in text or "unable to open" in text:
         return InputOutputError(
             path, "the model cannot be written", "check the permissions of file and folder", "model-readonly"
