@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ from mail_samples import make_corpus, run_here, run_program
 from rich.console import Console
 from tiny_mail import write_folders
 
-from nbspam.cli.render_evaluation import _figures
+from nbspam.cli.render_evaluation import _figures, show_clues
 
 JSON_KEYS = (
     "messages",
@@ -255,6 +256,18 @@ def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path)
         for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])
     ]
     assert len(set(losses)) == 4
+
+
+def test_clues_are_parted_between_two_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    clues = ["received:relay.example.org -1.1", "subject:[bold] +0.9", "edge=добрый+день -0.4"]
+    whole = "      " + "  ".join(clues) + "\n"
+    parted = "      " + "  ".join(clues[:2]) + "\n      " + clues[2] + "\n"
+    for is_terminal, expected in ((False, whole), (True, parted)):
+        buffer = io.StringIO()
+        buffer.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[misc,method-assign]
+        monkeypatch.setattr(sys, "stdout", buffer)
+        show_clues(Console(file=buffer, width=64, force_terminal=False), clues)
+        assert buffer.getvalue() == expected
 
 
 def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli.render_evaluation import console
+from nbspam.cli.render_evaluation import console, show_clues
 from nbspam.cli.texts import plain
 from nbspam.workflow.finding import FINE, NOTE, WRONG, Finding
 from nbspam.workflow.labels_in_doubt import Checked, Doubt, Labelled, Moved
@@ -115,9 +115,7 @@ def _doubts(out: Console, doubts: list[Doubt]) -> None:
         line.append(f"  P({plain(one.other)}) {one.probability:.3f}", style="yellow")
         line.append(f"  {plain(one.name)}")
         out.print(line, soft_wrap=True)
-        clues = "  ".join(f"{_short(text)} {nats:+.1f}" for text, nats in one.clues)
-        if clues:
-            out.print(Text(f"      {clues}", style="dim"), soft_wrap=True)
+        show_clues(out, [f"{_short(text)} {nats:+.1f}" for text, nats in one.clues])
     _more(out, len(doubts) - SHOWN)
 
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -27,6 +28,8 @@ from nbspam.tokens.bag import READ_VIEWS
 from nbspam.workflow.tuning import Tried, Tuned
 
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
+SHOWN_CLUES = 6  # of a mistake, with -v
+CLUE_INDENT, CLUE_GAP = "      ", "  "
 WIDEST_CONFUSION = 10  # classes
 PIPE_WIDTH = 100  # columns where no terminal says how many it has
 Summary = dict[str, Any]
@@ -229,15 +232,26 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
         for outcome in shown:
             out.print(f"  {escape(mistake_line(evaluation.classes, outcome))}", soft_wrap=True)
             if verbose and outcome.name in evaluation.clues:
-                clues = "  ".join(
-                    f"{plain(token)} {nats:+.1f}" for token, nats in evaluation.clues[outcome.name][:6]
-                )
-                out.print(f"      {escape(clues)}", style="dim", soft_wrap=True)
+                found = evaluation.clues[outcome.name][:SHOWN_CLUES]
+                show_clues(out, [f"{plain(token)} {nats:+.1f}" for token, nats in found])
         if len(of_class) > len(shown):
             out.print(
                 f"  … and {len(of_class) - len(shown):,} more {escape(plain(name))} (all with -v)",
                 style="dim",
             )
+
+
+def show_clues(out: Console, clues: list[str]) -> None:
+    """The clues of a message below it, in one line; on a terminal in lines that part no clue."""
+    width = out.width if sys.stdout.isatty() else sys.maxsize
+    lines: list[str] = []
+    for clue in clues:
+        if lines and cell_len(lines[-1]) + len(CLUE_GAP) + cell_len(clue) <= width:
+            lines[-1] += CLUE_GAP + clue
+        else:
+            lines.append(CLUE_INDENT + clue)
+    for line in lines:
+        out.print(escape(line), style="dim", soft_wrap=True)
 
 
 def mistake_line(classes: tuple[str, ...], outcome: Outcome) -> str:
