@@ -21,6 +21,7 @@ from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
 from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
+from tests.tiny_mail import error
 
 WEIGHT = 7.3  # messages: a count of the prior is worth 7.3 / 40
 
@@ -103,3 +104,14 @@ def test_features_of_another_version_are_not_added_up(tmp_path: Path, what: str)
             train(items, source.classes, str(tmp_path / "new"), Settings(features="both"), choices=choices)
     assert Path(path).read_bytes() == before
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("mail", [[], ["--spam", "spam"]])
+def test_lambda_is_not_chosen_where_no_mail_tells_classes_apart(
+    prior: str, mail: list[str], tmp_path: Path
+) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 5, "spam": 5})
+    named = [str(folder / name) if name == "spam" else name for name in mail]
+    command = ["train", "--prior-model", prior, *named, "-m", tmp_path / "model"]
+    assert "[alpha-auto-mail]" in error(*command, "--alpha", "auto", status=64)
+    assert not (tmp_path / "model").exists()

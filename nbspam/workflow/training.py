@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Ints
 from nbspam.engine.reading import BlocksRead, Progress, Skipped, asked_by, read_blocks
-from nbspam.errors import BadDataError, NoInputError
+from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
@@ -117,6 +117,7 @@ def train_blocks(
     table = with_all_words(counts.table(), vocabulary)
     features = counted_features(counts, len(classes), settings, edges)
     if choices.automatic:
+        _check_chosen_on(counts.messages)
         from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
 
         chosen = best_alpha(settings, classes, counts, table, features, vocabulary)
@@ -198,6 +199,13 @@ def counted_features(
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     return count_features(rows.chunks(), n_classes, edges, settings.numeric_model == "aode")
+
+
+def _check_chosen_on(messages: Ints) -> None:
+    """Raises where no lambda tells classes apart: a model on a prior may have mail of one class, or none."""
+    if np.count_nonzero(messages) < 2:
+        why, remedy = "is chosen on mail of two classes at least", "name more mail, or give a number"
+        raise UsageError("--alpha auto", why, remedy, "alpha-auto-mail")
 
 
 def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
