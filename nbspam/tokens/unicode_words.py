@@ -39,8 +39,11 @@ _SIGNS.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 _SIGNS.update({0x66A: "%", 0x66B: ".", 0x66C: ","})
 _SIGNS[0x640] = ""  # what only makes an Arabic word longer
 # Letters by the one that others write in their place: Turkish without its dots; alef with what is mostly left
-# out; two at the end of Arabic words; kaf and yeh, which have one code in Arabic and another one in Persian.
-_WRITTEN_FOR = str.maketrans("ıأإآٱىیةک", "iااااييهك")
+# out; two at the end of Arabic words; kaf and yeh, which have one code in Arabic and another one in Persian;
+# Russian and Greek as in capitals, the one without its dots, the other without accents; Romanian with the
+# cedilla of older charsets.
+_WRITTEN_FOR = str.maketrans("ıأإآٱىیةک" + "ёάέήίόύώșț", "iااااييهك" + "еαεηιουωşţ")
+_WRITTEN_FOR.update(str.maketrans("ЁΆΈΉΊΌΎΏȘȚ", "ЕΑΕΗΙΟΥΩŞŢ"))
 # Where the marks are that words are mostly written without: vowels of Hebrew and Arabic.
 _READ_WITHOUT = ((0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x670), (0x6D6, 0x6ED))
 # Letters that look like Latin ones in a mail font, small or capital, by their small form: after case
@@ -200,8 +203,12 @@ def normalised(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Case folding, but of the Turkish capital that becomes a letter and a mark, which no small one is."""
-    return text.replace("İ", "i").casefold()
+    """Case folding, but of letters that become one and marks: the Turkish capital, two Greek ones.
+
+    Many a program has made a letter and a mark of the Turkish one already.
+    """
+    text = text.replace("İ", "i").replace("ΐ", "ϊ").replace("ΰ", "ϋ")
+    return text.casefold().replace("i\u0307", "i")
 
 
 def _composed(text: str) -> str:
