@@ -72,7 +72,7 @@ _DRAWN_WITH = (
     (0xE0100, 0xE01EF),
 )
 _FOUR_WORDS = "\ufdfa"  # one character that NFKC makes eighteen of; no other makes as many
-_PRICE = NUMERIC + "€£¥¢₽₩₹"
+_PRICE = NUMERIC + "€£¥¢₽₩₹" + "₺₴₸₪₫₱₦₡₲₵₭₮₼₾₿৳฿៛"
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -108,7 +108,9 @@ def _become(code: int) -> str:
         return ""
     if category == "Nd":
         return str(unicodedata.digit(character))
-    if category[0] not in "LNM" and category != "Sc":
+    if category == "Sc":
+        return character  # two of them stand among letters of _UNSPACED
+    if category[0] not in "LNM":
         return _white_on_black(code) or " "
     if _is_one_of(code, _UNSPACED):
         return _EDGE + character + _EDGE
