@@ -59,6 +59,9 @@ _CAPITALS = str.maketrans("ΒΕΖΗΜΝΥΧ", "веᴢнмոух")
 _SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"
 _LOOKALIKES.update(str.maketrans(_SMALL_CAPITALS, "abcdefghijklmnopqrstuvwyz"))
 _LATIN = frozenset(_SMALL_CAPITALS) | frozenset("abcdefghijklmnopqrstuvwxyz")
+# Latin letters that look like Cyrillic ones, in Cyrillic words; capitals that do by their small form.
+_POSING_AS_CYRILLIC = str.maketrans("abcehikmoptxy", "авсенікмортху")
+_CYRILLIC = ("\u0400", "\u052f")
 _BLACK = (0x1F150, 0x1F170)  # where the alphabets in white on black begin
 # Variation selectors, and marks that strike a letter through, underline or frame it; no language needs these.
 _DRAWN_WITH = (
@@ -320,6 +323,25 @@ def _words(text: str, limit: int) -> list[str]:
     return found
 
 
+def _unmasked(chunk: str) -> str:
+    """The chunk with letters that pose as those of another script as they look.
+
+    Halves of a compound, as in Gmail-аккаунт, each have their own script; those of a host have one.
+    """
+    if "-" in chunk and "." not in chunk:
+        return "-".join([_unmasked(half) for half in chunk.split("-")])
+    if chunk.isascii() or _LATIN.isdisjoint(chunk):
+        return chunk
+    latin = chunk.translate(_LOOKALIKES)
+    if latin != chunk and all(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in latin):
+        return latin
+    if _CYRILLIC[0] <= max(chunk) <= _CYRILLIC[1]:
+        cyrillic = chunk.translate(_POSING_AS_CYRILLIC)
+        if _LATIN.isdisjoint(cyrillic):
+            return cyrillic
+    return chunk
+
+
 def _foreign(chunk: str, found: list[str]) -> None:
     """Adds the words of one chunk that has a character beyond ASCII."""
     if _INNER in chunk:
@@ -329,11 +351,13 @@ def _foreign(chunk: str, found: list[str]) -> None:
     chunk = chunk.strip(JOINERS)
     if not chunk:
         return
-    latin = chunk.translate(_LOOKALIKES)
-    if latin.isascii() and not _LATIN.isdisjoint(chunk):
+    seen = _unmasked(chunk)
+    if seen != chunk:
         found.append("mixed-script=")
-        irregular(latin, found)
-        return
+        chunk = seen
+        if chunk.isascii():
+            irregular(chunk, found)
+            return
     if len(chunk) <= MAX_WORD and not chunk.strip(_PRICE):
         found.append(chunk)  # £3.50
         return
