@@ -9,7 +9,7 @@ import pytest
 from nbspam.mail import parse
 from nbspam.tokens import tokenize
 from nbspam.tokens.structure import disagrees
-from nbspam.tokens.urls import host_of, url_tokens
+from nbspam.tokens.urls import cut_urls, host_of, url_tokens
 
 HOSTS = [
     ("an escaped dot", "https://lake%2eexample/x", "lake.example"),
@@ -18,6 +18,8 @@ HOSTS = [
     ("letters of full width", "https://\uff4cake\uff0eexample/x", "lake.example"),
     ("a soft hyphen", "https://la\xadke.example/x", "lake.example"),
     ("a zero-width space", "https://la\u200bke.example/x", "lake.example"),
+    ("punycode", "https://xn--fn-lka.example/x", "føn.example"),
+    ("punycode of another script", "https://XN--E1ADUCJ.xn--p1ai/x", "озеро.рф"),
     ("mathematical letters", "https://\U0001d425ake.example/x", "lake.example"),
     ("hexadecimal numbers", "https://0xc0.0x0.2.7/x", "192.0.2.7"),
     ("octal numbers", "https://0300.0.02.07/x", "192.0.2.7"),
@@ -40,6 +42,47 @@ def test_a_host_in_disguise_is_the_one_that_a_browser_goes_to(why: str, url: str
 )
 def test_a_host_that_is_no_number_of_four_bytes_stays_as_it_is(host: str) -> None:
     assert host_of(f"http://{host}/") == host
+
+
+@pytest.mark.parametrize("label", ["xn--zzzzzz99999999", "xn--", "xn--lake-", "xn--" + "a" * 70])
+def test_punycode_that_says_nothing_stays_as_it_is(label: str) -> None:
+    assert host_of(f"http://{label}.example/") == label + ".example"
+
+
+def test_a_link_with_its_host_in_punycode_leads_where_it_says() -> None:
+    assert not disagrees("https://xn--e1aducj.xn--p1ai/", "озеро.рф")
+    assert disagrees("https://xn--e1aducj.xn--p1ai/", "пруд.рф")
+
+
+FOREIGN = [
+    ("See https://føn.example/a?b=1 now", "https://føn.example/a?b=1"),
+    ("на http://озеро.рф/вход сейчас", "http://озеро.рф/"),
+    ("http://www.süd.example und", "http://www.süd.example"),
+    ("http://me@föhn.example:8080/x", "http://me@föhn.example:8080/x"),
+    ("http://l\u0430ke.example/x", "http://l\u0430ke.example/x"),
+    ("http://湖.中国，谢谢", "http://湖.中国"),
+    ("http://湖.jpをご覧", "http://湖.jp"),
+    ("http://호수.kr에서", "http://호수.kr"),
+    ("请看http://lake.example查看", "http://lake.example"),
+    ("http://lake.example.谢谢", "http://lake.example"),
+    ("http://lake.exampleхорошо.", "http://lake.example"),
+    ("http://lake.example.Спасибо", "http://lake.example"),
+    ("http://lake.example/путь.рф", "http://lake.example/"),
+    ("http://湖.谢谢你们的光临", "http://"),
+]
+
+
+@pytest.mark.parametrize(("text", "url"), FOREIGN)
+def test_a_host_beyond_ascii_is_told_from_text_behind_an_address(text: str, url: str) -> None:
+    rest, found = cut_urls(text)
+    assert found == [url]
+    assert rest.split() == text.replace(url, " ", 1).replace(" .", " ").split()
+
+
+def test_a_host_with_letters_of_two_scripts_is_marked() -> None:
+    assert "url=#mixed-script" in url_tokens("http://l\u0430ke.example/")
+    assert "url=#mixed-script" in url_tokens("http://xn--lke-6cd.example/")
+    assert "url=#mixed-script" not in url_tokens("http://xn--e1aducj.xn--p1ai/")
 
 
 @pytest.mark.parametrize("address", ["//www.lake.example/x", "\\\\www.lake.example/x", "www.lake.example/x"])

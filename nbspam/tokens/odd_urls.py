@@ -33,6 +33,10 @@ def unescaped(text: str) -> str:
 def plain_host(host: str) -> str:
     """A host in lower case as a browser looks for it: its letters and dots made plain, its number as four."""
     name = unescaped(host) if "%" in host else host
+    if "xn--" in name:
+        from nbspam.tokens.foreign_hosts import in_letters  # rare
+
+        name = in_letters(name)
     if not name.isascii():
         from nbspam.tokens.unicode_words import as_printed
 

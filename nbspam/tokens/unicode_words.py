@@ -115,7 +115,7 @@ def _become(code: int) -> str:
         return character  # two of them stand among letters of _UNSPACED
     if category[0] not in "LNM":
         return _white_on_black(code) or " "
-    if _is_one_of(code, _UNSPACED):
+    if is_unspaced(character):
         return _EDGE + character + _EDGE
     return character
 
@@ -130,6 +130,11 @@ def _is_unseen(character: str, category: str) -> bool:
 def _is_one_of(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
     """Whether a character is in one of the ranges, whose ends belong to them."""
     return any(first <= code <= last for first, last in ranges)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether it is of a script that is written without spaces between words."""
+    return _is_one_of(ord(character), _UNSPACED)
 
 
 def _white_on_black(code: int) -> str:
@@ -323,13 +328,13 @@ def _words(text: str, limit: int) -> list[str]:
     return found
 
 
-def _unmasked(chunk: str) -> str:
+def unmasked(chunk: str) -> str:
     """The chunk with letters that pose as those of another script as they look.
 
     Halves of a compound, as in Gmail-аккаунт, each have their own script; those of a host have one.
     """
     if "-" in chunk and "." not in chunk:
-        return "-".join([_unmasked(half) for half in chunk.split("-")])
+        return "-".join([unmasked(half) for half in chunk.split("-")])
     if chunk.isascii() or _LATIN.isdisjoint(chunk):
         return chunk
     latin = chunk.translate(_LOOKALIKES)
@@ -351,7 +356,7 @@ def _foreign(chunk: str, found: list[str]) -> None:
     chunk = chunk.strip(JOINERS)
     if not chunk:
         return
-    seen = _unmasked(chunk)
+    seen = unmasked(chunk)
     if seen != chunk:
         found.append("mixed-script=")
         chunk = seen

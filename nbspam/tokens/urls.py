@@ -51,6 +51,18 @@ def _url_end(text: str) -> int:
     """Where an address ends; brackets end it but around a host of IPv6."""
     inside = text.find("]", 0, MAX_HOST) if text[:1] == "[" else 0
     first = inside + 1 if inside > 0 and text.count(":", 0, inside) > 1 else 0
+    end = _plain_end(text, first)
+    if end < len(text) and text[end].isalpha():
+        from nbspam.tokens.foreign_hosts import end_of_host  # rare
+
+        host = end_of_host(text, end)
+        if host > end:
+            return host + _plain_end(text[host : host + MAX_URL], 0)
+    return end
+
+
+def _plain_end(text: str, first: int) -> int:
+    """Where the first character from `first` on is that is in no address, or is not ASCII."""
     try:
         head = text[:MAX_URL].encode("ascii")
     except UnicodeEncodeError as error:  # Chinese goes on behind an address without a space
@@ -108,7 +120,7 @@ def host_of(url: str) -> str:
 def _sought(host: str) -> str:
     """The host that a browser looks for, however its name is written; a dot at its ends is nothing."""
     host = host.strip(".")
-    if host.isascii() and "%" not in host and not host[host.rfind(".") + 1 :][:1].isdigit():
+    if host.isascii() and not ("%" in host or "xn--" in host or host[host.rfind(".") + 1 :][:1].isdigit()):
         return host
     from nbspam.tokens.odd_urls import plain_host  # rare
 
@@ -148,6 +160,11 @@ def _authority_tokens(authority: str) -> list[str]:
         found.append("url=#ip")
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
+        if not sought.isascii():
+            from nbspam.tokens.unicode_words import unmasked  # rare
+
+            if unmasked(sought) != sought:
+                found.append("url=#mixed-script")
     return found
 
 
