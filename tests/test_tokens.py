@@ -202,6 +202,9 @@ def test_zero_width_characters_are_removed_and_leave_a_token(mark: str) -> None:
         "a coder 👩\u200d💻, a family 👨\u200d👩\u200d👧, a flag 🏳\ufe0f\u200d🌈",
         "می\u200cخواهم",
         "क्\u200dष",
+        "שלו\u200fם מס\u200e123",
+        "call \u202d+1 555 0100\u202c now, \u202dlake\u202c",
+        "טלפון \u202d055-0100\u202c שלום",
         "news\u00a0\u200c\u00a0\u200c\u00a0\u200c week",
     ],
 )
@@ -212,7 +215,8 @@ def test_zero_width_characters_outside_of_words_are_no_evidence(text: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["fr\u200bee", "f\u200d\u2060ree", "гон\u200bорар", "手\u200b机", "in \u202delas"]
+    "text",
+    ["fr\u200bee", "f\u200d\u2060ree", "гон\u200bорар", "手\u200b机", "in \u202eelas", "\u202dשלום\u202c"],
 )
 def test_zero_width_characters_in_words_leave_a_token(text: str) -> None:
     found = bag(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode())

@@ -31,9 +31,10 @@ _BLANK = 0x2800  # braille without a dot
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
 _INNER = "\x03"  # what two edges become between two such characters
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
-_OVERRIDES = "\u202d\u202e"
-# Arabic, the scripts of India, Thai, Khmer: characters that print nothing are part of their spelling.
-_WRITTEN_WITH = (0x600, 0x18FF)
+_TO_THE_RIGHT, _TO_THE_LEFT = "\u202d\u202e"
+_TURNED_BACK = "\u202c"
+# Hebrew, Arabic, the scripts of India, Thai, Khmer: characters that print nothing are part of their spelling.
+_WRITTEN_WITH = (0x590, 0x18FF)
 _SIGNS = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'", 0x5F3: "'", 0x5BE: "-"}
 _SIGNS.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 _SIGNS.update({0x66A: "%", 0x66B: ".", 0x66C: ","})
@@ -184,13 +185,24 @@ def has_zero_width(text: str) -> bool:
     """Whether characters that print nothing stand inside of a word, or one turns the text round anywhere.
 
     Mail programs put others before the text of a reply and behind names, and many an emoji is several with a
-    joiner between them.
+    joiner between them.  A number or Latin text that is held from left to right, as telephones write the
+    numbers of their contacts, stands as it would.
     """
     if text.isascii() or not any(character in text for character in ZERO_WIDTH):
         return False
-    return any(mark in text for mark in _OVERRIDES) or any(
-        "0" in word.strip("0") for word in text.translate(_WITHIN).split()
-    )
+    if _TO_THE_LEFT in text or any(_is_leftward(_run(held)) for held in text.split(_TO_THE_RIGHT)[1:]):
+        return True
+    return any("0" in word.strip("0") for word in text.translate(_WITHIN).split())
+
+
+def _run(text: str) -> str:
+    """What a character that sets the direction has in its power: up to U+202C or the end of the line."""
+    return text.partition("\n")[0].partition(_TURNED_BACK)[0]
+
+
+def _is_leftward(run: str) -> bool:
+    """Whether it has a letter that is written from right to left."""
+    return any(unicodedata.bidirectional(character) in ("R", "AL") for character in run)
 
 
 def turned(text: str) -> str:
@@ -198,12 +210,11 @@ def turned(text: str) -> str:
 
     What is written from right to left anyway, as Arabic is, stays.
     """
-    first, *pieces = text.split("\u202e")
+    first, *pieces = text.split(_TO_THE_LEFT)
     found = [first]
     for piece in pieces:
-        run = piece.partition("\n")[0].partition("\u202c")[0]
-        leftward = any(unicodedata.bidirectional(character) in ("R", "AL") for character in run)
-        found += ["\u202e", run if leftward else run[::-1], piece[len(run) :]]
+        run = _run(piece)
+        found += [_TO_THE_LEFT, run if _is_leftward(run) else run[::-1], piece[len(run) :]]
     return "".join(found)
 
 
