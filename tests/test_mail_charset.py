@@ -14,6 +14,7 @@ from nbspam.mail.guess import guess_codec
 from nbspam.mail.limits import Allowance
 
 RUSSIAN = "Уважаемые господа! Предлагаем вам новые квартиры в Москве по низким ценам."
+UKRAINIAN = "Шановний клієнте! Ваш рахунок заблоковано, підтвердіть свої дані вже сьогодні."
 CHINESE = "您好！我公司可以为您开具各类发票，欢迎来电咨询，价格优惠。"
 TAIWANESE = "您好，這是我們的最新優惠消息，歡迎來電洽詢，免費註冊會員，不要錯過機會。"
 JAPANESE = "こんにちは。お得な情報をお届けします。無料で登録できますので、ぜひご覧を。"
@@ -121,6 +122,8 @@ def test_declared_text_is_read(text, label, codec):
         (RUSSIAN, "koi8-r"),
         (RUSSIAN, "cp1251"),
         (RUSSIAN.upper(), "koi8-r"),
+        (UKRAINIAN, "koi8-u"),
+        (UKRAINIAN, "cp1251"),
         (RUSSIAN.upper(), "cp1251"),
         (CHINESE, "gb18030"),
         (TAIWANESE, "big5"),

@@ -5,7 +5,8 @@ shape of the bytes first, because it tells more than letters do in a short text:
 
 1. High bytes that stand alone, or a few that stand between ASCII letters: Western, windows-1252.
 2. High bytes of which four in five are of one case of a Cyrillic alphabet (0xC0-0xDF or
-   0xE0-0xFF): KOI8-R or windows-1251, whichever makes more of the frequent letters.
+   0xE0-0xFF): KOI8 or windows-1251, whichever makes more of the frequent letters.  KOI8-U is KOI8-R
+   with Ukrainian letters for eight corners of boxes.
 3. Runs of even length in which each second byte is over 0xA0: two-byte EUC.  A fifth of kana is
    EUC-JP; first bytes all in the Hangul rows are EUC-KR; the rest is GB 2312 (as GB18030).
 4. Else the charset (Big5, Shift-JIS, GB18030, CP949, the Cyrillic two) in which frequent
@@ -44,7 +45,7 @@ _CANDIDATES = (
     ("gb18030", _SIMPLIFIED, 0.3),
     ("cp949", _KOREAN, 0.4),
     ("cp1251", _RUSSIAN, 0.9),
-    ("koi8-r", _RUSSIAN, 0.9),
+    ("koi8-u", _RUSSIAN, 0.9),
 )
 
 
@@ -59,7 +60,7 @@ def guess_codec(payload: bytes) -> str:
         return "cp1252"
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
-        return max(("cp1251", "koi8-r"), key=lambda codec: _russian(letters, codec))
+        return max(("cp1251", "koi8-u"), key=lambda codec: _russian(letters, codec))
     even = b"".join([run for run in runs if not len(run) % 2])
     if len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49:
         return _euc(even)
