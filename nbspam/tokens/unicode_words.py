@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 MAX_MARKS = 3  # combining marks kept on one letter; Vietnamese and Hebrew need no more
 _BLANK = 0x2800  # braille without a dot
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
-_INNER = "\x03"  # what two edges become between two such characters
+INNER = "\x03"  # what two edges become between two such characters
+SPELLED = "\x04"  # before a word whose letters stood one by one
+MIN_LONE = 3  # so many single characters in a row may spell a word
+_LONE = b"\1" * MIN_LONE
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
 _TO_THE_RIGHT, _TO_THE_LEFT = "\u202d\u202e"
 _TURNED_BACK = "\u202c"
@@ -323,15 +326,19 @@ def _words(text: str, limit: int) -> list[str]:
     if len(pieces) > limit:  # what follows so many of them gives no word that is kept
         text = _FOUR_WORDS.join(pieces)
     marked = _marked(text)
-    spaced = marked.replace(_EDGE + _EDGE, _INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
+    spaced = marked.replace(_EDGE + _EDGE, INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
-    if spaced.isascii() and _INNER not in spaced:
+    if spaced.isascii() and INNER not in spaced:
         return from_chunks(chunks)
     found: list[str] = []
     for plain, run in _runs(chunks):
         if plain:
             found.extend(from_chunks(run))
             continue
+        if len(run) >= MIN_LONE and _LONE in bytes([len(chunk) == 1 for chunk in run]):
+            from nbspam.tokens.spelled import joined  # rare
+
+            run = joined(run)
         for chunk in run:
             _foreign(chunk, found)
             if len(found) > limit:  # a page of Chinese is one chunk
@@ -360,9 +367,13 @@ def unmasked(chunk: str) -> str:
 
 def _foreign(chunk: str, found: list[str]) -> None:
     """Adds the words of one chunk that has a character beyond ASCII."""
-    if _INNER in chunk:
-        characters = chunk.split(_INNER)
+    if INNER in chunk:
+        characters = chunk.split(INNER)
         found.extend([a + b for a, b in pairwise(characters)])
+        return
+    if chunk[0] == SPELLED:
+        word = chunk[1:]
+        found.append("spaced=" + word if len(word) <= MAX_WORD else skip_token(word))
         return
     chunk = chunk.strip(JOINERS)
     if not chunk:

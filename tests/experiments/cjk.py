@@ -1,9 +1,10 @@
-"""The unit of Chinese text: pairs of characters, single characters, or both."""
+"""The unit of Chinese text: pairs of characters, single ones, or both; and characters that stand apart."""
 
 from unicodedata import category
+from unittest import mock
 
 from nbspam.mail import Message
-from nbspam.tokens import Bag
+from nbspam.tokens import Bag, headers, tokenize
 from tests.experiments.lab import variants
 
 
@@ -35,11 +36,20 @@ def _changed(keep_pairs: bool):  # type: ignore[no-untyped-def]
     return change
 
 
+def _apart(message: Message, bag: Bag) -> Bag:
+    headers._fields.clear()
+    with mock.patch("nbspam.tokens.spelled.joined", list):
+        found = tokenize(message, measured=True)
+    headers._fields.clear()
+    return found
+
+
 if __name__ == "__main__":
     named = {
         "kept: pairs, pictures": None,
         "single characters": _changed(False),
         "both": _changed(True),
         "without pictures": _without_pictures,
+        "characters that stand apart stay so": _apart,
     }
     variants(("ccert_zh",), named)
