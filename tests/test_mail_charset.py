@@ -212,9 +212,17 @@ def test_escapes_that_make_no_sense_do_not_hide_ascii_that_is_declared_japanese(
     assert read(b"\x1b$B" + text.encode(), "iso-2022-jp").endswith(text)
 
 
+@pytest.mark.parametrize("label", ["iso-8859-1", "windows-1251", "iso-8859-8-i", "koi8-u"])
+def test_utf_8_that_is_declared_as_a_charset_of_any_bytes_is_utf_8(label):
+    allowance = Allowance()
+    assert decode("Grüße".encode(), label, allowance) == ("Grüße", "utf-8")
+    assert "bad-charset" in allowance.defects
+    assert read("รถ".encode("cp874"), "windows-874") == "รถ"
+
+
 def test_declared_goes_before_utf_8_and_utf_8_before_the_guess():
     both = "Grüße".encode()
-    assert read(both, "iso-8859-1") == "GrÃ¼ÃŸe"
+    assert read(both + b"\xfc", "iso-8859-1") == "GrÃ¼ÃŸeü"
     assert read(both, "gb18030") == "Gr眉脽e"
     assert read(both, "euc-jp") == "Grüße"
     assert read(both) == "Grüße"

@@ -1,7 +1,8 @@
 """Charsets: bytes of text to str, by an allow-list of text codecs.
 
 Hides the names mail gives to charsets and what to do when a name is missing, unknown or untrue.
-Order for bytes that are not ASCII: a byte order mark; the declared charset, if it decodes without
+Order for bytes that are not ASCII: a byte order mark; UTF-8 where it decodes (no other text is that by
+chance) and what is declared takes any bytes, as ISO-8859-1 does; the declared charset, if it decodes without
 error (of ISO-2022 nine in ten characters); UTF-8, if it does; the declared charset again, errors
 replaced; and where none is usable a legacy charset chosen by letter frequencies (guess.py).  A declared
 UTF-8 with more than a tenth of its characters broken counts as not usable.  ASCII with ISO-2022-JP or HZ
@@ -49,6 +50,8 @@ _STATEFUL = frozenset(
 )
 _ESCAPED = frozenset(("hz", "iso2022_jp_ext", "iso2022_kr"))  # ASCII with escapes may be these
 _ISO_2022 = "iso2022"
+# Begin the codecs that take any bytes, but for Thai, in which a short word may be UTF-8 by chance.
+_TAKING_ALL = ("cp125", "iso8859", "koi8", "mac-")
 _JAPANESE = "iso2022_jp"
 # Names that say nothing: written by programs that did not know either.
 _EMPTY = frozenset(
@@ -157,6 +160,11 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         return payload.decode("ascii"), codec or "ascii"
     if codec in ("utf-16", "utf-32"):
         codec = _byte_order(payload, codec)
+    if codec.startswith(_TAKING_ALL):
+        text = _strict(payload, "utf-8")
+        if text is not None:
+            allowance.note("bad-charset")
+            return text, "utf-8"
     for candidate in (codec, "utf-8"):
         text = _strict(payload, candidate) if candidate and candidate != "ascii" else None
         if text is not None:
