@@ -262,11 +262,20 @@ def test_a_few_western_letters_are_not_taken_for_another_script(text):
     assert guess_codec(text.encode("cp1252")) == "cp1252"
 
 
-def test_html_may_name_its_own_charset():
-    page = '<meta http-equiv=x content="text/html; charset=koi8-r"><p>' + "Ок"
-    part = parse(b"Content-Type: text/html\n\n" + page.encode("koi8-r")).parts[0]
+@pytest.mark.parametrize("label", ["", "us-ascii", "x-unknown", "no-such-charset"])
+def test_html_may_name_its_own_charset(label):
+    page = '<meta http-equiv=x content="text/html; charset=windows-1255"><p>' + "שלום"
+    declared = f"Content-Type: text/html; charset={label}\n\n".encode()
+    message = parse(declared + page.encode("cp1255"))
+    part = message.parts[0]
     assert part.text == page
-    assert (part.charset, part.declared_charset) == ("koi8-r", "")
+    assert ("no-charset" in message.defects) is bool(label)
+    assert (part.charset, part.declared_charset) == ("cp1255", label)
+
+
+def test_a_page_that_names_no_usable_charset_is_guessed():
+    page = '<meta charset="us-ascii"><p>' + RUSSIAN
+    assert parse(b"Content-Type: text/html\n\n" + page.encode("cp1251")).parts[0].text == page
 
 
 def test_a_page_may_name_no_charset_where_it_says_that_it_does():

@@ -7,7 +7,7 @@ most of itself as such.  Of other files what is in them, where that is known.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import decode
+from nbspam.mail.charset import canonical, decode
 from nbspam.mail.message import Part
 from nbspam.mail.parameters import parse_parameters
 
@@ -173,8 +173,11 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
 
 def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
     label = part.declared_charset
-    if part.is_html and not label and not payload.isascii():
-        label = _meta_charset(payload)
+    if part.is_html and not payload.isascii() and canonical(label) in ("", "ascii"):
+        named = _meta_charset(payload)
+        if named and label:
+            allowance.note("no-charset")
+        label = named or label
     part.text, part.charset = decode(payload, label, allowance)
     if joins_lines:
         part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
