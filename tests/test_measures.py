@@ -76,6 +76,13 @@ def test_a_reply_in_html_has_quoted_lines_though_none_begins_with_the_mark() -> 
     assert "quoted_share>=0.7" in measured(HAM[: HAM.index(b"\n\n") + 1] + everything)
 
 
+def test_prices_are_counted_in_the_currencies_of_other_scripts() -> None:
+    head = HAM[: HAM.index(b"\n\n") + 1] + b"Content-Type: text/plain; charset=utf-8\n\n"
+    prices = "$1 \u20ac1 £1 \uffe51 1₽ ₹1 1₺ ₪1 1₫ ฿1"
+    assert "currency_marks>=8" in measured(head + prices.encode())
+    assert "currency_marks>=2" in measured(head + "1₺ and 1₫".encode())
+
+
 def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> None:
     """By another way to the bin than that of the tokens: the features of the numeric models."""
     assert set(MEASURES) <= set(NAMES)

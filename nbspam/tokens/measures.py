@@ -43,6 +43,7 @@ BINS: dict[str, tuple[float, ...]] = {
 MEASURES = tuple(BINS)
 N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
 
+_CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # beside $; few mails have others
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
@@ -158,7 +159,7 @@ class Characters:
         self.exclamation_marks = marks.count(b"!")
         self.currency_marks = marks.count(b"$")
         if self.foreign:
-            self.currency_marks += text.count("€") + text.count("£")
+            self.currency_marks += sum(map(text.count, _CURRENCIES))
         self.lines = text.rstrip("\n").count("\n") + 1  # some store a mail with an empty line more
         quoted += text.count("\n>") + text.startswith(">")
         self.quoted_share = min(1.0, quoted / self.lines) if self.ink else None

@@ -58,7 +58,12 @@ FEATURES = (
     ("punctuation_share", "share of characters", "ASCII punctuation in the same", _NO_TEXT),
     ("non_ascii_share", "share of characters", "characters beyond ASCII in the same", _NO_TEXT),
     ("exclamation_marks", "marks", "`!` in the visible text", _ALWAYS),
-    ("currency_marks", "marks", "`$`, `€` and `£` in the visible text", _ALWAYS),
+    (
+        "currency_marks",
+        "marks",
+        "`$`, `€`, `£`, `¥` and signs of other currencies in the visible text",
+        _ALWAYS,
+    ),
     ("line_length", "characters", "mean line of the visible text", _NO_TEXT),
     ("quoted_share", "share of lines", "lines that begin with `>`, or that a page marks as quoted", _NO_TEXT),
     ("words", "words", "body tokens", _ALWAYS),
