@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from nbspam.engine.accumulator import time_order
-from nbspam.engine.block import Block
+from nbspam.engine.block import Block, Ints
 from nbspam.models import views as kept
 from nbspam.scoring import calibration
 from nbspam.tokens import VIEWS
 from tests.experiments.lab import Way, as_kept, evidence, first_weights_of, row
 
+First = tuple[list[float], list[list[float]]]
 REPLAY = "spamassassin, replay in order of time"
 
 
@@ -22,8 +23,17 @@ def replayed(block: Block, way: Way) -> Any:
     documents, _ = block.totals(2)
     order = time_order(block)
     seen = evidence(block, kept.prequential(block, documents, order), way, n_views)
-    sample = as_kept(seen, way, n_views)
-    weights, covariance = first_weights_of(n_views, sample.evidence.shape[1], way)
+    first = first_weights_of(n_views, seen.shape[1] - n_views * way.unknown, way)
+    return learned_in_order(as_kept(seen, way, n_views), first, block, order)
+
+
+def learned_in_order(sample: kept.Evidence, first: First, block: Block, order: Ints) -> Any:
+    """float64 (n_rows,), log-odds of every row by a calibration that has learned those before it.
+
+    sample : of every row, by the counts that it met
+    first  : weights and covariance that the calibration begins with; they learn
+    """
+    weights, covariance = first
     scores = np.zeros(len(block))
     for number in order.tolist():
         own, common = sample.evidence[number].tolist(), sample.common[number].tolist()

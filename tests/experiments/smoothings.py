@@ -10,6 +10,7 @@ from nbspam.settings import ALPHA, SECOND_ALPHA, Settings
 from nbspam.workflow.calibrating import WARM_UP_SHARE
 from tests.experiments.calibration import by_folds, judge_with
 from tests.experiments.lab import LATER, counted, heading, later_row, mail, row
+from tests.experiments.replayed import learned_in_order
 
 CORPORA = ("spamassassin", "sms", "ccert_zh", "enron")
 FIRST = 500  # messages after which the second line of the replays begins to count
@@ -42,13 +43,7 @@ def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # ty
     """Log-odds of every row by what was learned before it came."""
     documents, _ = block.totals(2)
     found = view_evidence(block, prequential(block, documents, order), settings)
-    weights, covariance = calibration.first_weights(2, settings.kinds)
-    scores = np.zeros(len(block))
-    for number in order.tolist():
-        evidence, unknown = found.evidence[number].tolist(), found.common[number].tolist()
-        scores[number] = calibration.scores(weights, evidence, unknown)[1]
-        calibration.learn(weights, covariance, evidence, unknown, int(block.labels[number]))
-    return scores
+    return learned_in_order(found, calibration.first_weights(2, settings.kinds), block, order)
 
 
 def in_folds() -> None:
