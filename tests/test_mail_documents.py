@@ -124,6 +124,13 @@ def test_no_address_of_a_pdf(written: bytes) -> None:
     assert read(pdf(b"/URI " + written)).addresses == []
 
 
+def test_packed_objects_with_a_wrong_checksum() -> None:
+    """Viewers show them, and who hides an address need not get it right."""
+    whole = packed_pdf(b"/URI (https://lake.example/)")
+    end = whole.index(b"\nendstream")
+    assert read(whole[: end - 4] + b"#sum" + whole[end:]).addresses == ["https://lake.example/"]
+
+
 def test_packed_objects_of_a_pdf() -> None:
     found = read(
         packed_pdf(b"<< /S /URI /URI (https://lake.example/) >> << /Title (An Invoice) /JS /JavaScript >>")

@@ -24,6 +24,7 @@ MAX_PIECE = 200_000  # bytes of a packed piece that are read
 _FILE = b"PK\x03\x04"
 _NAME_AT = 30  # where the name begins, from the signature on
 _STORED, _DEFLATED = 0, 8
+_ZLIB_HEADER = 2  # bytes before what is packed in a PDF; viewers do not mind a wrong checksum behind it
 _OFFICE = frozenset(("[Content_Types].xml", "mimetype"))  # what only office documents hold
 _MACROS = "_VBA_PROJECT".encode("utf-16-le")
 # What a PDF says of itself, and what it can do.
@@ -71,15 +72,15 @@ def _content(payload: bytes, at: int, method: int, size: int, allowance: Allowan
     if allowance.unpacked_pieces <= 0 or method not in (_STORED, _DEFLATED):
         return b""
     if method == _DEFLATED:
-        return _inflated(payload[at : at + MAX_PIECE], -zlib.MAX_WBITS, allowance)
+        return _inflated(payload[at : at + MAX_PIECE], allowance)
     allowance.unpacked_pieces -= 1
     return payload[at : at + min(size, MAX_PIECE)]
 
 
-def _inflated(packed: bytes, window: int, allowance: Allowance) -> bytes:
+def _inflated(packed: bytes, allowance: Allowance) -> bytes:
     allowance.unpacked_pieces -= 1
     try:
-        return zlib.decompressobj(window).decompress(packed, MAX_PIECE)
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MAX_PIECE)
     except zlib.error:
         return b""
 
@@ -119,9 +120,7 @@ def _pieces(payload: bytes, allowance: Allowance) -> Iterator[bytes]:
         if begin >= 0:
             start = begin + len(b"stream")
             packed = payload[start : start + MAX_PIECE].lstrip(b"\r\n")
-            found = _inflated(packed, zlib.MAX_WBITS, allowance)
-            if found:
-                yield found
+            yield _inflated(packed[_ZLIB_HEADER:], allowance)
         at = payload.find(b"/ObjStm", at + 1)
 
 
@@ -134,7 +133,7 @@ def _strings(data: bytes, key: bytes, allowance: Allowance) -> list[str]:
         allowance.document_strings -= 1
         if value[:1] == b"(":
             found.append(_text(_literal(value)))
-        elif value[:1] == b"<" and value[:2] != b"<<":
+        elif value[:1] == b"<":  # a dictionary, too, has no digits
             found.append(_text(_hexadecimal(value[1:].partition(b">")[0])))
         at = data.find(key, at + len(key))
     return found
