@@ -73,16 +73,24 @@ def test_archive_that_is_cut_off() -> None:
     assert read(whole[: whole.index(b"b.scr") + 3]).names == ["a.scr", "b.s"]
 
 
+def test_archive_names_are_bounded() -> None:
+    assert (
+        len(read(archive({f"{n}.js": b"" for n in range(documents.MAX_NAMES + 1)})).names)
+        == documents.MAX_NAMES
+    )
+
+
 def test_archive_in_an_archive() -> None:
     inner = archive({"inner.vbs": b""})
     assert "inner.vbs" in read(archive({"outer.zip": inner}, zipfile.ZIP_STORED)).names
 
 
 def test_encrypted_archive() -> None:
-    made = bytearray(archive({"secret.exe": b"MZ"}))
-    made[6] |= 1  # the flag of the first file
+    made = bytearray(archive({"read.txt": b"the code is 7", "secret.exe": b"MZ"}))
+    assert not read(bytes(made)).marks
+    made[made.index(b"PK\x03\x04", 1) + 6] |= 1  # the flag of the second file
     found = read(bytes(made))
-    assert (found.names, found.marks) == (["secret.exe"], ["encrypted"])
+    assert (found.names, found.marks) == (["read.txt", "secret.exe"], ["encrypted"])
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -92,6 +100,31 @@ def test_office_document_leads_out(packed: int) -> None:
     assert found.addresses == ["https://pay.example.net/a?b=1&c=2"]
     assert found.marks == ["macros"]
     assert not found.names  # these are in every document
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_file_behind_a_long_extra_field(packed: int) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as target:
+        entry = zipfile.ZipInfo("a.rels")
+        entry.compress_type = packed
+        entry.extra = b"\xfe\xca" + (300).to_bytes(2, "little") + bytes(300)
+        target.writestr(entry, RELATIONS % LINK)
+        target.writestr("b.txt", RELATIONS % b"https://other.example/")  # that is no list of targets
+    found = read(made.getvalue())
+    assert found.names == ["a.rels", "b.txt"]
+    assert found.addresses == ["https://pay.example.net/a?b=1&c=2"]
+
+
+def test_open_document_has_no_names() -> None:
+    assert not read(
+        archive({"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b""})
+    ).names
+
+
+def test_target_of_broken_characters() -> None:
+    found = read(archive({"a.rels": RELATIONS % b"https://lake.example/\xff"}))
+    assert found.addresses == ["https://lake.example/\ufffd"]
 
 
 def test_older_office_document() -> None:
@@ -108,8 +141,12 @@ def test_older_office_document() -> None:
         (b"(https://lake.example/(c)/(d))", "https://lake.example/(c)/(d)"),
         (b"(https://lake\\056example/\\\ne)", "https://lake.example/e"),
         (b"(https://lake.example/\\\r\nf\\g)", "https://lake.example/fg"),
+        (b"(https://lake.example/\\151\\551)", "https://lake.example/ii"),
+        (b"(https://lake.example/\\n\\r\\t\\b\\f.)", "https://lake.example/\n\r\t\b\f."),
         (b"<68747470733a2f2f6c616b652e 6578616d706c652f7>", "https://lake.example/p"),
         (b"(\xfe\xff" + "https://lake.example/ü".encode("utf-16-be") + b")", "https://lake.example/ü"),
+        (b"(\xfe\xff" + "https://lake.example/".encode("utf-16-be") + b"\0)", "https://lake.example/\ufffd"),
+        (b"(\xef\xbb\xbfhttps://lake.example/\xff)", "https://lake.example/\ufffd"),
         (b"(https://lake.example/never closed", "https://lake.example/never closed >>\nendobj\n%%EOF\n"),
     ],
 )
@@ -124,11 +161,20 @@ def test_no_address_of_a_pdf(written: bytes) -> None:
     assert read(pdf(b"/URI " + written)).addresses == []
 
 
+def test_pdf_that_ends_in_a_backslash() -> None:
+    assert read(b"%PDF-1.7 /URI (https://lake.example/\\").addresses == ["https://lake.example/"]
+
+
 def test_packed_objects_with_a_wrong_checksum() -> None:
     """Viewers show them, and who hides an address need not get it right."""
     whole = packed_pdf(b"/URI (https://lake.example/)")
     end = whole.index(b"\nendstream")
     assert read(whole[: end - 4] + b"#sum" + whole[end:]).addresses == ["https://lake.example/"]
+
+
+def test_packed_objects_that_are_not_there_take_no_ones_place() -> None:
+    empty = b"%PDF" + b"/ObjStm" * (MAX_UNPACKED_PIECES + 1) + bytes(documents.MAX_STRING)
+    assert read(empty + packed_pdf(b"/URI (https://lake.example/)")).addresses == ["https://lake.example/"]
 
 
 def test_packed_objects_of_a_pdf() -> None:
@@ -146,6 +192,16 @@ def test_pdf_says_what_it_is() -> None:
     )
     assert found.marks == ["openaction"]
     assert found.says == ["Ä", "ä", "Maker 1.2"]
+
+
+@pytest.mark.parametrize("key", ["Title", "Author", "Subject", "Keywords", "Creator", "Producer"])
+def test_each_thing_that_a_pdf_says_of_itself(key: str) -> None:
+    assert read(pdf(f"/{key} (Lake)".encode())).says == ["Lake"]
+
+
+@pytest.mark.parametrize("name", ["JavaScript", "OpenAction", "Launch", "SubmitForm", "EmbeddedFile", "XFA"])
+def test_each_thing_that_a_pdf_can_do(name: str) -> None:
+    assert read(pdf(f"/{name} 3 0 R".encode())).marks == [name.lower()]
 
 
 def test_encrypted_pdf_says_no_more() -> None:
