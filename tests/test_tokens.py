@@ -181,15 +181,15 @@ def test_a_character_that_is_four_words_is_read_as_often_as_words_are_kept(
     """NFKC makes eighteen characters of it, and so eighteen megabytes of a text full of them."""
     read: list[int] = []
 
-    def normalised(text: str) -> str:
+    def composed(text: str) -> str:
         read.append(len(text))
-        return unicodedata.normalize("NFKC", text).casefold()
+        return unicodedata.normalize("NFKC", text)
 
     text = "ok " + "\ufdfa" * 10_000
     expected = unicode_words(text, 10_000)[:100]
-    monkeypatch.setattr("nbspam.tokens.unicode_words.normalised", normalised)
+    monkeypatch.setattr("nbspam.tokens.unicode_words._composed", composed)
     assert unicode_words(text, 100) == expected
-    assert sum(read) < 200
+    assert 0 < sum(read) < 200
 
 
 @pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u00ad", "\u2060", "\ufeff"])
