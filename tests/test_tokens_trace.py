@@ -38,6 +38,8 @@ def test_an_address_is_the_same_however_it_is_written(number: int) -> None:
 @example("1:2:3:4:5:6:7:8:9")
 @example("1::2::3")
 @example("::192.0.2.256")
+@example("1::2\0")
+@example("1::2\ud800")
 def test_what_is_no_address_gives_nothing(text: str) -> None:
     try:
         IPv6Address(text)
@@ -48,7 +50,22 @@ def test_what_is_no_address_gives_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["[IPv6:2001:db8:1c:20::12a]", "[2001:DB8:1c:20::12a]", "(2001:db8:1c:20::12a)"]
+    "written",
+    [
+        *("[IPv6:2001:db8:1c:20::12a]", "[2001:DB8:1c:20::12a]", "(2001:db8:1c:20::12a)"),
+        *(
+            "<2001:db8:1c:20::12a>",
+            "{2001:db8:1c:20::12a}",
+            "ip=2001:db8:1c:20::12a,",
+            "'2001:db8:1c:20::12a'",
+        ),
+        *(
+            '"2001:db8:1c:20::12a"',
+            "2001:db8:1c:20::12a/64",
+            "2001:db8:1c:20::12a%1.",
+            "(2001:db8:1c:20::12a.)",
+        ),
+    ],
 )
 def test_a_hop_is_known_by_its_networks(written: str) -> None:
     found = header(
