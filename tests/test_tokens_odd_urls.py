@@ -8,6 +8,7 @@ import pytest
 
 from nbspam.mail import parse
 from nbspam.tokens import tokenize
+from nbspam.tokens.foreign_hosts import MAX_LABEL
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.urls import cut_urls, host_of, url_tokens
 
@@ -44,9 +45,19 @@ def test_a_host_that_is_no_number_of_four_bytes_stays_as_it_is(host: str) -> Non
     assert host_of(f"http://{host}/") == host
 
 
-@pytest.mark.parametrize("label", ["xn--zzzzzz99999999", "xn--", "xn--lake-", "xn--" + "a" * 70])
+@pytest.mark.parametrize(
+    "label", ["xn--zzzzzz99999999", "xn--", "xn--lake-", "xn--" + "a" * 70, "xn--la%20ke-9ua"]
+)
 def test_punycode_that_says_nothing_stays_as_it_is(label: str) -> None:
     assert host_of(f"http://{label}.example/") == label + ".example"
+
+
+def test_punycode_is_read_as_far_as_a_label_may_be_long() -> None:
+    """What is longer no net carries, and reading it takes quadratic time."""
+    longest, longer = ("xn--" + ("ø" * size).encode("punycode").decode() for size in (57, 58))
+    assert len(longest) == MAX_LABEL
+    assert host_of(f"http://{longest}.example/") == "ø" * 57 + ".example"
+    assert host_of(f"http://{longer}.example/") == longer + ".example"
 
 
 def test_a_link_with_its_host_in_punycode_leads_where_it_says() -> None:
@@ -68,6 +79,10 @@ FOREIGN = [
     ("http://lake.exampleхорошо.", "http://lake.example"),
     ("http://lake.example.Спасибо", "http://lake.example"),
     ("http://lake.example/путь.рф", "http://lake.example/"),
+    ("见http://lake.example查看.谢谢", "http://lake.example"),
+    ("见http://lake.x查看.谢谢", "http://lake.x"),
+    ("http://湖.组织机构，谢谢", "http://湖.组织机构"),
+    ("http://湖.谢谢你们的", "http://"),
     ("http://湖.谢谢你们的光临", "http://"),
 ]
 
@@ -77,6 +92,12 @@ def test_a_host_beyond_ascii_is_told_from_text_behind_an_address(text: str, url:
     rest, found = cut_urls(text)
     assert found == [url]
     assert rest.split() == text.replace(url, " ", 1).replace(" .", " ").split()
+
+
+@pytest.mark.parametrize("behind", [".", "..."])
+def test_a_full_stop_behind_a_host_beyond_ascii_goes_with_it(behind: str) -> None:
+    rest, found = cut_urls(f"на http://озеро.рф{behind} Потом")
+    assert (rest.split(), host_of(found[0])) == (["на", "Потом"], "озеро.рф")
 
 
 def test_a_host_with_letters_of_two_scripts_is_marked() -> None:

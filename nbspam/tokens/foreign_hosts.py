@@ -22,7 +22,7 @@ def end_of_host(text: str, plain: int) -> int:
 
     plain : so many characters at the beginning are ASCII, and an address with a plain host would end there
     """
-    if plain > MAX_HOST or not _PLAIN.issuperset(text[:plain].lower()):
+    if not _PLAIN.issuperset(text[:plain].lower()):
         return plain  # that is in the path
     size = plain
     before = text[plain - 1 : plain]
@@ -68,5 +68,5 @@ def _label(label: str) -> str:
         letters = label.removeprefix(_PUNYCODE).encode("ascii").decode("punycode")
     except UnicodeError:
         return label
-    sound = letters.isprintable() and not letters.isascii() and " " not in letters and "." not in letters
+    sound = letters.isprintable() and not letters.isascii() and " " not in letters
     return letters if sound else label
