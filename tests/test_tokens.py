@@ -16,7 +16,7 @@ from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.structure import disagrees
-from nbspam.tokens.unicode_words import unicode_words
+from nbspam.tokens.unicode_words import is_unspaced, unicode_words
 from nbspam.tokens.urls import host_of, url_tokens
 from nbspam.tokens.words import MAX_CHARACTERS, MAX_WORD, CharacterTable, Memory, parents, words
 
@@ -104,6 +104,8 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("Straße STRASSE", ["strasse", "strasse"]),
         ("café cafe\u0301", ["café", "café"]),
         ("don’t e‐mail", ["don't", "e-mail"]),
+        ("don‘t don‛t donʼt ג׳ירפה", ["don't", "don't", "don't", "ג'ירפה"]),
+        ("e‑mail e‒mail e–mail e—mail e―mail", ["e-mail"] * 5),
         ("vi\u200bag\u00adra", ["viagra"]),
         ("発票", ["発票"]),
         ("我 是中国人", ["我", "是中", "中国", "国人"]),
@@ -134,6 +136,11 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("kɪtən вес", ["kɪtən", "вес"]),
         ("Yorùbá ẹ̀kọ́ v̇", ["yorùbá", "ẹ̀kọ́", "v̇"]),
         ("Привет, мир.Слово", ["привет", "мир", "слово"]),
+        ("раз,два три--четыре", ["раз", "два", "три", "четыре"]),
+        ("д" * 40 + " " + "д" * 41, ["д" * 40, "skip=д:40"]),
+        ("оса-sale.com", ["mixed-script=", "oca-sale.com", "oca-sale", "com"]),
+        ("free🆊pears", ["free", "pears", "🆊"]),
+        ("q" + "\u0323" * 4 + " \u0323\u0301\u0323\u0301q", ["q" + "\u0323" * 3, "\u0323\u0323\u0301q"]),
         ("it-компания", ["it-компания"]),
         ("❤️ ok", ["ok", "❤"]),
         ("f★r★e★e 👍🏽", ["spaced=free", "★", "★", "★", "👍"]),
@@ -158,6 +165,7 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("שָׁלוֹם שלום תל־אביב מס׳", ["שלום", "שלום", "תל-אביב", "מס"]),
         ("١٬٢٣٤٫٥٠ १२३ ۵۰٪ ฿๑๐๐บาท", ["1,234.50", "123", "50%", "฿100", "บา", "าท"]),
         ("₺1.500,00 1.500₺ ₪50 50.000₫ ৳500", ["₺1.500,00", "1.500₺", "₪50", "50.000₫", "৳500"]),
+        ("'£3.50' “£3.50”", ["£3.50", "£3.50"]),
         ("฿1,500 ราคา฿99", ["฿1,500", "รา", "าค", "คา", "฿99"]),
     ],
 )
@@ -165,10 +173,31 @@ def test_unicode_words(text: str, expected: list[str]) -> None:
     assert words(text, 100) == expected
 
 
-@pytest.mark.parametrize("run", ["\u0301\u0323", "\u0301\u0301\u0301\uff9e", "\u0301\uff9f"])
-def test_marks_are_capped_before_they_are_sorted(run: str) -> None:
+@pytest.mark.parametrize(
+    "mark", "\u0305\u0332\u0338\u033f\u0488\u0489\u180b\u180f\u20d0\u20f0\ufe00\ufe0f\U000e0100\U000e01ef"
+)
+def test_how_a_letter_is_drawn_is_no_part_of_its_word(mark: str) -> None:
+    assert words(f"sa{mark}le", 10) == ["sale"]
+
+
+@pytest.mark.parametrize("letter", "กໝကᄀខ⺀々〡あカㄅㆠ㐀一ꥠ가豈𛀀𠀀")
+def test_scripts_without_spaces_are_known(letter: str) -> None:
+    assert is_unspaced(letter)
+
+
+@pytest.mark.parametrize("letter", "aдאعक☃𐍈")
+def test_scripts_with_spaces_are_not_taken_for_ones_without(letter: str) -> None:
+    assert not is_unspaced(letter)
+
+
+@pytest.mark.parametrize("before", ["", "a"])
+@pytest.mark.parametrize(
+    "run",
+    ["\u0301\u0323", "\u0300\u0323", "\u0903", "\u0301\u0301\u0301\uff9e", "\u0301\uff9f"],
+)
+def test_marks_are_capped_before_they_are_sorted(run: str, before: str) -> None:
     """Canonical ordering of a long run of marks takes quadratic time; U+FF9E becomes one under NFKC."""
-    marks = "a" + run * (200_000 // len(run))
+    marks = before + run * (200_000 // len(run))
     start = time.process_time()
     found = words(marks, 10)
     assert time.process_time() - start < 5

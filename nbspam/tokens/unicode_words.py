@@ -328,7 +328,7 @@ def _words(text: str, limit: int) -> list[str]:
     marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
-    if spaced.isascii() and INNER not in spaced:
+    if spaced.isascii():
         return from_chunks(chunks)
     found: list[str] = []
     for plain, run in _runs(chunks):
