@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.errors import UsageError
+from nbspam.settings import Settings
+from nbspam.workflow.idle_settings import check_all_act
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 
@@ -39,6 +42,48 @@ ACTING = [
     "--views body,measures",
     "--textbook --views body",
 ]
+
+
+# A way of scoring, and what is idle in it: by an evaluation, and by a training whose model is kept.
+WAYS = [
+    (Settings(), "normalise numeric_model bins binning", ""),
+    (Settings(averaged=False), "threshold normalise numeric_model bins binning", ""),
+    (Settings("complement"), "threshold numeric_model bins binning prior", ""),
+    (Settings("complement", features="both"), "threshold", "bins binning"),
+    (Settings("complement", features="both", prior="smoothed"), "threshold", "bins binning"),
+    (Settings("presence", features="both", numeric_model="aode"), "threshold normalise", ""),
+    (Settings("gaussian"), "threshold normalise numeric_model alpha", "bins binning"),
+    (Settings("gaussian", prior=" Smoothed "), "threshold normalise numeric_model", "bins binning"),
+    (Settings("gaussian", features="both"), "threshold normalise", "bins binning"),
+    (Settings("categorical"), "threshold normalise numeric_model", ""),
+]
+
+
+@pytest.mark.parametrize(("settings", "idle", "idle_unless_kept"), WAYS)
+def test_which_settings_are_idle_in_each_way_of_scoring(
+    settings: Settings, idle: str, idle_unless_kept: str
+) -> None:
+    named = ["threshold", "normalise", "numeric_model", "bins", "binning", "alpha", "prior", "views"]
+
+    def refused(is_kept: bool) -> set[str]:
+        found = set()
+        for name in named:
+            try:
+                check_all_act([name], settings, is_kept)
+            except UsageError:
+                found.add(name)
+        return found
+
+    assert refused(is_kept=True) == set(idle.split())
+    assert refused(is_kept=False) == {*idle.split(), *idle_unless_kept.split()}
+
+
+def test_the_first_idle_setting_is_told_with_what_would_make_it_act() -> None:
+    with pytest.raises(UsageError) as raised:
+        check_all_act(["prior", "numeric_model", "bins"], Settings())
+    told = raised.value
+    assert str(told) == "--numeric-model: scores numeric features beside words"
+    assert (told.remedy, told.slug) == ("leave it out, or add --features both", "no-effect")
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
 def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:
     """Setting -> whether it acts, and if not why and what else to say."""
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
-    complement = settings.event_model == "complement" and with_words
+    complement = settings.event_model == "complement"
     gaussian = settings.numeric_model == "gaussian"
     smoothed = settings.prior.strip().lower() == "smoothed"  # by lambda
     binned = (
