@@ -32,7 +32,7 @@ def end_of_host(text: str, plain: int) -> int:
         before = character
         size += 1
     host = text[:size].rpartition("@")[2].partition(":")[0]
-    return size if size > plain and _is_host(host.rstrip(".-_").split(".")) else plain
+    return size if _is_host(host.rstrip(".-_").split(".")) else plain
 
 
 def _goes_on(before: str, character: str) -> bool:
@@ -47,7 +47,7 @@ def _goes_on(before: str, character: str) -> bool:
 def _is_host(labels: list[str]) -> bool:
     """Whether they could be those of a host: the last is of one alphabet, and not alone beyond ASCII."""
     last = labels[-1]
-    if min(len(labels), len(last)) == 1 or not last:
+    if min(len(labels), len(last)) == 1:
         return False
     if last.isascii():
         return last.isalpha() or last.startswith(_PUNYCODE)
