@@ -122,6 +122,12 @@ def test_open_document_has_no_names() -> None:
     ).names
 
 
+def test_target_in_single_quotes() -> None:
+    relations = RELATIONS.replace(b'"', b"'") % LINK
+    assert read(archive({"a.rels": relations})).addresses == ["https://pay.example.net/a?b=1&c=2"]
+    assert not read(archive({"a.rels": b"<Relationship Target="})).addresses
+
+
 def test_target_of_broken_characters() -> None:
     found = read(archive({"a.rels": RELATIONS % b"https://lake.example/\xff"}))
     assert found.addresses == ["https://lake.example/\ufffd"]

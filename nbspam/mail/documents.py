@@ -87,9 +87,11 @@ def _inflated(packed: bytes, allowance: Allowance) -> bytes:
 
 def _read_targets(relations: bytes, document: Document) -> None:
     """The addresses outside of an office document that it has to do with."""
-    for piece in relations.split(b'Target="', MAX_ADDRESSES)[1:]:
-        target = piece[:MAX_STRING].partition(b'"')[0].decode("utf-8", "replace").replace("&amp;", "&")
-        _add_address(target, document)
+    for piece in relations.split(b"Target=", MAX_ADDRESSES)[1:]:
+        quote = piece[:1]
+        if quote in (b'"', b"'"):
+            target = piece[1:MAX_STRING].partition(quote)[0].decode("utf-8", "replace")
+            _add_address(target.replace("&amp;", "&"), document)
 
 
 def _add_address(address: str, document: Document) -> None:
