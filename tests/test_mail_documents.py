@@ -122,6 +122,18 @@ def test_open_document_has_no_names() -> None:
     ).names
 
 
+@pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_lists_of_targets_are_bounded(packed: int) -> None:
+    lists = {f"{n}.rels": RELATIONS % b"https://%d.example/" % n for n in range(MAX_UNPACKED_PIECES + 1)}
+    assert len(read(archive(lists, packed)).addresses) == MAX_UNPACKED_PIECES
+
+
+def test_list_of_targets_packed_in_another_way() -> None:
+    made = bytearray(archive({"a.rels": RELATIONS % LINK}, zipfile.ZIP_STORED))
+    made[8] = 99
+    assert not read(bytes(made)).addresses
+
+
 def test_target_in_single_quotes() -> None:
     relations = RELATIONS.replace(b'"', b"'") % LINK
     assert read(archive({"a.rels": relations})).addresses == ["https://pay.example.net/a?b=1&c=2"]
@@ -208,6 +220,10 @@ def test_each_thing_that_a_pdf_says_of_itself(key: str) -> None:
 @pytest.mark.parametrize("name", ["JavaScript", "OpenAction", "Launch", "SubmitForm", "EmbeddedFile", "XFA"])
 def test_each_thing_that_a_pdf_can_do(name: str) -> None:
     assert read(pdf(f"/{name} 3 0 R".encode())).marks == [name.lower()]
+
+
+def test_strings_of_a_pdf_are_bounded() -> None:
+    assert len(read(pdf(b"/Title (a) " * (MAX_DOCUMENT_STRINGS + 1))).says) == MAX_DOCUMENT_STRINGS
 
 
 def test_encrypted_pdf_says_no_more() -> None:
