@@ -95,6 +95,7 @@ def test_the_fast_path_equals_the_unicode_path_on_real_text(data: Path, spamassa
 )
 def test_ascii_words(text: str, expected: list[str]) -> None:
     assert words(text, 100) == expected
+    assert words(text + " déjà vu", 100) == [*expected, "déjà", "vu"]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,7 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("раз,два три--четыре", ["раз", "два", "три", "четыре"]),
         ("д" * 40 + " " + "д" * 41, ["д" * 40, "skip=д:40"]),
         ("оса-sale.com", ["mixed-script=", "oca-sale.com", "oca-sale", "com"]),
+        ("fr\U000e0065ee p\ufff9ears", ["free", "pears"]),
         ("free🆊pears", ["free", "pears", "🆊"]),
         ("q" + "\u0323" * 4 + " \u0323\u0301\u0323\u0301q", ["q" + "\u0323" * 3, "\u0323\u0323\u0301q"]),
         ("it-компания", ["it-компания"]),
@@ -178,6 +180,16 @@ def test_unicode_words(text: str, expected: list[str]) -> None:
 )
 def test_how_a_letter_is_drawn_is_no_part_of_its_word(mark: str) -> None:
     assert words(f"sa{mark}le", 10) == ["sale"]
+
+
+@pytest.mark.parametrize("mark", "\u0304\u0306\u0331\u0339")
+def test_marks_beside_those_that_only_draw_are_part_of_the_word(mark: str) -> None:
+    assert words(f"q{mark}", 10) == [f"q{mark}"]
+
+
+@pytest.mark.parametrize("mark", "\u0591\u05c7\u0610\u061a\u064b\u0670\u06d6\u06ed")
+def test_vowels_that_are_mostly_left_out_are_no_part_of_a_word(mark: str) -> None:
+    assert words(f"كت{mark}اب", 10) == words("كتاب", 10)
 
 
 @pytest.mark.parametrize("letter", "กໝကᄀខ⺀々〡あカㄅㆠ㐀一ꥠ가豈𛀀𠀀")
