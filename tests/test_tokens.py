@@ -125,6 +125,7 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("Atualizаção naïveд", ["mixed-script=", "atualização", "naïveд"]),
         ("Tàі khоản", ["mixed-script=", "tài", "mixed-script=", "khoản"]),
         ("зaймы Bыигpыш", ["mixed-script=", "займы", "mixed-script=", "выигрыш"]),
+        ("бaнк.рф", ["mixed-script=", "банк", "рф"]),
         ("oнлайн-кpeдит", ["mixed-script=", "онлайн-кредит"]),
         ("Gmail-аккаунт SMSки 3D-принтер", ["gmail-аккаунт", "smsки", "3d-принтер"]),
         ("аpple-id.com", ["mixed-script=", "apple-id.com", "apple-id", "com"]),
