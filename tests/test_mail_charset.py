@@ -212,7 +212,9 @@ def test_escapes_that_make_no_sense_do_not_hide_ascii_that_is_declared_japanese(
     assert read(b"\x1b$B" + text.encode(), "iso-2022-jp").endswith(text)
 
 
-@pytest.mark.parametrize("label", ["iso-8859-1", "windows-1251", "iso-8859-8-i", "koi8-u", "macintosh"])
+@pytest.mark.parametrize(
+    "label", ["iso-8859-1", "windows-1251", "iso-8859-8-i", "koi8-u", "macintosh", "cp437", "ibm852", "cp866"]
+)
 def test_utf_8_that_is_declared_as_a_charset_of_any_bytes_is_utf_8(label):
     allowance = Allowance()
     assert decode("Grüße".encode(), label, allowance) == ("Grüße", "utf-8")

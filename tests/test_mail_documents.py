@@ -136,7 +136,7 @@ def test_list_of_targets_packed_in_another_way() -> None:
 
 def test_target_in_single_quotes() -> None:
     relations = RELATIONS.replace(b'"', b"'") % LINK
-    assert read(archive({"a.rels": relations})).addresses == ["https://pay.example.net/a?b=1&c=2"]
+    assert read(archive({"a.RELS": relations})).addresses == ["https://pay.example.net/a?b=1&c=2"]
     assert not read(archive({"a.rels": b"<Relationship Target="})).addresses
 
 
@@ -224,6 +224,13 @@ def test_each_thing_that_a_pdf_can_do(name: str) -> None:
 
 def test_strings_of_a_pdf_are_bounded() -> None:
     assert len(read(pdf(b"/Title (a) " * (MAX_DOCUMENT_STRINGS + 1))).says) == MAX_DOCUMENT_STRINGS
+
+
+def test_many_titles_hide_no_address() -> None:
+    titles = b"/Title (Chapter) " * MAX_DOCUMENT_STRINGS
+    assert read(pdf(titles) + packed_pdf(b"/URI (https://lake.example/)")).addresses == [
+        "https://lake.example/"
+    ]
 
 
 def test_encrypted_pdf_says_no_more() -> None:

@@ -148,6 +148,7 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("❤️ ok", ["ok", "❤"]),
         ("f★r★e★e 👍🏽", ["spaced=free", "★", "★", "★", "👍"]),
         ("20° № 5", ["20", "no", "№"]),
+        ("don´t l´année ´quoted´", ["don't", "l'année", "quoted"]),
         ("İNDİRİM indirim KIRMIZI kırmızı", ["indirim", "indirim", "kirmizi", "kirmizi"]),
         ("К Р Е Д И Т, без отказа", ["spaced=кредит", "без", "отказа"]),
         ("и я в Москве, Π Ρ Ο Σ", ["и", "я", "в", "москве", "spaced=προσ"]),

@@ -85,6 +85,8 @@ FOREIGN = [
     ("http://湖.jpをご覧", "http://湖.jp"),
     ("http://호수.kr에서", "http://호수.kr"),
     ("请看http://lake.example查看", "http://lake.example"),
+    ("http://lⓐke.example/x”", "http://lⓐke.example/x"),
+    ("http://lake.example）", "http://lake.example"),
     ("http://lake.example.谢谢", "http://lake.example"),
     ("http://lake.exampleхорошо.", "http://lake.example"),
     ("http://lake.example.Спасибо", "http://lake.example"),

@@ -51,7 +51,7 @@ _STATEFUL = frozenset(
 _ESCAPED = frozenset(("hz", "iso2022_jp_ext", "iso2022_kr"))  # ASCII with escapes may be these
 _ISO_2022 = "iso2022"
 # Begin the codecs that take any bytes, but for Thai, in which a short word may be UTF-8 by chance.
-_TAKING_ALL = ("cp125", "iso8859", "koi8", "mac-")
+_TAKING_ALL = ("cp125", "cp437", "cp85", "cp86", "iso8859", "koi8", "mac-")
 _JAPANESE = "iso2022_jp"
 # Names that say nothing: written by programs that did not know either.
 _EMPTY = frozenset(

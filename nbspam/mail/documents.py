@@ -56,7 +56,7 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
         document.names.append(name.decode("utf-8", "replace"))
         if flags and flags[0] & 1:
             document.mark("encrypted")
-        elif name.endswith(b".rels"):
+        elif name.lower().endswith(b".rels"):
             content = end + int.from_bytes(payload[at + 28 : at + 30], "little")
             size = int.from_bytes(payload[at + 18 : at + 22], "little")
             _read_targets(_content(payload, content, method, size, allowance), document)
@@ -103,12 +103,14 @@ def _read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
     if b"/Encrypt" in payload:
         document.mark("encrypted")
         return
-    for piece in _pieces(payload, allowance):
+    pieces = list(_pieces(payload, allowance))
+    for piece in pieces:
         for mark in _DOES:
             if mark in piece:
                 document.mark(mark[1:].decode().lower())
         for address in _strings(piece, b"/URI", allowance):
             _add_address(address, document)
+    for piece in pieces:  # behind all addresses, for a table of contents has many titles
         for key in _SAYS:
             document.says += _strings(piece, key, allowance)
 

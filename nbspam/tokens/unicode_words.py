@@ -38,7 +38,7 @@ _TO_THE_RIGHT, _TO_THE_LEFT = "\u202d\u202e"
 _TURNED_BACK = "\u202c"
 # Hebrew, Arabic, the scripts of India, Thai, Khmer: characters that print nothing are part of their spelling.
 _WRITTEN_WITH = (0x590, 0x18FF)
-_SIGNS = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0xB4: "'", 0x5F3: "'", 0x5BE: "-"}
+_SIGNS = {0x2018: "'", 0x2019: "'", 0x201B: "'", 0x02BC: "'", 0x5F3: "'", 0x5BE: "-"}
 _SIGNS.update(dict.fromkeys(range(0x2010, 0x2016), "-"))
 _SIGNS.update({0x66A: "%", 0x66B: ".", 0x66C: ","})
 _SIGNS[0x640] = ""  # what only makes an Arabic word longer
@@ -273,7 +273,7 @@ def _marked(text: str) -> str:
 
 def _marked_line(line: str) -> str:
     """One line with a character beyond ASCII.  Capitals that pose as Latin ones go before case is folded."""
-    composed = _composed(line)
+    composed = _composed(line.replace("´", "'"))  # which NFKC makes a blank and a mark
     if not any(chr(code) in composed for code in _CAPITALS):
         return _folded(composed).translate(_ALPHABET)
     return _folded(_posing(composed.translate(_ALPHABET)))

@@ -52,7 +52,7 @@ def _url_end(text: str) -> int:
     inside = text.find("]", 0, MAX_HOST) if text[:1] == "[" else 0
     first = inside + 1 if inside > 0 and text.count(":", 0, inside) > 1 else 0
     end = _plain_end(text, first)
-    if end < len(text) and text[end].isalpha():
+    if end < len(text) and not text[end].isascii():
         from nbspam.tokens.foreign_hosts import end_of_host  # rare
 
         host = end_of_host(text, end)
