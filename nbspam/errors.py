@@ -9,6 +9,11 @@ procmail and other delivery agents know a temporary failure from a lasting one.
 RETRAIN = "train it again: nbspam train --help"
 
 
+def flag_of(name: str) -> str:
+    """An option as people type it: event_model is --event-model."""
+    return "--" + name.replace("_", "-")
+
+
 class NbspamError(Exception):
     """An expected failure.
 

@@ -13,20 +13,19 @@ from nbspam.cli.render import MessageSteps, Steps, say, skipped_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
     asked_options,
-    check_views,
+    asked_settings,
     jobs_option,
     json_option,
     labelled_source,
     named_files,
     quiet_option,
     scoring_options,
-    scoring_settings,
     shows_progress,
     source_options,
 )
 from nbspam.decision import Loss
 from nbspam.engine.reading import Asked, asked_by
-from nbspam.errors import UsageError
+from nbspam.errors import UsageError, flag_of
 from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
@@ -38,7 +37,6 @@ from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
 from nbspam.workflow.fixed_words import settings_under
-from nbspam.workflow.idle_settings import check_all_act
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -121,7 +119,7 @@ def eval_command(**given: Any) -> None:
     """
     method = chosen_method(given)
     _check_files(given)
-    settings = _settings(given) if method != "model" else None
+    settings = asked_settings(given) if method != "model" else None
     source = labelled_source(given, allow_one_class=method == "model")
     if settings is None:
         evaluation, notes = _evaluate_model(source, given)
@@ -157,16 +155,9 @@ def chosen_method(given: dict[str, Any]) -> str:
     method = named[0] if named else "folds"
     for option, owner in OWNERS.items():
         if given[option] and method != owner:
-            flag = "--" + option.replace("_", "-")
+            flag = flag_of(option)
             raise UsageError(flag, f"belongs to --{owner}", f"add --{owner}, or leave it out", "usage")
     return method
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    settings = scoring_settings(given)
-    check_all_act(asked_options(given), settings)
-    check_views(settings, given)
-    return settings
 
 
 def _evaluate(
@@ -237,7 +228,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
     UsageError for those that a model does not take.
     """
     for name in asked_options(KEPT_BY_MODEL):
-        flag = "--" + name.replace("_", "-")
+        flag = flag_of(name)
         remedy = "leave it out, or train a model with it"
         raise UsageError(f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage")
     return {name: str(given[name]) for name in asked_options(SETTINGS)}

@@ -15,7 +15,7 @@ import click
 
 from nbspam.cli.texts import default_model, default_start
 from nbspam.engine.executor import MAX_JOBS, default_jobs
-from nbspam.errors import UsageError
+from nbspam.errors import UsageError, flag_of
 from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
@@ -185,7 +185,7 @@ def names_mail(given: dict[str, Any]) -> bool:
         return True
     for name in ("rules", "skip_unread"):
         if given[name]:
-            flag = "--" + name.replace("_", "-")
+            flag = flag_of(name)
             raise UsageError(flag, "is for labelled mail, and none is named", "name SOURCE", "no-effect")
     return False
 
@@ -219,6 +219,19 @@ def named_files(given: dict[str, Any]) -> list[str]:
     labelled = [item.partition("=")[2] for item in given["classes"]]
     single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
     return [*given["source"], *given["ham"], *given["spam"], *labelled, *filter(None, single)]
+
+
+def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
+    """The way of scoring asked for, in which every option acts; UsageError for one that does not.
+
+    is_kept : for a model that is made, see check_all_act
+    """
+    from nbspam.workflow.idle_settings import check_all_act
+
+    settings = scoring_settings(given)
+    check_all_act(asked_options(given), settings, is_kept)
+    check_views(settings, given)
+    return settings
 
 
 def scoring_settings(given: dict[str, Any]) -> Settings:
@@ -282,7 +295,7 @@ def check_views(settings: Settings, given: dict[str, Any]) -> None:
             raise UsageError(f"--{name} --prior-model", why, "leave out one of them", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
         if settings.views != ALL_VIEWS and given.get(option):
-            flag = "--" + option.replace("_", "-")
+            flag = flag_of(option)
             why = f"{owner} says which tokens are read"
             raise UsageError(f"--views {settings.views} {flag}", why, "leave out one of them", "views")
     if settings.features == "numeric" and given.get("vocab"):

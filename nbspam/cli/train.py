@@ -11,25 +11,23 @@ from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import MessageSteps, say, train_summary
 from nbspam.cli.shared import (
     asked_options,
-    check_views,
+    asked_settings,
     jobs_option,
     labelled_source,
     model_option,
     names_mail,
     quiet_option,
     scoring_options,
-    scoring_settings,
     shows_progress,
     source_options,
     start_option,
 )
-from nbspam.errors import UsageError
+from nbspam.errors import UsageError, flag_of
 from nbspam.scoring.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
-from nbspam.workflow.idle_settings import check_all_act
 from nbspam.workflow.training import Choices, Trained, train
 
 if TYPE_CHECKING:
@@ -122,9 +120,7 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
     """Makes a new model."""
-    settings = scoring_settings(given)
-    check_all_act(asked_options(given), settings, is_kept=True)
-    check_views(settings, given)
+    settings = asked_settings(given, is_kept=True)
     source = _source(given)
     classes = source.classes if source else ()
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
@@ -191,7 +187,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     from nbspam.workflow.updating import update
 
     for name in asked_options(KEPT_BY_UPDATE):
-        option = "--" + name.replace("_", "-")
+        option = flag_of(name)
         remedy = "leave it out, or train anew with --replace"
         raise UsageError(
             f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"

@@ -13,6 +13,7 @@ from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
 from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
+from nbspam.scoring.priors import OF_MAIL
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
@@ -58,7 +59,7 @@ def _times(part: ScorePart, event_model: str) -> int:
 def _prior_counts(scorer: Scorer) -> list[float]:
     """m_k + lambda where the class prior is estimated from the mail; nothing where it is given."""
     settings, messages = scorer.settings, scorer.model.messages
-    if not scorer.words.uses_prior or settings.prior not in ("empirical", "smoothed"):
+    if not scorer.words.uses_prior or settings.prior not in OF_MAIL:
         return []
     return [m + (settings.alpha if settings.prior == "smoothed" else 0.0) for m in messages]
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from nbspam.tokens.unicode_words import INNER, MIN_LONE, SPELLED, is_unspaced
+from nbspam.tokens.unicode_words import INNER, SPELLED, is_unspaced
+from nbspam.tokens.words import MIN_SPACED
 
 MIN_LETTERS = 4  # in scripts with spaces: three may each be a word, as in Russian и я в
 
@@ -17,7 +18,7 @@ def joined(chunks: list[str]) -> list[str]:
     kept: list[str] = []
     for (lone, unspaced), run in groupby(chunks, _kind):
         spelled = list(run)
-        if not lone or len(spelled) < (MIN_LONE if unspaced else MIN_LETTERS):
+        if not lone or len(spelled) < (MIN_SPACED if unspaced else MIN_LETTERS):
             kept.extend(spelled)
         else:
             kept.append(INNER.join(spelled) if unspaced else SPELLED + "".join(spelled))

@@ -15,7 +15,9 @@ from nbspam.tokens.words import (
     ASCII_TABLE,
     JOINERS,
     MAX_WORD,
+    MIN_SPACED,
     NUMERIC,
+    SPACED,
     CharacterTable,
     from_chunks,
     irregular,
@@ -31,8 +33,6 @@ _BLANK = 0x2800  # braille without a dot
 _EDGE = "\x02"  # stands on both sides of each character of a script without spaces
 INNER = "\x03"  # what two edges become between two such characters
 SPELLED = "\x04"  # before a word whose letters stood one by one
-MIN_LONE = 3  # so many single characters in a row may spell a word
-_LONE = b"\1" * MIN_LONE
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\u3164\ufeff\uffa0"  # noqa: E501
 _TO_THE_RIGHT, _TO_THE_LEFT = "\u202d\u202e"
 _TURNED_BACK = "\u202c"
@@ -335,7 +335,7 @@ def _words(text: str, limit: int) -> list[str]:
         if plain:
             found.extend(from_chunks(run))
             continue
-        if len(run) >= MIN_LONE and _LONE in bytes([len(chunk) == 1 for chunk in run]):
+        if len(run) >= MIN_SPACED and SPACED in bytes([len(chunk) == 1 for chunk in run]):
             from nbspam.tokens.spelled import joined  # rare
 
             run = joined(run)

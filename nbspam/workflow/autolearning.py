@@ -8,7 +8,7 @@ then the words that both have come to speak for it (docs/experiments/autolearn.m
 from __future__ import annotations
 
 from nbspam.decision import UNDECIDED, learnable
-from nbspam.errors import UsageError
+from nbspam.errors import UsageError, flag_of
 from nbspam.mail.limits import MAX_READ_BYTES
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ def check_autolearn(classifier: Classifier, change: dict[str, str] | None = None
     change : settings that the command line gives over those of the model
     """
     if change:
-        flags = " ".join("--" + name.replace("_", "-") for name in change)
+        flags = " ".join(flag_of(name) for name in change)
         why = f"the model's own verdicts are learned, not those under {flags}"
         raise UsageError("--autolearn", why, "leave one of them out", "autolearn-settings")
     check_calibrated(classifier.settings)

@@ -11,7 +11,7 @@ from math import exp, fsum, inf
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
 from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import OneState, open_model
@@ -19,7 +19,7 @@ from nbspam.workflow.counting import counted_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nbspam.scoring.scorer import Counted
     from nbspam.settings import Settings
@@ -91,22 +91,18 @@ class Classifier:
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""
-        scored = self.scorer.score(counted) if self._tells_apart() else self._prior_alone()
+        scored = (
+            self.scorer.score(counted)
+            if tells_apart(self.settings.averaged, self.scorer.model.messages)
+            else self._prior_alone()
+        )
         return Verdict(name, scored, self.model.classes, self.loss)
-
-    def _tells_apart(self) -> bool:
-        """Whether two classes have mail.
-
-        Else nothing is told apart, but the calibration would go on weighing: it was learned on mail that is
-        unlearned by now.
-        """
-        return not self.settings.averaged or sum(map(bool, self.scorer.model.messages)) > 1
 
     def _prior_alone(self) -> Scored:
         """The scores of any message where no mail tells: undefined, unless the prior is not of the mail."""
         model, prior = self.scorer.model, parse_prior(self.settings.prior)
         values = [-inf] * len(model.classes)
-        if prior not in ("empirical", "smoothed"):
+        if prior not in OF_MAIL:
             values = log_priors(prior, model.messages, model.classes)
         return Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
 
@@ -140,6 +136,14 @@ def as_scored(model: Model) -> Model:
     from nbspam.store.with_prior import on_prior  # most models have none
 
     return on_prior(model)
+
+
+def tells_apart(averaged: bool, messages: Sequence[float]) -> bool:
+    """Whether mail is judged by mail: averaged views need some of two classes.
+
+    The calibration would go on weighing without: it was learned on mail that is unlearned by now.
+    """
+    return not averaged or sum(map(bool, messages)) > 1
 
 
 def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:

@@ -6,7 +6,7 @@ it is an error, told before any mail is read; a default that has nothing to do i
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError
+from nbspam.errors import UsageError, flag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     for name in names:
         acts, why, remedy = acting.get(name, (True, "", ""))
         if not acts:
-            raise UsageError("--" + name.replace("_", "-"), why, f"leave it out, or {remedy}", "no-effect")
+            raise UsageError(flag_of(name), why, f"leave it out, or {remedy}", "no-effect")
 
 
 def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:

@@ -14,6 +14,7 @@ from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
+from nbspam.workflow.classifying import tells_apart
 from nbspam.workflow.finding import Finding, note, wrong
 from nbspam.workflow.learning import MIN_LABELLED, takes_own_word
 from nbspam.workflow.model_place import moment, size
@@ -86,7 +87,7 @@ def _amount(model: Model) -> Finding:
         if fewest < bound:
             if "prior_weight" in model.settings:
                 text = "few of your own; till there are more the prior model speaks"
-            elif model.settings.get("averaged") == "1" and sum(map(bool, model.messages)) < 2:
+            elif not tells_apart(model.settings.get("averaged") == "1", model.messages):
                 text = "so no message is judged: two classes must have mail"
             return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")

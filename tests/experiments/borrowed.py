@@ -12,8 +12,6 @@ import numpy as np
 
 from nbspam.engine.accumulator import select_rows
 from nbspam.labels import HAM, SPAM
-from nbspam.mail import parse
-from nbspam.mail.dates import received_date
 from tests.experiments.good_words import halves
 from tests.experiments.hostile import (
     GOOD,
@@ -23,7 +21,7 @@ from tests.experiments.hostile import (
     with_header_of_ham,
     with_words_behind,
 )
-from tests.experiments.lab import LATER, Mail, Way, counted, folds_row, future_row, heading, learn, mail
+from tests.experiments.lab import LATER, Way, as_mail, counted, folds_row, future_row, heading, learn, mail
 from tests.experiments.replayed import REPLAY, replay_row
 
 NO = np.inf
@@ -40,11 +38,6 @@ DISGUISES: dict[str, Disguise] = {
     "header of a ham": with_header_of_ham,
     f"{GOOD} words of a ham": with_words_behind,
 }
-
-
-def as_mail(name: str, label: str, data: bytes) -> Mail:
-    message = parse(data)
-    return Mail(name, int(label == SPAM), message, received_date(message))
 
 
 def hidden(ways: dict[str, Way]) -> None:

@@ -21,6 +21,7 @@ from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.texts import split_texts, take_texts
 from nbspam.evaluation.folds import fold_splits, stratified_folds
+from nbspam.labels import SPAM
 from nbspam.mail import Message, parse
 from nbspam.mail.dates import received_date
 from nbspam.models import calibrate
@@ -81,10 +82,14 @@ def mail(corpus: str) -> list[Mail]:
     found = []
     for number, item in enumerate(open_labelled([str(folder / index)]).items()):
         if number % step == 0:
-            data = cut_down(item.read()) if cut else item.read()
-            message = parse(data)
-            found.append(Mail(item.name, int(item.label == "spam"), message, received_date(message)))
+            found.append(as_mail(item.name, item.label, cut_down(item.read()) if cut else item.read()))
     return found
+
+
+def as_mail(name: str, label: str, data: bytes) -> Mail:
+    """A message parsed."""
+    message = parse(data)
+    return Mail(name, int(label == SPAM), message, received_date(message))
 
 
 def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
