@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.mail import documents, parse
+from nbspam.mail import documents, packed, parse
+from nbspam.mail import pdf as pdf_file
 from nbspam.mail.documents import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import Document
@@ -191,7 +192,7 @@ def test_packed_objects_with_a_wrong_checksum() -> None:
 
 
 def test_packed_objects_that_are_not_there_take_no_ones_place() -> None:
-    empty = b"%PDF" + b"/ObjStm" * (MAX_UNPACKED_PIECES + 1) + bytes(documents.MAX_STRING)
+    empty = b"%PDF" + b"/ObjStm" * (MAX_UNPACKED_PIECES + 1) + bytes(pdf_file.MAX_STRING)
     assert read(empty + packed_pdf(b"/URI (https://lake.example/)")).addresses == ["https://lake.example/"]
 
 
@@ -302,7 +303,7 @@ def test_no_file_takes_long(name: str) -> None:
 
 
 def test_pieces_are_bounded() -> None:
-    padded = packed_pdf(b" " * documents.MAX_PIECE + b"/URI (https://late.example/)")
+    padded = packed_pdf(b" " * packed.MAX_PIECE + b"/URI (https://late.example/)")
     assert read(padded).addresses == []
     allowance = Allowance()
     for _ in range(MAX_UNPACKED_PIECES):

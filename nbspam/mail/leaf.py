@@ -33,7 +33,8 @@ _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
-_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0")
+_RTF = b"{\\rtf"
+_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", _RTF)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
@@ -128,7 +129,9 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
-    if is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
+    if payload.startswith(_RTF):
+        _read_file(part, payload, allowance)  # also where it is declared as text/rtf
+    elif is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
         # RFC 3676, 4: a blank at the end of a line joins it with the next, and goes.
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page

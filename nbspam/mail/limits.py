@@ -25,8 +25,9 @@ MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
 MAX_UU_LINES = 50_000  # uuencoded lines of a message: 2 MB, if they are full
-MAX_UNPACKED_PIECES = 30  # of documents of a message, each to documents.MAX_PIECE bytes: 6 MB
+MAX_UNPACKED_PIECES = 50  # of documents of a message, each to packed.MAX_PIECE bytes: 10 MB
 MAX_DOCUMENT_STRINGS = 400  # of documents of a message
+MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, numbers, strings and codes of fonts in them
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 
 
@@ -37,6 +38,7 @@ class Allowance:
         "boundary_guesses",
         "defects",
         "delimiter_lines",
+        "document_items",
         "document_strings",
         "encoded_words",
         "guesses",
@@ -51,6 +53,7 @@ class Allowance:
         self.guesses = MAX_GUESSES
         self.boundary_guesses = MAX_BOUNDARY_GUESSES
         self.delimiter_lines = MAX_DELIMITER_LINES
+        self.document_items = MAX_DOCUMENT_ITEMS
         self.document_strings = MAX_DOCUMENT_STRINGS
         self.unpacked_pieces = MAX_UNPACKED_PIECES
         self.uu_lines = MAX_UU_LINES

@@ -83,16 +83,26 @@ class Html:
         self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`
 
 
+MAX_ADDRESSES = 100  # of a document
+MAX_TEXT = 5_000  # characters of a document, about
+
+
 class Document:
     """What is in an archive, a PDF or an office document; see documents.read_document."""
 
-    __slots__ = ("addresses", "marks", "names", "says")
+    __slots__ = ("addresses", "marks", "names", "says", "text")
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the files in an archive, as written
         self.addresses: list[str] = []  # where it leads to
         self.says: list[str] = []  # its title, author, the program that made it
         self.marks: list[str] = []  # what it does or is, lower case, each once: "macros", "encrypted"
+        self.text = ""  # what it shows
+
+    def leads_to(self, address: str) -> None:
+        """Note an address, unless it is a place in the document itself."""
+        if "://" in address and len(self.addresses) < MAX_ADDRESSES:
+            self.addresses.append(address)
 
     def mark(self, name: str) -> None:
         """Note what it does or is."""

@@ -44,14 +44,27 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
         _read_replaced(replaced, body, structure, readings)
-    body = body[:MAX_TOKENS]
-    structure = [*edge_tokens(body), *structure]  # first, so that no flood of tags leaves them out
-    bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body, structure[:MAX_TOKENS])
+    structure = [
+        *edge_tokens(body[:MAX_TOKENS]),
+        *structure,
+    ]  # first, so that no flood of tags leaves them out
+    for part in message.parts:
+        if part.document is not None and not part.is_replaced:
+            _read_document(part.document.text, body, structure)
+    bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
     if measured:
         from nbspam.tokens.measures import measures  # the textbook does not pay for it
 
         bag.measures = measures(message, readings, size_bytes)
     return bag
+
+
+def _read_document(text: str, body: list[str], structure: list[str]) -> None:
+    """What a document shows, behind the text of the mail and as such: docs/experiments/attached.md."""
+    text, urls = cut_urls(text)
+    for url in urls:
+        structure.extend(url_tokens(url))
+    body.extend(words(text, MAX_TOKENS - len(body)))
 
 
 def _read_replaced(parts: list[Part], body: list[str], structure: list[str], readings: list[Reading]) -> None:

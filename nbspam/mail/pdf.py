@@ -1,0 +1,236 @@
+"""PDF: its objects, where they lead to, what it says of itself, what it does when it is opened.
+
+Hides where objects stand: in the open or packed, the later of two with one number in place of the earlier,
+found by their beginnings as viewers do when the table of contents is wrong.  What a page shows is read by
+nbspam.mail.pdf_pages.
+Source: ISO 32000-1, 7.3, 7.5.7 and 12.6.4.7.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.packed import MAX_PIECE, inflated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+    from nbspam.mail.message import Document
+
+MAX_OBJECTS = 10_000
+MAX_STRING = 2_000  # bytes of one
+_MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
+_ZLIB_HEADER = 2  # bytes before what is packed
+# What a PDF says of itself, and what it can do.
+_SAYS = (b"/Title", b"/Author", b"/Subject", b"/Keywords", b"/Creator", b"/Producer")
+_DOES = (b"/JavaScript", b"/OpenAction", b"/Launch", b"/SubmitForm", b"/EmbeddedFile", b"/XFA")
+_ESCAPES = {ord("n"): b"\n", ord("r"): b"\r", ord("t"): b"\t", ord("b"): b"\b", ord("f"): b"\f"}
+
+
+def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
+    """Fills the document with what is in the file; of an encrypted one, that it is."""
+    if b"/Encrypt" in payload:
+        document.mark("encrypted")
+        return
+    file = PdfFile(payload, allowance)
+    pieces = [payload, *file.packed]
+    for piece in pieces:
+        for mark in _DOES:
+            if mark in piece:
+                document.mark(mark[1:].decode().lower())
+        for address in _strings(piece, b"/URI", allowance):
+            document.leads_to(address)
+    for piece in pieces:  # behind all addresses, for a table of contents has many titles
+        for key in _SAYS:
+            document.says += _strings(piece, key, allowance)
+    if b"/Contents" in payload or any(b"/Contents" in piece for piece in file.packed):
+        from nbspam.mail.pdf_pages import shown
+
+        document.text = shown(file, allowance)
+
+
+class PdfFile:
+    """The objects of a file by number, each as bytes from behind "obj", with what follows a stream.
+
+    packed : the pieces that hold more objects
+    """
+
+    __slots__ = ("_streams", "allowance", "objects", "packed")
+
+    def __init__(self, payload: bytes, allowance: Allowance) -> None:
+        self.allowance = allowance
+        self.objects: dict[int, bytes] = {}
+        self.packed: list[bytes] = []
+        self._streams: dict[int, bytes] = {}
+        number, begin = -1, 0
+        for at in _beginnings(payload):
+            numbers = payload[max(at - _MAX_NUMBERS, 0) : at].split()
+            self._add(number, payload[begin:at])
+            number, begin = int(numbers[-2]), at + 3
+        self._add(number, payload[begin:])
+
+    def _add(self, number: int, content: bytes) -> None:
+        if number < 0:
+            return
+        self.objects[number] = content
+        if b"/ObjStm" in content[:MAX_STRING]:
+            piece = self._unpacked(content)
+            self.packed.append(piece)
+            self._add_packed(piece, content)
+
+    def _add_packed(self, piece: bytes, container: bytes) -> None:
+        """The objects of a piece; pairs of a number and a place stand before the first of them."""
+        first = number_behind(container, b"/First")
+        pairs = piece[:first].split()
+        places = [int(text) for text in pairs[: 2 * MAX_OBJECTS] if text.isdigit() and len(text) < 10]
+        if len(places) != len(pairs):
+            return
+        begins = sorted(
+            (first + place, number) for number, place in zip(places[::2], places[1::2], strict=False)
+        )
+        ends = [begin for begin, _ in begins[1:]]
+        for (begin, number), end in zip(begins, [*ends, len(piece)], strict=False):
+            self.objects[number] = piece[begin:end]
+
+    def dictionary(self, number: int) -> bytes:
+        """What an object says of itself, without its stream."""
+        return self.objects.get(number, b"")[:MAX_PIECE].partition(b"stream")[0]
+
+    def listed(self, says: bytes, key: bytes) -> list[int]:
+        """The objects behind a key; the list of them may be an object of its own."""
+        found = references(says, key)
+        content = self.dictionary(found[0]).lstrip() if len(found) == 1 else b""
+        return references(b"/" + content, b"/") if content.startswith(b"[") else found
+
+    def stream(self, number: int) -> bytes:
+        """The stream of an object, unpacked; nothing if it is packed in a way that text is not."""
+        if number not in self._streams:
+            self._streams[number] = self._unpacked(self.objects.get(number, b""))
+        return self._streams[number]
+
+    def _unpacked(self, content: bytes) -> bytes:
+        if self.allowance.unpacked_pieces <= 0:
+            return b""
+        head, _, packed = content.partition(b"stream")
+        packed = packed[: MAX_PIECE + 2].removeprefix(b"\r").removeprefix(b"\n")
+        if b"/ASCII85Decode" in head:
+            packed = _from_ascii85(packed)
+            head = head.replace(b"/ASCII85Decode", b"")
+        if b"/FlateDecode" in head:
+            return inflated(packed[_ZLIB_HEADER:], self.allowance)
+        if b"Decode" in head:
+            return b""
+        self.allowance.unpacked_pieces -= 1
+        return packed.partition(b"endstream")[0]
+
+
+def _beginnings(payload: bytes) -> list[int]:
+    """Where "obj" stands behind two numbers."""
+    found: list[int] = []
+    at = payload.find(b"obj")
+    while at >= 0 and len(found) < MAX_OBJECTS:
+        numbers = payload[max(at - _MAX_NUMBERS, 0) : at].split()
+        if payload[at - 1 : at].isspace() and len(numbers) > 1 and (numbers[-1] + numbers[-2]).isdigit():
+            found.append(at)
+        at = payload.find(b"obj", at + 3)
+    return found
+
+
+def _from_ascii85(text: bytes) -> bytes:
+    from base64 import a85decode
+
+    try:
+        return a85decode(b"".join(text.partition(b"~")[0].split()))
+    except ValueError:
+        return b""
+
+
+def references(says: bytes, key: bytes) -> list[int]:
+    """The numbers of the objects that stand behind a key as "7 0 R" or "[7 0 R 8 0 R]"; none if none do."""
+    value = says.partition(key)[2][:MAX_STRING].lstrip()
+    if value[:1] == b"[":
+        value = value[1:].partition(b"]")[0]
+    else:
+        value = value[:_MAX_NUMBERS] if value[:1].isdigit() else b""
+    words = value.replace(b"R", b" R ").split()
+    return [
+        int(number)
+        for number, _, mark in zip(words, words[1:], words[2:], strict=False)
+        if mark == b"R" and number.isdigit()
+    ]
+
+
+def number_behind(data: bytes, key: bytes) -> int:
+    """The number that stands behind a key; 0 if none does."""
+    words = data.partition(key)[2][:_MAX_NUMBERS].replace(b"/", b" ").replace(b">", b" ").split()
+    return int(words[0]) if words and words[0].isdigit() else 0
+
+
+def _strings(data: bytes, key: bytes, allowance: Allowance) -> list[str]:
+    """The strings that stand behind a key."""
+    found: list[str] = []
+    at = data.find(key)
+    while at >= 0 and allowance.document_strings > 0:
+        value = data[at + len(key) : at + MAX_STRING].lstrip(b" \t\r\n\0\f")
+        allowance.document_strings -= 1
+        if value[:1] == b"(":
+            found.append(_text(literal(value)))
+        elif value[:1] == b"<":  # a dictionary, too, has no digits
+            found.append(_text(hexadecimal(value[1:].partition(b">")[0])))
+        at = data.find(key, at + len(key))
+    return found
+
+
+def literal(value: bytes) -> bytes:
+    """The bytes between an opening parenthesis and the one that closes it."""
+    found = bytearray()
+    depth, at = 0, 0
+    while at < len(value):
+        byte = value[at]
+        if byte == ord("\\"):
+            escaped, length = _escaped(value[at + 1 : at + 4])
+            found += escaped
+            at += 1 + length
+            continue
+        depth += (byte == ord("(")) - (byte == ord(")"))
+        if not depth:
+            break
+        found.append(byte)
+        at += 1
+    return bytes(found[1:])
+
+
+def _escaped(behind: bytes) -> tuple[bytes, int]:
+    """What a backslash and the bytes behind it stand for, and how many of these belong to it."""
+    digits = 0
+    while digits < len(behind) and behind[digits : digits + 1] in b"01234567":
+        digits += 1
+    if digits:
+        return bytes([int(behind[:digits], 8) & 255]), digits
+    first = behind[:1]
+    if first in (b"\n", b"\r"):  # the string goes on in the next line
+        return b"", 2 if behind[:2] == b"\r\n" else 1
+    return _ESCAPES.get(first[0], first) if first else b"", 1
+
+
+def hexadecimal(digits: bytes) -> bytes:
+    digits = b"".join(digits.split())
+    try:
+        return bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode("ascii"))
+    except ValueError:
+        return b""
+
+
+def _text(string: bytes) -> str:
+    """A string of a PDF: UTF-16 or UTF-8 with its mark, else near enough Latin-1."""
+    if string[:2] == b"\xfe\xff":
+        return string[2:].decode("utf-16-be", "replace")
+    if string[:3] == b"\xef\xbb\xbf":
+        return string[3:].decode("utf-8", "replace")
+    return string.decode("latin-1")
+
+
+def as_number(word: bytes) -> float:
+    """A number as it is written; 0 if it is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,444 @@
+"""The text that documents show: pages of PDF, office documents, RTF; and where its words go."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+import zlib
+from base64 import a85encode
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.documents import read_document
+from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
+from nbspam.mail.message import MAX_TEXT, Document
+from nbspam.mail.pdf_pages import MAX_FONTS
+from nbspam.tokens import Bag, tokenize
+from tests.documents_made import docx_of, pdf_of, rtf_of
+
+INVOICE = "Your plan was renewed for $499.99.\nCall (888) 555-0142 to cancel: https://pay.example.net/now"
+
+
+def read(payload: bytes) -> Document:
+    return read_document(payload, Allowance())
+
+
+def shown(payload: bytes) -> str:
+    return " ".join(read(payload).text.split())
+
+
+def stream(content: bytes, says: bytes = b"") -> bytes:
+    packed = zlib.compress(content)
+    return b"<< %s /Filter /FlateDecode >>\nstream\n%s\nendstream" % (says, packed)
+
+
+def pdf(*objects: bytes) -> bytes:
+    """A file of these objects, numbered from 1 on."""
+    numbered = [b"%d 0 obj\n%s\nendobj\n" % (number, each) for number, each in enumerate(objects, 1)]
+    return b"%PDF-1.7\n" + b"".join(numbered)
+
+
+PAGE = b"<< /Type /Page /Resources << /Font << /F1 3 0 R >> >> /Contents 2 0 R >>"
+HELVETICA = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+# Letters of 0.5 of a size, so that places can be worked out in the head.
+FIXED = b"<< /Type /Font /FirstChar 32 /Widths [%s] >>" % (b"500 " * 95)
+
+
+def page(content: bytes, font: bytes = FIXED, *more: bytes) -> bytes:
+    return pdf(PAGE, stream(content), font, *more)
+
+
+@pytest.mark.parametrize("make", [pdf_of, docx_of, rtf_of])
+@pytest.mark.parametrize(
+    "text", ["", INVOICE, "a (b) \\ {c} <d> & e", "Prüfung über 20 €\n\nzweitens", "wordbyword " * 400]
+)
+def test_text_of_a_document(make: object, text: str) -> None:
+    assert callable(make)
+    assert shown(make(text)) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("make", [docx_of, rtf_of])
+def test_text_in_any_letters(make: object) -> None:
+    assert callable(make)
+    assert shown(make("Ваш счёт 您的账户 😀")) == "Ваш счёт 您的账户 😀"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"BT /F1 10 Tf (pay) Tj ET", "pay"),
+        (b"BT /F1 10 Tf <7061 79> Tj ET", "pay"),
+        (b"BT /F1 10 Tf (p\\141y \\(now\\) (soon)) Tj ET", "pay (now) (soon)"),
+        (b"BT /F1 10 Tf (pay) Tj (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf [(pay) -20 (ment)] TJ ET", "payment"),
+        (b"BT /F1 10 Tf [(pay)-250(now)]TJ ET", "pay now"),
+        # three letters of 0.5 at size 10 end at 15
+        (b"BT /F1 10 Tf 0 0 Td (pay) Tj 15.9 0 Td (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf 0 0 Td (pay) Tj 17 0 Td (now) Tj ET", "pay now"),
+        (b"BT /F1 10 Tf (pay) Tj ET BT /F1 10 Tf 15 0 Td (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf 2 Tc (pay) Tj 21 0 Td (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf 9 Tw (a b) Tj 24 0 Td (c) Tj ET", "a bc"),
+        (b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (pay) Tj 10 0 0 10 15 0 Tm (ment) Tj ET", "payment"),
+        (b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (pay) Tj 10 0 0 10 17 0 Tm (now) Tj ET", "pay now"),
+        (b"q .1 0 0 .1 0 0 cm BT /F1 100 Tf (pay) Tj 150 0 Td (ment) Tj ET Q", "payment"),
+        (b"q 1 0 0 1 0 9 cm BT /F1 10 Tf (a) Tj ET Q q 1 0 0 1 0 -9 cm BT (b) Tj ET Q", "a b"),
+        (b"q 1 0 0 1 0 9 cm BT /F1 10 Tf (a) Tj ET Q BT 5 9 Td (b) Tj ET Q Q", "ab"),
+        (b"BT /F1 10 Tf (pay) Tj 0 -12 Td (now) Tj ET", "pay now"),
+        (b"BT /F1 10 Tf (pay) Tj 0 -12 TD (now) Tj T* (then) Tj ET", "pay now then"),
+        (b"BT /F1 10 Tf 12 TL (pay) Tj T* (now) Tj (then) ' 1 2 (last) \" ET", "pay now then last"),
+        (b"BT /F1 10 Tf (re-) Tj 0 -12 Td (newed) Tj ET", "renewed"),
+        (b"BT /F1 10 Tf 40 0 Td (b) Tj -40 0 Td (a) Tj ET", "b a"),
+        (b"BI /W 1 /H 1 ID (not text) Tj EI BT /F1 10 Tf (pay) Tj ET", "pay"),
+        (b"BT /F1 10 Tf (never closed", ""),
+        (b"BT /F1 9 Tf /F1 (a) Tj 1 Tf (b) Tj Td Tm TL Tc Tw ' \" cm Q TD (c) Tj ET", "abc"),
+    ],
+)
+def test_what_is_drawn(content: bytes, text: str) -> None:
+    assert shown(page(content)) == text
+
+
+def test_what_nobody_can_read_is_not_text() -> None:
+    assert shown(page(b"BT /F1 .9 Tf (tiny) Tj /F1 10 Tf .09 0 0 .09 0 0 Tm (tiny) Tj ET")) == ""
+    assert shown(page(b".09 0 0 .09 0 0 cm BT /F1 10 Tf (tiny) Tj /F1 -12 Tf (seen) Tj ET")) == "seen"
+
+
+def test_a_word_in_a_font_of_unknown_widths_is_one() -> None:
+    """Helvetica's own widths are not in the file; most letters are narrower or wider than is guessed."""
+    assert (
+        shown(page(b"BT /F1 10 Tf (will) Tj 13.3 0 Td (ing) Tj 25 0 Td (mm) Tj ET", HELVETICA))
+        == "willing mm"
+    )
+
+
+def font_of_two_bytes(table: bytes, more: bytes = b"") -> tuple[bytes, bytes]:
+    return b"<< /Type /Font /Subtype /Type0 %s /ToUnicode 4 0 R >>" % more, stream(table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b"3 beginbfchar <0001> <0070> <0002> <0061> <0003> <0079> endbfchar",
+        b"1 beginbfchar\n<0001>\n<0070>\nendbfchar 1 beginbfchar <0002> <0061> <0003> <0079> endbfchar",
+        b"1 beginbfrange <0001> <0003> [<0070> <0061> <0079>] endbfrange",
+        b"beginbfrange <0001> <0001> <0070> <0002> <0002> <0061> <0003> <0004> <0079> endbfrange",
+    ],
+)
+def test_characters_of_a_table(table: bytes) -> None:
+    assert shown(page(b"BT /F1 10 Tf <000100020003> Tj ET", *font_of_two_bytes(table))) == "pay"
+
+
+def test_a_code_for_more_than_one_character() -> None:
+    font = font_of_two_bytes(b"beginbfchar <0001> <00660066> <0002> <D83DDE00> endbfchar")
+    assert shown(page(b"BT /F1 10 Tf <0001 0002 0009> Tj ET", *font)) == "ff😀"
+
+
+def test_half_a_character_is_none() -> None:
+    font = font_of_two_bytes(b"beginbfrange <0001> <0002> <D7FF> endbfrange")
+    assert shown(page(b"BT /F1 10 Tf <0002> Tj ET", *font)) == "\ufffd"
+
+
+def test_a_table_for_codes_of_one_byte() -> None:
+    font = b"<< /Type /Font /Subtype /TrueType /ToUnicode 4 0 R >>"
+    table = stream(b"beginbfrange <01> <02> <0070> endbfrange")
+    assert shown(page(b"BT /F1 10 Tf (\x01\x02x) Tj ET", font, table)) == "pqx"
+
+
+def test_widths_of_codes_of_two_bytes() -> None:
+    table = b"beginbfrange <0001> <0009> <0061> endbfrange"
+    font, characters = font_of_two_bytes(table, b"/DescendantFonts [5 0 R]")
+    widths = b"<< /DW 300 /W[1 [500 2000] 3 4 100] >>"  # of a and b, of c and d; of all others 300
+    content = b"BT /F1 10 Tf %s Tj ET"
+    for codes, end in ((b"<0001>", 5), (b"<0002>", 20), (b"<00030004>", 2), (b"<0005>", 3)):
+        near = content % (codes + b" Tj %d 0 Td <0009>" % end)
+        far = content % (codes + b" Tj %d 0 Td <0009>" % (end + 2))
+        assert " " not in shown(page(near, font, characters, widths))
+        assert " " in shown(page(far, font, characters, widths))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "codec"),
+    [(b"/UniGB-UCS2-H", "utf-16-be"), (b"/GBK-EUC-H", "gbk"), (b"/ETen-B5-H", "big5")],
+)
+def test_fonts_that_the_viewer_has(encoding: bytes, codec: str) -> None:
+    font = b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong /Encoding %s >>" % encoding
+    assert shown(page(b"BT /F1 10 Tf <%s> Tj ET" % "您好".encode(codec).hex().encode(), font)) == "您好"
+
+
+def test_a_font_that_tells_no_characters() -> None:
+    font = b"<< /Type /Font /Subtype /Type0 /Encoding /Identity-H >>"
+    assert shown(page(b"BT /F1 10 Tf <00010002> Tj ET", font)) == ""
+
+
+def test_characters_by_the_names_of_drawings() -> None:
+    encoding = b"<< /Differences [1 /p /adieresis /fi /uni20AC 65 /comma /g17 /one] >>"
+    font = b"<< /Type /Font /Encoding %s >>"
+    for says, more in ((font % encoding, b""), (font % b"4 0 R", encoding)):
+        content = b"BT /F1 10 Tf (\x01\x02\x03\x04ABCD) Tj ET"
+        assert shown(page(content, says, more)) == "pa\u0308fi€,1D"
+
+
+def test_characters_of_windows() -> None:
+    assert shown(page(b"BT /F1 10 Tf (20\x80 \xfcber \x81) Tj ET")) == "20€ über \ufffd"
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        (
+            b"<< /Type /Page /Resources 4 0 R /Contents [2 0 R 5 0 R] >>",
+            b"<< /Font 6 0 R >>",
+            b"<< /F1 3 0 R >>",
+        ),
+        (b"<< /Type /Page /Resources 4 0 R /Contents 7 0 R >>", b"<< /Font << /F1 3 0 R >> >>", b""),
+        (b"<< /Type /Page /Parent 4 0 R /Contents [2 0 R 5 0 R]>>", b"<< /Font << /F1 3 0 R >> >>", b""),
+    ],
+)
+def test_where_contents_and_fonts_stand(objects: tuple[bytes, bytes, bytes]) -> None:
+    """In the page, in objects of their own, or in what the page belongs to."""
+    first, resources, fonts = objects
+    font = b"<< /Encoding << /Differences [97 /z] >> >>"
+    contents = stream(b"BT /F1 10 Tf (pay "), stream(b"a) Tj ET")
+    made = pdf(first, contents[0], font, resources, contents[1], fonts, b"[2 0 R 5 0 R]")
+    assert shown(made) == "pzy z"
+
+
+def test_pages_have_fonts_of_their_own() -> None:
+    other = b"<< /Type /Page /Resources << /Font << /F1 5 0 R >> >> /Contents 2 0 R >>"
+    font = b"<< /Encoding << /Differences [97 /z] >> >>"
+    assert shown(pdf(PAGE, stream(b"BT /F1 9 Tf (a) Tj ET"), HELVETICA, other, font)) == "a z"
+
+
+def test_a_form_is_shown_behind_the_pages() -> None:
+    form = stream(b"BT /F1 9 Tf (stamp) Tj ET", b"/Subtype /Form /BBox [0 0 9 9] /Resources << >>")
+    assert shown(pdf(form, stream(b"BT /F1 9 Tf (text) Tj ET"), HELVETICA, PAGE)) == "text stamp"
+
+
+def test_pages_in_packed_objects() -> None:
+    packed = b"4 0 3 %d %s %s" % (len(PAGE) + 1, PAGE, HELVETICA)
+    first = packed.index(b"<<")
+    objects = stream(packed, b"/Type /ObjStm /N 2 /First %d" % first)
+    assert shown(pdf(objects, stream(b"BT /F1 9 Tf (pay) Tj ET"))) == "pay"
+
+
+def test_an_object_that_was_replaced() -> None:
+    later = b"2 0 obj\n%s\nendobj\n" % stream(b"BT /F1 9 Tf (new) Tj ET")
+    assert shown(page(b"BT /F1 9 Tf (old) Tj ET") + later) == "new"
+
+
+def test_contents_that_are_not_packed_and_as_letters() -> None:
+    plain = b"<< /Length 9 >>\nstream\r\nBT (pay) Tj ET\nendstream"
+    assert shown(pdf(PAGE, plain, HELVETICA)) == "pay"
+    letters = a85encode(zlib.compress(b"BT (pay) Tj ET"))
+    says = b"<< /Filter [/ASCII85Decode /FlateDecode] >>\nstream\n"
+    assert shown(pdf(PAGE, says + letters + b"~>\nendstream", HELVETICA)) == "pay"
+    assert shown(pdf(PAGE, says + b"\xff~>\nendstream", HELVETICA)) == ""
+    assert shown(pdf(PAGE, b"<< /Filter /DCTDecode >>\nstream\nBT (pay) Tj ET\nendstream")) == ""
+
+
+def test_pdf_that_is_cut_off() -> None:
+    whole = page(b"BT /F1 9 Tf (pay) Tj ET")
+    assert [shown(whole[:end]) for end in (10, whole.index(b"2 0 obj"), len(whole))] == ["", "", "pay"]
+
+
+def test_encrypted_pdf_shows_nothing() -> None:
+    found = read(page(b"BT /F1 9 Tf (pay) Tj ET") + b"trailer << /Encrypt 9 0 R >>")
+    assert (found.marks, found.text) == (["encrypted"], "")
+
+
+def archive(files: dict[str, str]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "xml", "text"),
+    [
+        (
+            "word/document.xml",
+            "<w:p><w:t>pay</w:t><w:t>ment</w:t></w:p><w:p><w:t>now</w:t></w:p>",
+            "payment now",
+        ),
+        ("word/document.xml", "<w:t>a</w:t><w:tab/><w:t>b</w:t><w:br w:type='page'/><w:t>c</w:t>", "a b c"),
+        (
+            "word/document.xml",
+            "<w:instrText>HYPERLINK</w:instrText><w:delText>old</w:delText><w:t>new</w:t>",
+            "new",
+        ),
+        ("word/document.xml", "<w:t>Pr&#252;fung &amp; &lt;mehr&gt; ä</w:t>", "Prüfung & <mehr> ä"),
+        ("xl/sharedStrings.xml", "<sst><si><t>Item</t></si><si><t>Amount</t></si></sst>", "Item Amount"),
+        ("ppt/slides/slide1.xml", "<a:p><a:r><a:t>Pay</a:t></a:r></a:p><a:p><a:t>now</a:t></a:p>", "Pay now"),
+        (
+            "content.xml",
+            "<text:h>Pay</text:h><text:p>now<text:s/>or<text:line-break/><text:span>la</text:span>ter</text:p>",
+            "Pay now or later",
+        ),
+        ("word/styles.xml", "<w:t>Normal</w:t>", ""),
+    ],
+)
+def test_text_of_an_office_document(name: str, xml: str, text: str) -> None:
+    assert shown(archive({"[Content_Types].xml": "", name: xml})) == text
+
+
+@pytest.mark.parametrize(
+    ("rtf", "text"),
+    [
+        (rb"{\rtf1 pay\par now\line then\tab{\b la}ter}", "pay now then later"),
+        (rb"{\rtf1 \{a\}\\ b\~c}", "{a}\\ b c"),
+        (rb"{\rtf1\ansi Pr\'fcfung 20\'80}", "Prüfung 20€"),
+        (rb"{\rtf1\ansicpg1251 \'d1\'f7\'b8\'f2}", "Счёт"),
+        (rb"{\rtf1\ansicpg936 \'c4\'fa\'ba\'c3}", "您好"),
+        (rb"{\rtf1\ansicpg99999 \'fc}", "ü"),
+        (rb"{\rtf1 \u8364?x \u8364 \'80x \uc2\u252 ue y{\uc0\u228 z}\u252 uez}", "€x €x ü yäzüz"),
+        (rb"{\rtf1 \u-10179?\u-8704?}", "😀"),
+        (rb"{\rtf1 \ldblquote a\rdblquote\emdash b}", "“a”—b"),
+        (
+            rb"{\rtf1{\fonttbl{\f0 Arial;}}{\*\unknown x}{\info{\title y}}{\pict 00ff}a}",
+            "a",
+        ),
+        (rb"{\rtf1 a{\v hidden}b{\v hidden\v0 }c", "abc"),
+        (rb"{\rtf1 a}}} b", "a b"),
+        (b"{\\rtf1 two\r\n lines of\nthe fi\r\nle}", "two lines ofthe file"),
+        (b"{\\rtf1 a\\\r\nb}", "a b"),
+        (rb"{\rtf1 a\*}", "a"),
+    ],
+)
+def test_text_of_rtf(rtf: bytes, text: str) -> None:
+    assert shown(rtf) == text
+
+
+def test_links_of_rtf() -> None:
+    field = rb'{\field{\*\fldinst{HYPERLINK "https://pay.example.net/a?b=1" }}{\fldrslt{Pay}}}'
+    found = read(rb"{\rtf1 " + field + rb' {\field{\fldinst HYPERLINK \\l "here"}{\fldrslt there}}}')
+    assert (found.text.split(), found.addresses) == (["Pay", "there"], ["https://pay.example.net/a?b=1"])
+
+
+def with_file(payload: bytes, kind: str = "octet-stream", shown_text: str = "See the file.") -> Bag:
+    message = EmailMessage()
+    message["Subject"] = "scan"
+    message.set_content(shown_text)
+    message.add_attachment(payload, "application", kind, filename="scan")
+    return tokenize(parse(message.as_bytes()), measured=True)
+
+
+@pytest.mark.parametrize("make", [pdf_of, docx_of, rtf_of])
+def test_words_of_a_document_are_words_of_the_text(make: object) -> None:
+    assert callable(make)
+    found = with_file(make(INVOICE))
+    assert found.body[:9] == ["see", "the", "file", "your", "plan", "was", "renewed", "for", "$499.99"]
+    assert found.body[-2:] == ["to", "cancel"]
+    assert "url=pay.example.net" in found.structure
+    assert any(token.startswith("attached=") for token in found.structure)
+
+
+def test_a_document_changes_no_pairs_at_the_edges_and_no_measure_of_the_text() -> None:
+    plain, long = with_file(pdf_of("a")), with_file(pdf_of("a!!! $$$ 1 2 3"))
+    pairs = [[token for token in bag.structure if token.startswith("edge=")] for bag in (plain, long)]
+    assert pairs[0] == pairs[1] == ["edge=see+the", "edge=the+file"]
+    assert [token for token in plain.measures if "size" not in token] == [
+        token for token in long.measures if "size" not in token
+    ]
+
+
+def test_rich_text_that_another_part_replaces_is_not_read() -> None:
+    message = EmailMessage()
+    message.set_content("plain")
+    message.add_alternative(rtf_of("rich").decode(), "rtf")
+    assert "rich" in tokenize(parse(message.as_bytes())).body
+    assert "rtf1" not in tokenize(parse(message.as_bytes())).body
+
+
+def test_text_is_bounded() -> None:
+    long = "\n".join(f"word{n}" for n in range(3_000))
+    for make in (pdf_of, docx_of, rtf_of):
+        assert MAX_TEXT <= len(read(make(long)).text) < MAX_TEXT + 200
+
+
+def test_fonts_are_bounded() -> None:
+    names = b" ".join(b"/F%d %d 0 R" % (n, 10 + n) for n in range(MAX_FONTS + 2))
+    content = b"BT " + b"".join(b"/F%d 9 Tf (a) Tj " % n for n in range(MAX_FONTS + 2)) + b"ET"
+    font = b"<< /Encoding << /Differences [97 /z] >> >>"
+    first = b"<< /Type /Page /Contents 2 0 R /Resources << /Font << %s >> >> >>" % names
+    fonts = [b""] * 7 + [font] * (MAX_FONTS + 2)
+    assert shown(pdf(first, stream(content), *fonts)) == "z" * MAX_FONTS + "aa"
+
+
+TEMPLATES = (
+    b"%PDF-1.4 1 0 obj << /Type /Page /Contents 2 0 R /Resources << /Font << /F1 3 0 R >> >> >> 2 0 obj << >>"
+    b" stream\nBT /F1 9 Tf 1 2 Td #\nendstream 3 0 obj << /Type /Font /FirstChar # /Widths [# 1 #] >>",
+    b"%PDF-1.4 1 0 obj << /Type /Page /Contents 2 0 R /Resources << /Font << /F1 3 0 R >> >> >> 2 0 obj << >>"
+    b" stream\nBT /F1 9 Tf 1 2 Td <0001#> Tj [#] TJ\nendstream 3 0 obj << /Type0 /ToUnicode 4 0 R"
+    b" /DescendantFonts [5 0 R] >> 4 0 obj << >> stream\nbeginbfrange #<00><#>[#] endbf beginbfchar <#><#>"
+    b"endbf\nendstream 5 0 obj << /DW # /W [# [#] 1 # 4 5 #] >>",
+    b"%PDF-1.4 1 0 obj << /ObjStm /First # >> stream\n# 1 0 2 # << /Contents 1 0 R /Page >>",
+    b"{\\rtf1 \\u#?\\uc# \\'# {\\*\\# #}{\\fldinst HYPERLINK #}}",
+)
+
+
+@given(st.sampled_from(TEMPLATES), st.lists(st.binary(max_size=12) | st.integers().map(lambda n: b"%d" % n)))
+def test_no_document_raises(template: bytes, pieces: list[bytes]) -> None:
+    for piece in pieces:
+        template = template.replace(b"#", piece, 1)
+    assert len(read(template).text) < MAX_TEXT + len(template)
+
+
+@given(
+    st.lists(st.sampled_from([b"(a)", b"<61>", b"1e9", b"-.5", b"9" * 400, b"[", b"]", b"/F1"]), max_size=8)
+)
+def test_no_operands_raise(operands: list[bytes]) -> None:
+    written = b" ".join(operands)
+    operators = b"q Q cm BT ET Tm Td TD TL T* Tc Tw Tf Tj TJ ' \" BI ID EI Do".split()
+    read(page(b" ".join(written + b" " + operator for operator in operators)))
+
+
+HOSTILE = {
+    "strings": page(b"(" * 190_000),
+    "strings that are long": page(b"BT /F1 9 Tf " + b"(aaaaaaaaa" * 19_000),
+    "hexadecimal": page(b"<61" * 60_000),
+    "operators": page(b"BT " + b"1 0 0 1 0 0 cm (a)Tj " * 9_000),
+    "saved states": page(b"q " * 95_000),
+    "pictures": page(b"ID " * 60_000),
+    "fonts": page(b"/F1 1 Tf /F2 1 Tf " * 10_000),
+    "tables": pdf(*[PAGE, stream(b"beginbfrange" + b"<0000><ffff><0041>" * 10_000)] * 60),
+    "tables without an end": page(
+        b"BT /F1 9 Tf (a) Tj", *font_of_two_bytes(b"beginbfchar" * 9_000 + b"<a><b>[" * 14_000)
+    ),
+    "widths": page(b"BT /F1 9 Tf (a) Tj", b"<< /FirstChar 1 /Widths [" + b"1 " * 400_000),
+    "objects": b"%PDF" + b"1 0 obj" * 140_000,
+    "pages": pdf(*[PAGE] * 9_000) + b"/Contents",
+    "pages of one list": pdf(*[b"/Page /Contents 9 0 R"] * 8, b"[" + b"9 0 R " * 100_000),
+    "packed objects, one in the other": pdf(
+        stream(b" ".join(b"%d %d" % (n, n % 2 * 100_000) for n in range(10_000)), b"/ObjStm /First 100000")
+    ),
+    "letters for bytes": pdf(
+        b"/Page /Contents [" + b"2 0 R " * 300 + b"]",
+        b"/ASCII85Decode /FlateDecode stream\n" + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
+    ),
+    "stream": b"%PDF /Contents 1 0 obj /Page" + b"stream" * 170_000,
+    "groups": b"{\\rtf1" + b"{" * 1_000_000,
+    "words": b"{\\rtf1" + b"\\par" * 250_000,
+    "hidden": b"{\\rtf1{\\v " + b"\\'fc" * 250_000,
+    "instructions": b"{\\rtf1{\\fldinst " + b"HYPERLINK " * 100_000,
+    "elements": archive({f"ppt/slides/slide{n}": "<" * 199_000 for n in range(90)}),
+    "references": archive({f"ppt/slides/slide{n}": "<a>&#x41;" * 20_000 for n in range(90)}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_document_takes_long(name: str) -> None:
+    """Documents of one message, each as large as what is read of a mail."""
+    payload = HOSTILE[name][: 1 << 20]
+    allowance = Allowance()
+    begun = time.process_time()
+    for _ in range(3):
+        read_document(payload, allowance)
+    assert time.process_time() - begun < 1.0
+    assert 0 <= allowance.unpacked_pieces <= MAX_UNPACKED_PIECES
+    assert 0 <= allowance.document_items <= MAX_DOCUMENT_ITEMS
