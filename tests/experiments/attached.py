@@ -1,0 +1,135 @@
+"""What the text of attached documents is worth, and as what it should be read.
+
+    make experiment-attached
+
+Every second message of SpamAssassin's train.index trains.  Of the others, messages are judged with all of
+their text in a document, beside a line that says so, and ham with the document of another beside its text.
+No message of the corpus has a document, so these are made.  Nothing here looks at a message of test.index.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from base64 import encodebytes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+from nbspam import tokens
+from nbspam.labels import HAM, SPAM
+from nbspam.settings import Settings
+from nbspam.sources import Item, open_labelled
+from nbspam.tokens.words import words
+from nbspam.workflow.classifying import open_classifier
+from nbspam.workflow.training import train
+from tests.conftest import unpacked
+from tests.documents_made import docx_of, pdf_of, rtf_of
+from tests.experiments.hostile import Spam, taken_apart
+
+COVER = "Please see the attached file.\n"
+KINDS: dict[str, tuple[str, Callable[[str], bytes]]] = {  # ending of the name, maker
+    "pdf": ("application/pdf", pdf_of),
+    "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx_of),
+    "rtf": ("application/rtf", rtf_of),
+}
+Reading = Callable[[str, list[str], list[str]], None]
+
+
+def as_own_words(text: str, body: list[str], structure: list[str]) -> None:
+    """Words of a document apart from those of texts."""
+    structure.extend("document=" + word for word in words(text, 1_000))
+
+
+def first(limit: int) -> Reading:
+    """Only so many characters."""
+    kept = tokens._read_document
+    return lambda text, body, structure: kept(text[:limit], body, structure)
+
+
+READINGS: dict[str, Reading | None] = {
+    "kept: as words of the text": None,
+    "the first 1,000 characters": first(1_000),
+    "as words of their own": as_own_words,
+    "not read": lambda text, body, structure: None,
+}
+
+
+@contextmanager
+def read_as(reading: Reading | None) -> Iterator[None]:
+    """Documents are read otherwise for a while."""
+    with mock.patch.object(tokens, "_read_document", reading or tokens._read_document):
+        yield
+
+
+def attached(mail: Spam, shown: str, text: str, kind: str) -> bytes:
+    """A mail with a document beside what it shows."""
+    content_type, make = KINDS[kind]
+    file = "Content-Transfer-Encoding: base64\n\n" + encodebytes(make(text)).decode()
+    body = (
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+        f"Content-Type: text/plain; charset=utf-8\n\n{shown}\n--b\nContent-Type: {content_type}\n"
+        f"Content-Disposition: attachment; filename=scan.{kind}\n{file}--b--\n"
+    )
+    return mail.header + body.encode("utf-8", "replace")
+
+
+def with_documents(items: list[Item], folder: Path) -> list[Item]:
+    """The same messages, a third of them with their text in a document."""
+    lines = []
+    for number, item in enumerate(items):
+        data, apart = item.read(), taken_apart(item.read())
+        if number % 3 == 0:
+            data = attached(apart, COVER, apart.text, list(KINDS)[number // 3 % 3])
+        (folder / f"{number}").write_bytes(data)
+        lines.append(f"{item.label} {number}\n")
+    (folder / "index").write_text("".join(lines))
+    return list(open_labelled([str(folder / "index")]).items())
+
+
+def judged(items: list[Item]) -> dict[str, list[bytes]]:
+    """What is judged, by what it is."""
+    draw = random.Random(6)
+    spam = [taken_apart(item.read()) for item in items if item.label == SPAM]
+    ham = [taken_apart(item.read()) for item in items if item.label == HAM]
+    mails = {f"spam in {kind}": [attached(one, COVER, one.text, kind) for one in spam] for kind in KINDS}
+    mails["ham in pdf"] = [attached(one, COVER, one.text, "pdf") for one in ham]
+    mails["ham beside a ham in pdf"] = [attached(one, one.text, draw.choice(ham).text, "pdf") for one in ham]
+    return mails
+
+
+def wrong(model: str, mails: dict[str, list[bytes]]) -> list[int]:
+    """Spam that is not called so, ham that is."""
+    classifier = open_classifier(model)
+    found = []
+    for name, messages in mails.items():
+        is_spam = name.startswith("spam")
+        labels = [classifier.judge(classifier.counted(data), "").label for data in messages]
+        found.append(sum((label == SPAM) != is_spam for label in labels))
+    return found
+
+
+def main() -> None:
+    """Prints the table."""
+    folder = unpacked("spamassassin", "sa")
+    if folder is None:
+        raise SystemExit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    items = list(open_labelled([str(folder / "train.index")]).items())
+    past, mails = items[::2], judged(items[1::2])
+    numbers = ", ".join(f"{len(messages)} {name}" for name, messages in mails.items())
+    print(f"SpamAssassin train.index, every second message trains; judged: {numbers}\n")
+    print("| |", " | ".join(mails), "|")
+    print("|---|" + "---:|" * len(mails))
+    with tempfile.TemporaryDirectory() as scratch:
+        trained = {"no documents": past, "a third in documents": with_documents(past, Path(scratch))}
+        for told, messages in trained.items():
+            for name, reading in READINGS.items():
+                with read_as(reading):
+                    model = f"{scratch}/model-{told}-{name}"
+                    train(messages, (HAM, SPAM), model, Settings())
+                    print(f"| {told}; {name} |", " | ".join(map(str, wrong(model, mails))), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
