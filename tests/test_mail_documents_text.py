@@ -355,6 +355,14 @@ def test_rich_text_that_another_part_replaces_is_not_read() -> None:
     assert "rtf1" not in tokenize(parse(message.as_bytes())).body
 
 
+@pytest.mark.parametrize(("name", "is_text"), [("LETTER.TXT", True), ("letter.bin", False)])
+def test_a_file_that_opens_as_text_is_text(name: str, is_text: bool) -> None:
+    message = EmailMessage()
+    message.set_content("See the file.")
+    message.add_attachment(b"Dear friend", "application", "octet-stream", filename=name)
+    assert ("friend" in tokenize(parse(message.as_bytes())).body) is is_text
+
+
 def test_text_is_bounded() -> None:
     long = "\n".join(f"word{n}" for n in range(3_000))
     for make in (pdf_of, docx_of, rtf_of):

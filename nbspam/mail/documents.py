@@ -1,14 +1,15 @@
 """Files of a mail that are no text: archives and documents, what they show and where they lead to.
 
-Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE; PDF and RTF have modules of
-their own.  Nothing is unpacked but what may name an address or be text, within bounds; nothing raises.
+Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE; RAR, PDF and RTF have
+modules of their own.  Nothing is unpacked but what may name an address or be text, within bounds; nothing
+raises.
 Source: PKWARE's APPNOTE, 4.3.7; ECMA-376, 17.3 (text of documents), 18.4 (sheets), 21.1.2 (slides);
 OpenDocument 1.3, 6; [MS-OVBA], 2.2.
 """
 
 from __future__ import annotations
 
-from nbspam.mail.message import MAX_ADDRESSES, MAX_TEXT, Document
+from nbspam.mail.message import MAX_ADDRESSES, MAX_NAMES, MAX_TEXT, Document
 from nbspam.mail.packed import MAX_PIECE, inflated
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_BYTES = 4 * MAX_TEXT  # of the text of an office document
-MAX_NAMES = 100  # of files in an archive
 MAX_NAME = 2_000  # bytes of one, or of an address
 _FILE = b"PK\x03\x04"
 _NAME_AT = 30  # where the name begins, from the signature on
@@ -39,6 +39,10 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
         from nbspam.mail.pdf import read_pdf  # with re: 5 ms
 
         read_pdf(payload, document, allowance)
+    elif payload.startswith(b"Rar!"):
+        from nbspam.mail.rar import read_rar
+
+        read_rar(payload, document)
     elif payload.startswith(b"{\\rtf"):
         from nbspam.mail.rtf import read_rtf
 

@@ -29,12 +29,13 @@ MESSAGES = frozenset(
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
+_OPENED_AS = {".eml": "message/rfc822", ".txt": "text/plain"}
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
 _RTF = b"{\\rtf"
-_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", _RTF)
+_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"Rar!", _RTF)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
@@ -64,8 +65,8 @@ class Entity:
             self._read_disposition(value, allowance)
         if not self.filename and "name" in self.parameters:
             self.filename = _filename(self.parameters["name"], allowance)
-        if self.content_type == "application/octet-stream" and self.filename.lower().endswith(".eml"):
-            self.content_type = "message/rfc822"  # what mail programs open it as
+        if self.content_type == "application/octet-stream":  # what mail programs open it as
+            self.content_type = _OPENED_AS.get(self.filename[-4:].lower(), self.content_type)
 
     def _read_type(self, value: str, allowance: Allowance) -> None:
         name, self.parameters = parse_parameters(value, allowance)

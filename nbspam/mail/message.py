@@ -83,6 +83,7 @@ class Html:
         self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`
 
 
+MAX_NAMES = 100  # of files in an archive
 MAX_ADDRESSES = 100  # of a document
 MAX_TEXT = 5_000  # characters of a document, about
 
