@@ -19,14 +19,13 @@ from nbspam.mail.headers import (
     header_start,
     is_known,
     read_block,
-    split_header_block,
     with_line_feeds,
 )
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance
 from nbspam.mail.message import Message, Part
 
-__all__ = ["Message", "Part", "header_lines", "parse", "split_header_block"]
+__all__ = ["Message", "Part", "header_lines", "parse"]
 
 
 def parse(data: bytes) -> Message:

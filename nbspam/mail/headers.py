@@ -131,18 +131,6 @@ def header_lines(data: bytes) -> list[tuple[int, int, str]]:
     return raw_fields(data, start, blank_line(data, start)[0])
 
 
-def split_header_block(data: bytes) -> tuple[int, int]:
-    """(offset where a new first header line may be put in, offset of the body).
-
-    Between them: the header lines and, if there is one, the empty line that ends them.
-    """
-    start = header_start(data)
-    stop, body = blank_line(data, start)
-    lines = raw_fields(data, start, stop)
-    end = lines[-1][1] if lines else start
-    return start, (body if end == stop else end)
-
-
 def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
     """Spans of the fields in data[start:stop], up to the first line that ends the block.
 
@@ -361,8 +349,6 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
 
     One guess over all of them together: a single value is often too short to tell.
     """
-    if not numbers:
-        return
     from nbspam.mail.charset import codec_of_raw_headers, decode_with
 
     allowance.note("8bit-header")
