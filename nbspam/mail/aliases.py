@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from _codecs import charmap_decode
 
+from nbspam.mail.charset import WINDOWS_C1
+
 __all__ = ["CODECS", "CP1252", "charmap_decode"]
 
 _GROUPS = (
@@ -104,8 +106,4 @@ _GROUPS = (
     ("johab", "johab cp1361 ms1361"),
 )
 CODECS = {label: codec for codec, labels in _GROUPS for label in labels.split(" ")}
-CP1252 = (
-    "".join(map(chr, range(128)))
-    + "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
-    + "".join(map(chr, range(160, 256)))
-)
+CP1252 = "".join([*map(chr, range(128)), WINDOWS_C1, *map(chr, range(160, 256))])

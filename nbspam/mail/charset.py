@@ -31,6 +31,8 @@ _COMMON = {
     "big5": "big5hkscs",
 }
 _C1 = bytes(range(128, 160))
+# What these are in windows-1252; to the five that are undefined there browsers give a control character.
+WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 _STATEFUL = frozenset(
     (
         "utf-7",
@@ -119,7 +121,7 @@ def decode_with(codec: str, payload: bytes) -> str:
 
 
 def _decode_cp1252(payload: bytes) -> str:
-    """windows-1252 with its five undefined bytes as C1 controls, as browsers have it."""
+    """windows-1252 as browsers have it, see WINDOWS_C1."""
     text = payload.decode("latin-1")
     if len(payload.translate(None, _C1)) == len(payload):
         return text

@@ -19,22 +19,13 @@ _MONTHS = {
     )
 }
 _DAYS_OF_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-# RFC 5322, section 4.3; the military zones were defined wrongly and mean nothing.
-_ZONES_HOURS = {"edt": -4, "est": -5, "cdt": -5, "cst": -6, "mdt": -6, "mst": -7, "pdt": -7, "pst": -8}
-_MORE_ZONES_HOURS = {
-    "bst": 1,
-    "cet": 1,
-    "cest": 2,
-    "met": 1,
-    "mest": 2,
-    "eet": 2,
-    "eest": 3,
-    "msk": 3,
-    "msd": 4,
-}
-_MORE_ZONES_HOURS.update(
-    {"jst": 9, "kst": 9, "hkt": 8, "akst": -9, "akdt": -8, "hst": -10, "aest": 10, "aedt": 11}
-)
+# Those of RFC 5322, section 4.3, and others that are written; military zones were defined wrongly and mean
+# nothing.
+_ZONES_HOURS = {
+    "edt": -4, "est": -5, "cdt": -5, "cst": -6, "mdt": -6, "mst": -7, "pdt": -7, "pst": -8,
+    "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2, "eet": 2, "eest": 3, "msk": 3, "msd": 4,
+    "jst": 9, "kst": 9, "hkt": 8, "akst": -9, "akdt": -8, "hst": -10, "aest": 10, "aedt": 11,
+}  # fmt: skip
 
 
 def received_date(message: Message) -> float | None:
@@ -77,7 +68,7 @@ def parse_date(text: str) -> float | None:
             elif year < 0:
                 year = _year(word)
         elif offset is None and clock is not None:
-            offset = _ZONES_HOURS.get(word, _MORE_ZONES_HOURS.get(word, 0)) * 3600
+            offset = _ZONES_HOURS.get(word, 0) * 3600
     if clock is None or not FIRST_YEAR <= year <= LAST_YEAR or month < 0:
         return None
     if not 1 <= day <= _DAYS_OF_MONTH[month - 1]:
@@ -87,7 +78,7 @@ def parse_date(text: str) -> float | None:
 
 
 def _number(word: str) -> int:
-    return int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else -1
+    return int(word) if word.isdigit() and len(word) <= 4 else -1
 
 
 def _year(word: str) -> int:

@@ -80,14 +80,14 @@ _FOREIGN = {
 
 # An end tag, or the start of a sibling, does not reach outside of these.
 WALLS = _CELL | word_set("table object marquee applet button")
-TABLE_NAME = _TABLE = word_set("table")
+TABLE_NAME = word_set("table")
 _SPECIAL = _BLOCK | _CELL | _ROWS | _CHOICE
 _NOTHING: frozenset[str] = frozenset()
 
 # What a start tag closes, and where the search for it stops; every other block closes a paragraph.
 _PARAGRAPH = (word_set("p"), WALLS)
-_CELL_CLOSES = (_CELL, _TABLE | _ROWS)
-_ROWS_CLOSE = (_CELL | _ROWS, _TABLE)
+_CELL_CLOSES = (_CELL, TABLE_NAME | _ROWS)
+_ROWS_CLOSE = (_CELL | _ROWS, TABLE_NAME)
 _ITEM_STOPS = WALLS | (_SPECIAL - word_set("address div p"))
 _CLOSES = {
     "li": (word_set("li p"), _ITEM_STOPS),
@@ -101,7 +101,7 @@ _CLOSES = {
     "td": _CELL_CLOSES,
     "th": _CELL_CLOSES,
     "caption": _CELL_CLOSES,
-    "tr": (_CELL | word_set("tr"), _TABLE),
+    "tr": (_CELL | word_set("tr"), TABLE_NAME),
     "tbody": _ROWS_CLOSE,
     "thead": _ROWS_CLOSE,
     "tfoot": _ROWS_CLOSE,
@@ -110,11 +110,11 @@ _CLOSES = {
 _ROOM = {
     "td": _ROWS,
     "th": _ROWS,
-    "caption": _TABLE,
-    "tr": _TABLE | word_set("tbody thead tfoot"),
-    "tbody": _TABLE,
-    "thead": _TABLE,
-    "tfoot": _TABLE,
+    "caption": TABLE_NAME,
+    "tr": TABLE_NAME | word_set("tbody thead tfoot"),
+    "tbody": TABLE_NAME,
+    "thead": TABLE_NAME,
+    "tfoot": TABLE_NAME,
     "li": word_set("ul ol menu dir"),
 }
 
@@ -216,7 +216,7 @@ def end_element(name: str) -> Element:
         return Element("", INVISIBLE)
     if name in _SPECIAL:
         element = Element(name, CLOSE_FORM if name == "form" else CLOSE_BLOCK)
-        element.stops = _TABLE if name in _CELL or name in _ROWS else WALLS
+        element.stops = TABLE_NAME if name in _CELL or name in _ROWS else WALLS
         if name == "table":
             element.stops = _NOTHING
     elif name in _FORMATTING:

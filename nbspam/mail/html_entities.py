@@ -7,6 +7,8 @@ the standard library only when a text has one, because that import costs more th
 
 from __future__ import annotations
 
+from nbspam.mail.charset import WINDOWS_C1
+
 # Names that count without a semicolon too (HTML, 13.5): Latin-1 from U+00A0 on, in order.
 _LATIN_1 = (
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 "
@@ -50,8 +52,6 @@ _COMMON = {
 _LONGEST_LEGACY = 6
 _LONGEST_NAME = 31  # CounterClockwiseContourIntegral
 
-# Numbers 128 to 159 mean windows-1252 to every browser; five of them have no character there.
-_WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 _NO_CHARACTER = "\ufffd"
 _DIGITS = "0123456789"
 _HEX_DIGITS = "0123456789abcdefABCDEF"
@@ -99,8 +99,8 @@ def _character(digits: str, base: int) -> str:
     code = int(digits, base)
     if code == 0xA0:
         return " "
-    if 0x80 <= code <= 0x9F:
-        return _WINDOWS_1252[code - 0x80]
+    if 0x80 <= code <= 0x9F:  # windows-1252 to every browser
+        return WINDOWS_C1[code - 0x80]
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         return _NO_CHARACTER
     return chr(code)

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
-_IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NOT_BASE64 = bytes(byte for byte in range(256) if byte not in _BASE64)
@@ -24,10 +23,7 @@ _NOT_BASE64_TEXT = bytes(byte for byte in _NOT_BASE64 if byte not in b"\t\n\r ="
 
 def encoding_name(value: str) -> str:
     """The canonical name of a Content-Transfer-Encoding field: lower-case, without comment or junk."""
-    name = value.lower()
-    if name in _IDENTITY:
-        return name
-    name = name.partition(";")[0].partition("(")[0].strip(" \t\"'")
+    name = value.lower().partition(";")[0].partition("(")[0].strip(" \t\"'")
     if name.startswith("quoted"):
         return "quoted-printable"
     if name.startswith("base64") or name == "base-64":
@@ -36,9 +32,7 @@ def encoding_name(value: str) -> str:
 
 
 def decode_transfer(payload: bytes, encoding: str, allowance: Allowance) -> bytes:
-    """The payload decoded; an unknown encoding leaves it as it is."""
-    if encoding in _IDENTITY:
-        return payload
+    """The payload decoded, of an encoding that changes bytes; one that is unknown leaves it as it is."""
     if encoding == "quoted-printable":
         return decode_quoted_printable(payload)
     if encoding == "base64":
