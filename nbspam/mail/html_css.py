@@ -1,5 +1,4 @@
-"""The syntax of CSS, as far as declarations need it: flattened, unnested, split_outside, number_of,
-pixels_of.
+"""The syntax of CSS, as far as declarations need it: where they are cut, and numbers with their units.
 
 Hides comments, strings, escapes and brackets, so that a style may be cut at its semicolons and a sheet
 at its braces.  Linear in time, without regular expressions.

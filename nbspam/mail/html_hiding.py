@@ -135,9 +135,7 @@ def _is_undrawn(box: dict[str, str]) -> bool:
     return (
         _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
         or get("content-visibility") == "hidden"
-        or (
-            _is_faint(get("zoom", "")) and box["zoom"].strip("0.%") != ""
-        )  # no zoom at all is none that hides
+        or (_is_faint(get("zoom", "")) and box["zoom"].strip("0.%") != "")  # a zoom of nought is none
         or pixels_of(get("letter-spacing", "")) <= _HEAPED
     )
 

@@ -42,9 +42,7 @@ class Effect:
     def __init__(self) -> None:
         self.gone: bool | None = None  # takes no space, whatever stands inside
         self.invisible: bool | None = None  # visibility: takes space, may be undone inside
-        self.size: float | None = (
-            None  # of the letters, in pixels; below nought, times that of the text around
-        )
+        self.size: float | None = None  # of letters, pixels; below nought, times that of the text around
         self.squeezed: bool | None = None  # indent
         self.faint: float | None = None  # opacity, which that of the elements inside is multiplied with
         # Declarations that decide together, until they are settled; see html_hiding.

@@ -1,8 +1,7 @@
 """What one tag of HTML means by itself: Tag, read from the text between `<` and `>`.
 
-Hides the attributes: which of them say something about
-links, images, colours and visibility.  Nothing here knows what stands around a tag, so a tag read once
-may be remembered by its text; most tags of a mail repeat.
+Hides the attributes: which of them say something about links, images, colours and visibility.  Nothing here
+knows what stands around a tag, so a tag read once may be remembered by its text; most tags of a mail repeat.
 """
 
 from __future__ import annotations
@@ -49,24 +48,8 @@ class Tag:
     """One start or end tag: its element, and what its attributes say."""
 
     __slots__ = (
-        *(
-            "alt",
-            "asking",
-            "colours",
-            "effect",
-            "element",
-            "ender",
-            "evidence",
-            "images",
-            "kind",
-            "link",
-            "link_colour",
-            "match",
-            "medium",
-            "name",
-            "room",
-            "shown",
-        ),
+        *("alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind", "link"),
+        *("link_colour", "match", "medium", "name", "room", "shown"),
     )
 
     def __init__(self, element: Element) -> None:

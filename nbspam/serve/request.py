@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
 
-MAX_MESSAGE_BYTES = (
-    32 << 20
-)  # what mail servers take is less; spamc sends 0.5 MB at most unless told otherwise
+MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at most unless told otherwise
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size
 MAX_FIELDS = 255  # as spamd
 MAX_LENGTH_DIGITS = 18
