@@ -26,7 +26,7 @@ from nbspam.models.leave_one_out import (
 )
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.models.words import WordCounts
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.priors import log_priors_of, parse_prior
 from nbspam.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ class TextbookModel:
     def log_joint(self, block: Block) -> Floats:
         """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN."""
         settings = self.settings
-        prior = np.asarray(
-            log_priors(parse_prior(settings.prior), self.messages.tolist(), self.classes, settings.alpha)
-        )
+        prior = np.asarray(log_priors_of(settings, self.messages.tolist(), self.classes))
         joint = np.zeros((len(block), len(self.classes)))
         uses_prior = True
         if self._words is not None:

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nbspam.settings import Settings
+
     Prior = str | Mapping[str, float]
 
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
@@ -64,6 +66,20 @@ def log_priors(
         counts = [m + pseudo for m in messages]
     total = sum(counts)
     return [log(count) - log(total) if count > 0 else -inf for count in counts]
+
+
+def log_priors_of(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
+    """The same for the prior and the lambda of a way of scoring."""
+    return log_priors(parse_prior(settings.prior), messages, names, settings.alpha)
+
+
+def prior_shift(asked: Sequence[float], messages: Sequence[float]) -> list[float]:
+    """What a prior asked for adds, by class, to scores that were calibrated under the empirical one, nats.
+
+    asked : log pi_k
+    """
+    trained = log_priors("empirical", messages)
+    return [a - t if a != t and t > -inf else 0.0 for a, t in zip(asked, trained, strict=True)]
 
 
 def _given(prior: Mapping[str, float], names: Sequence[str]) -> list[float]:

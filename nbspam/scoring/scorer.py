@@ -7,7 +7,7 @@ what each adds to it, so `explain` only has to print.
 
 from __future__ import annotations
 
-from math import fsum, inf
+from math import fsum
 
 from nbspam.errors import UsageError
 from nbspam.scoring.evidence import (
@@ -18,7 +18,7 @@ from nbspam.scoring.evidence import (
     strongest_words,
 )
 from nbspam.scoring.posterior import Scored, ScorePart
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.priors import log_priors_of, prior_shift
 from nbspam.settings import ALL_VIEWS
 from nbspam.tokens.bag import EDGE, MEASURES_VIEW, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
@@ -141,9 +141,7 @@ class Scorer:
         """model: with the counts of its prior model, if it has one, added"""
         self.model = model
         self.settings = settings
-        self._log_prior = log_priors(
-            parse_prior(settings.prior), model.messages, model.classes, settings.alpha
-        )
+        self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
@@ -304,19 +302,15 @@ class Scorer:
     def _fixed_parts(self, unknown: list[float], n_evidence: int, n_common: int) -> list[ScorePart]:
         """The constant, the unknown shares, and the prior against that the constant was learned under."""
         model, weights, n_views = self.model, self._weights, len(VIEWS)
-        trained = log_priors("empirical", model.messages, model.classes, 0.0)
         own = own_weights(n_evidence, n_common, len(model.classes))
         parts = []
         for view in range(n_views):
             shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]
             parts.append(ScorePart("unknown", VIEWS[view], view, shares))
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in own)]))
-        moved = [
-            0.0 if prior == empirical else prior - empirical if empirical > -inf else 0.0
-            for prior, empirical in zip(self._log_prior, trained, strict=True)
-        ]
-        if any(moved):
-            parts.append(ScorePart("prior", self.settings.prior, -1, moved))
+        shift = prior_shift(self._log_prior, model.messages)
+        if any(shift):
+            parts.append(ScorePart("prior", self.settings.prior, -1, shift))
         return parts
 
 

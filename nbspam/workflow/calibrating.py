@@ -31,8 +31,7 @@ from nbspam.models.views import (
     prequential,
     view_evidence,
 )
-from nbspam.scoring import calibration
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring import calibration, priors
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
@@ -224,9 +223,6 @@ def joined(samples: list[Sample]) -> Sample:
 
 
 def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
-    """float64 (n_classes,), nats: the prior asked for against the one the calibration was learned under."""
-    trained = log_priors("empirical", messages.tolist(), classes, 0.0)
-    asked = log_priors(parse_prior(settings.prior), messages.tolist(), classes, settings.alpha)
-    return np.array(
-        [a - t if a != t and t > float("-inf") else 0.0 for a, t in zip(asked, trained, strict=True)]
-    )
+    """float64 (n_classes,), nats: scoring.priors.prior_shift under a way of scoring."""
+    counts = messages.tolist()
+    return np.array(priors.prior_shift(priors.log_priors_of(settings, counts, classes), counts))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
 from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import TokenRow
@@ -137,7 +137,7 @@ def _prior(model: Model, settings: Settings) -> list[Line]:
         "smoothed": "π_k = (m_k + λ) / (m + K λ)",
         "uniform": "π_k = 1 / K",
     }.get(settings.prior, "π_k as given")
-    logs = log_priors(parse_prior(settings.prior), model.messages, model.classes, settings.alpha)
+    logs = log_priors_of(settings, model.messages, model.classes)
     return [
         (settings.prior, formula),
         ("π_k", by_class(model.classes, [exp(value) for value in logs])),

@@ -21,7 +21,7 @@ from nbspam.models.views import Background, view_evidence
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
 from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
@@ -242,8 +242,7 @@ class WordReplay(ReplayFilter):
         words = make_word_scorer(settings.event_model, self._totals(), settings.alpha, settings.normalise)
         joint = self._sums(words, row)
         if words.uses_prior:
-            messages = counts.sums.messages.tolist()
-            prior = log_priors(parse_prior(settings.prior), messages, self._classes, settings.alpha)
+            prior = log_priors_of(settings, counts.sums.messages.tolist(), self._classes)
             joint = [score + more for score, more in zip(joint, prior, strict=True)]
         return joint
 
