@@ -53,7 +53,7 @@ def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_
     weights = random.normal(size=len(calibration.feature_names(n_classes, KINDS)))
     many = bulk_scores(weights, Evidence(evidence, common, KINDS))
     for one, shared, expected in zip(evidence.tolist(), common.tolist(), many.tolist(), strict=True):
-        rows = [calibration.design(one, shared, k, n_classes) for k in range(n_classes)]
+        rows = [calibration.design(one, shared, k) for k in range(n_classes)]
         assert (np.array(rows) @ weights).tolist() == pytest.approx(expected, abs=1e-12)
         assert calibration.scores(weights.tolist(), one, shared) == pytest.approx(expected, abs=1e-12)
 

@@ -92,7 +92,7 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
         evidence[:, 0] = 0.0
         rough = calibration.rough_weights(n_classes, kinds)
         common = [*random.random(3).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
-        rows = [calibration.design(evidence.tolist(), common, k, n_classes) for k in range(n_classes)]
+        rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
         design = np.array(rows)
         design[0] = 0.0
         z = design @ weights

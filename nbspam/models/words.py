@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from nbspam.scoring.events import WORD_EVENT_MODELS, WordTotals, checked_alpha, make_word_scorer, scaled
+from nbspam.scoring.events import WordTotals, checked_alpha, make_word_scorer, scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +118,7 @@ def smooth(event_model: str, counts: WordCounts, alpha: float, normalise: bool =
         if event_model == "complement":
             return _smooth_complement(counts.occurrences, alpha, normalise)
     make_word_scorer(event_model, WordTotals([], [], [], 0), alpha)  # raises: no such event model
-    raise AssertionError(WORD_EVENT_MODELS)
+    raise AssertionError(event_model)
 
 
 def score(weights: Weights, counts: sparse.csr_matrix, log_prior: Sequence[float]) -> Floats:

@@ -118,15 +118,13 @@ def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) ->
     return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
 
 
-def design(
-    evidence: Sequence[Sequence[float]], common: Sequence[float], k: int, n_classes: int
-) -> list[float]:
+def design(evidence: Sequence[Sequence[float]], common: Sequence[float], k: int) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
     evidence : by kind and view or measure, by class
     common   : u_v by view, then R_j
     """
-    own = own_weights(len(evidence), len(common), n_classes)
+    own = own_weights(len(evidence), len(common), len(evidence[0]))
     row = [by_class[k] for by_class in evidence] + [0.0] * (own.stop - own.start)
     if k:
         row[own[k - 1] : own[k - 1] + own.step] = [1.0, *common]
@@ -156,10 +154,9 @@ def learn(
     The true class against its strongest rival; for two classes that is the exact likelihood.
     Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior.
     """
-    n_classes = len(evidence[0])
     z = scores(weights, evidence, common)
-    rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
-    own, other = design(evidence, common, label, n_classes), design(evidence, common, rival, n_classes)
+    rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
+    own, other = design(evidence, common, label), design(evidence, common, rival)
     x = [a - b for a, b in zip(own, other, strict=True)]
     miss = 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0)))
     step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in covariance]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import fsum, inf, isfinite, log, log1p
 
 from nbspam.errors import UsageError
+from nbspam.settings import WORD_MODELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     Counts = Sequence[int] | Sequence[float]  # one number a class; floats where a prior model is added
     Histogram = dict[int, int] | dict[float, int]  # count -> how many words of the vocabulary have it
     Token = tuple[Counts, Counts, int]  # documents a class, occurrences a class, times seen in the message
-
-WORD_EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement")
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
 ALPHA_RANGE = (1e-100, 1e12)
@@ -117,7 +116,7 @@ def make_word_scorer(
     raise UsageError(
         f"event model {event_model}",
         "it does not score words",
-        "use one of: " + ", ".join(WORD_EVENT_MODELS),
+        "use one of: " + ", ".join(WORD_MODELS),
         "event-model",
     )
 

@@ -11,6 +11,7 @@ counts, sizes and shares; a millionth is below what any of them is known to.  Sc
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import fsum, inf, isnan, log, pi
 
 from nbspam.errors import UsageError
@@ -46,16 +47,6 @@ def checked_bins(bins: int, with_pairs: bool = False) -> int:
     if MIN_BINS <= bins <= most:
         return bins
     raise UsageError(f"bins {bins}", f"there are {MIN_BINS} to {most:,} bins{where}", "use --bins 10", "bins")
-
-
-def bin_of(value: float, edges: Sequence[float]) -> int:
-    """The bin of a value: how many edges are <= it; bins 0 .. len(edges)."""
-    bin_number = 0
-    for edge in edges:
-        if value < edge:
-            break
-        bin_number += 1
-    return bin_number
 
 
 class GaussianTotals:
@@ -110,10 +101,10 @@ class BinTotals:
         self.counts = [[[0] * (len(row) + 1) for row in edges] for _ in range(class_count)]
 
     def bins(self, features: Features) -> list[int | None]:
-        """The bin of each feature; None where it is missing."""
+        """The bin of each feature, how many edges are at or below its value; None where it is missing."""
         values = [clamped(raw) for raw in features]
         return [
-            None if value is None else bin_of(value, edges)
+            None if value is None else bisect_right(edges, value)
             for value, edges in zip(values, self.edges, strict=True)
         ]
 

@@ -12,9 +12,9 @@ from math import isfinite, sqrt
 from nbspam.scoring import calibration
 from nbspam.scoring.credibility import log_odds_standard_deviation, score_variances
 from nbspam.scoring.events import PresenceScorer, WordTotals
-from nbspam.scoring.posterior import Scored, ScorePart, rest_weights
+from nbspam.scoring.posterior import Scored, rest_weights
 from nbspam.scoring.priors import OF_MAIL
-from nbspam.scoring.scorer import Scorer
+from nbspam.scoring.scorer import COUNTS_REPEATS, Scorer
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
@@ -45,15 +45,15 @@ def log_odds_deviation(
         own = log_odds_standard_deviation(variances, scored.scores, positive)
         total = sqrt(own * own + _calibration_variance(scored, positive, covariance))
     else:
-        tokens = [(part.counts[::2], part.counts[1::2], float(_times(part, settings.event_model)))
-                  for part in scored.parts if part.kind == "token"]  # fmt: skip
+        repeats = settings.event_model in COUNTS_REPEATS
+        tokens = [
+            (part.counts[::2], part.counts[1::2], float(part.times) if repeats else 1.0)
+            for part in scored.parts
+            if part.kind == "token"
+        ]
         variances = score_variances(scorer.words, tokens)
         total = log_odds_standard_deviation(variances, scored.scores, positive, _prior_counts(scorer))
     return total if isfinite(total) else None
-
-
-def _times(part: ScorePart, event_model: str) -> int:
-    return part.times if event_model in ("multinomial", "complement") else 1
 
 
 def _prior_counts(scorer: Scorer) -> list[float]:
@@ -102,9 +102,8 @@ def _calibration_variance(scored: Scored, positive: int, covariance: list[list[f
     """x' S x with x the features of the positive class against the others, each by its share of the rest."""
     if not covariance:
         return 0.0
-    n_classes = len(scored.scores)
-    x = calibration.design(scored.evidence, scored.common, positive, n_classes)
+    x = calibration.design(scored.evidence, scored.common, positive)
     for k, weight in enumerate(rest_weights(scored.scores, positive)):
-        other = calibration.design(scored.evidence, scored.common, k, n_classes)
+        other = calibration.design(scored.evidence, scored.common, k)
         x = [a - weight * b for a, b in zip(x, other, strict=True)]
     return max(0.0, sum(x[i] * x[j] * covariance[i][j] for i in range(len(x)) for j in range(len(x))))

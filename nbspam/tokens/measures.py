@@ -9,7 +9,7 @@ Which features and which bins: docs/experiments/measures.md.
 
 from __future__ import annotations
 
-from nbspam.tokens.urls import MAX_URLS, host_of
+from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Reading = tuple[str, list[str], int, "Html | None"]
 
 MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
-MAX_LINKS = 300  # links looked at
 
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 _NUMBER = (1, 2, 3, 5, 8, 16, 32)

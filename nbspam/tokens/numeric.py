@@ -12,7 +12,6 @@ from nbspam.mail.dates import parse_date
 from nbspam.tokens.headers import counts_as_evidence, size_in_bytes
 from nbspam.tokens.measures import (
     MAX_CHARACTERS,
-    MAX_LINKS,
     Characters,
     address_host,
     foreign_message_id,
@@ -23,7 +22,7 @@ from nbspam.tokens.measures import (
     visible_text,
 )
 from nbspam.tokens.structure import disagrees
-from nbspam.tokens.urls import MAX_URLS, host_of
+from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

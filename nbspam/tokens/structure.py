@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nbspam.tokens.bag import EDGE
-from nbspam.tokens.urls import host_of, url_tokens
+from nbspam.tokens.urls import MAX_LINKS, host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ MAX_ALT_WORDS = 100
 MAX_TAGS = 3_000
 MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
 MAX_NAME = 40  # characters of one that is remembered
-MAX_LINKS = 300
 MAX_NAME_WORDS = 20
 FIRST_WORDS = 5  # of the text whose pairs are read, and
 LAST_WORDS = 25  # so many of its last: docs/experiments/edges.md

@@ -8,6 +8,7 @@ from __future__ import annotations
 from nbspam.tokens.words import ASCII_TABLE, KEPT, MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # of a text; later ones repeat what the first said
+MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
 MAX_HOSTS = 5_000  # hosts whose tokens are remembered
 MAX_HOST = 80  # characters of one that is remembered
 MAX_SCHEME = 20  # letters of a scheme that are read
