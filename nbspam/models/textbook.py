@@ -121,9 +121,7 @@ class TextbookModel:
         return joint
 
 
-def count_textbook(
-    settings: Settings, block: Block, classes: tuple[str, ...], edges: list[list[float]] | None = None
-) -> TextbookModel:
+def count_textbook(settings: Settings, block: Block, classes: tuple[str, ...]) -> TextbookModel:
     """Counts the rows of a block, all labelled.  Its words are the vocabulary; edges are learned on it."""
     n_classes = len(classes)
     labels = block.labels.astype(np.int64)
@@ -139,8 +137,7 @@ def count_textbook(
             occurrences[:, seen][:, order],
         )
     if settings.features != "words":
-        if edges is None:
-            edges = numeric.learn_edges(block.features, settings.bins, settings.binning)
+        edges = numeric.learn_edges(block.features, settings.bins, settings.binning)
         with_pairs = settings.numeric_model == "aode"
         features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
     return TextbookModel(

@@ -24,10 +24,8 @@ _BISECTIONS = 200  # more than the 64 bits of a float can need; a bound, not a s
 _FRACTION_TERMS = 20_000  # the continued fraction needs about sqrt(max(a, b)) terms
 
 
-def word_share_interval(
-    documents: Counts, positive: int, alpha: float, level: float = LEVEL
-) -> tuple[float, float]:
-    """Credible interval of the share of class `positive` among the messages that contain the word.
+def word_share_interval(documents: Counts, positive: int, alpha: float) -> tuple[float, float]:
+    """95 % credible interval of the share of class `positive` among the messages that contain the word.
 
     Beta(n_positive + lambda, n_rest + (K - 1) lambda): with K = 2 and lambda = 1/2 a word of one message of
     the class has (0.15, 1.00), a word of a thousand (0.997, 1.000).  It is the share in the mail trained on,
@@ -35,7 +33,7 @@ def word_share_interval(
     """
     own = documents[positive]
     rest = sum(documents) - own
-    return beta_interval(own + alpha, rest + alpha * (len(documents) - 1), level)
+    return beta_interval(own + alpha, rest + alpha * (len(documents) - 1))
 
 
 def beta_interval(a: float, b: float, level: float = LEVEL) -> tuple[float, float]:
@@ -137,9 +135,7 @@ def trigamma(x: float) -> float:
     return total + 1 / x + y / 2 + y / x * series
 
 
-def score_variances(
-    scorer: WordScorer, tokens: Iterable[WeightedToken], whole_vocabulary: bool = True
-) -> list[float]:
+def score_variances(scorer: WordScorer, tokens: Iterable[WeightedToken]) -> list[float]:
     """Per class, the posterior variance of sum_j c_j log phi_jk, nats squared.
 
     c_j is the token's coefficient in the score: 1 under presence, the count under multinomial, its
@@ -147,12 +143,12 @@ def score_variances(
     Cov(log phi_i, log phi_j) is trigamma(a_i) [i = j] - trigamma(sum of a), so the variance is
         sum_j c_j^2 trigamma(a_j) - (sum_j c_j)^2 trigamma(sum of a).
     Source: Minka, Estimating a Dirichlet distribution, 2000, section 1 (the family's log-normaliser).
-    Under Bernoulli each word has its own Beta, and the words that are absent count too unless
-    whole_vocabulary is False.  inf where a parameter has no posterior (lambda = 0 and no data).
-    Under complement the weight of a class is taken for its complement, without normalisation.
+    Under Bernoulli each word has its own Beta, and the words that are absent count too.
+    inf where a parameter has no posterior (lambda = 0 and no data).  Under complement the weight of a class
+    is taken for its complement, without normalisation.
     """
     if scorer.event_model == "bernoulli":
-        return _bernoulli_variances(scorer, tokens, whole_vocabulary)  # type: ignore[arg-type]
+        return _bernoulli_variances(scorer, tokens)  # type: ignore[arg-type]
     squares = [0.0] * scorer.class_count
     coefficients = 0.0
     for documents, occurrences, coefficient in tokens:
@@ -171,18 +167,14 @@ def _trigamma_or_zero(x: float) -> float:
     return trigamma(x) if x > 0 else 0.0
 
 
-def _bernoulli_variances(
-    scorer: BernoulliScorer, tokens: Iterable[WeightedToken], whole_vocabulary: bool
-) -> list[float]:
+def _bernoulli_variances(scorer: BernoulliScorer, tokens: Iterable[WeightedToken]) -> list[float]:
     """log(1 - phi) of every word, and c (log phi - log(1 - phi)) more for the words that are there."""
-    whole = 1.0 if whole_vocabulary else 0.0
     terms: list[list[float]] = [[0.0] for _ in scorer.messages]
-    if whole:
-        for k, histogram in enumerate(scorer.histogram):
-            both = trigamma(scorer.concentration[k])
-            for count, words in histogram:
-                absent = trigamma(scorer.messages[k] - count + scorer.alpha)
-                terms[k].append(words * (absent - both) if absent < inf else inf)
+    for k, histogram in enumerate(scorer.histogram):
+        both = trigamma(scorer.concentration[k])
+        for count, words in histogram:
+            absent = trigamma(scorer.messages[k] - count + scorer.alpha)
+            terms[k].append(words * (absent - both) if absent < inf else inf)
     for documents, _, c in tokens:
         for k, count in enumerate(documents):
             present = trigamma(count + scorer.alpha)
@@ -190,7 +182,7 @@ def _bernoulli_variances(
             if present == inf or absent == inf:
                 terms[k].append(inf)
             else:
-                terms[k].append(c * c * present + ((c - whole) ** 2 - whole) * absent)
+                terms[k].append(c * c * present + ((c - 1) ** 2 - 1) * absent)
     return [inf if inf in column else max(0.0, fsum(column)) for column in terms]
 
 
@@ -214,9 +206,9 @@ def log_odds_standard_deviation(
     return sqrt(total)
 
 
-def log_odds_interval(value: float, deviation: float, level: float = LEVEL) -> tuple[float, float]:
-    """Credible interval of a message's log-odds, by the normal approximation, nats."""
-    half = normal_quantile((1 + level) / 2) * deviation
+def log_odds_interval(value: float, deviation: float) -> tuple[float, float]:
+    """95 % credible interval of a message's log-odds, by the normal approximation, nats."""
+    half = normal_quantile((1 + LEVEL) / 2) * deviation
     return value - half, value + half
 
 
