@@ -7,7 +7,7 @@ where every word counts; but the tables of a vocabulary are small, so nothing is
 
 from __future__ import annotations
 
-from nbspam.engine.accumulator import Accumulator, select_rows
+from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.textbook import TextbookModel
@@ -23,14 +23,9 @@ from nbspam.workflow.calibrating import (
     prior_shift,
     see_as_counted,
 )
-from nbspam.workflow.fixed_words import (
-    fixed_of,
-    sorted_keys,
-    views_read,
-    with_all_words,
-)
+from nbspam.workflow.fixed_words import fixed_of, sorted_keys, with_all_words
 from nbspam.workflow.memory_model import MemoryModel, sums_of
-from nbspam.workflow.training import counted_features
+from nbspam.workflow.training import counted_features, counts_for
 
 
 class FixedFilter:
@@ -53,9 +48,7 @@ class FixedFilter:
         self._block = block
         self._classes = classes
         self._fixed = fixed_of(vocabulary)
-        with_words, with_features = settings.features != "numeric", settings.features != "words"
-        keys, views = sorted_keys(vocabulary), views_read(settings)
-        counts = Accumulator(len(classes), keys, views, with_words, with_features)
+        counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
         counts.add(select_rows(block, train))
         self._messages = counts.messages
         self._table = with_all_words(counts.table(), vocabulary)

@@ -107,12 +107,9 @@ def train_blocks(
     vocabulary, prior = choices.vocabulary, choices.prior
     if prior:
         prior.check_event_model(settings)
-    with_words, with_features = settings.features != "numeric", settings.features != "words"
-    edges = prior.edges() if prior and with_features else None
-    counts = Accumulator(
-        len(classes), sorted_keys(vocabulary), views_read(settings), with_words, with_features
-    )
-    skipped = _count(parts, counts, progress)
+    edges = prior.edges() if prior and settings.features != "words" else None
+    counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
+    skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     table = with_all_words(counts.table(), vocabulary)
     features = counted_features(counts, len(classes), settings, edges)
@@ -167,7 +164,16 @@ def _calibration(
     return calibration_begun(counts.recent(), table, settings, choices.vocabulary, jobs)
 
 
-def _count(parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None) -> Skipped:
+def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
+    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary, as sorted_keys gives them"""
+    with_words, with_features = settings.features != "numeric", settings.features != "words"
+    return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
+
+
+def count_blocks(
+    parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None = None
+) -> Skipped:
+    """Adds up what is read; what could not be read."""
     skipped: Skipped = []
     for blocks, unread in parts:
         skipped.extend(unread)

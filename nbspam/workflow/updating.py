@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Progress, Skipped, asked_by, read_blocks
+from nbspam.engine.reading import Progress, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
@@ -31,9 +31,9 @@ from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import learn_sample, sample_beside
 from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.fixed_words import Fixed, views_read
+from nbspam.workflow.fixed_words import Fixed
 from nbspam.workflow.start import begin, judging
-from nbspam.workflow.training import Trained, learned_rows, token_rows
+from nbspam.workflow.training import Trained, count_blocks, counts_for, learned_rows, token_rows
 
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges
@@ -62,17 +62,8 @@ def update(
         edges = measured_edges(model)
     finally:
         model.close()
-    asked = asked_by(settings)
-    counts = Accumulator(
-        len(known), keys, views_read(settings), settings.features != "numeric", asked.features
-    )
-    skipped: Skipped = []
-    for blocks, unread in read_blocks(items, known, jobs, asked):
-        skipped.extend(unread)
-        for block in blocks:
-            counts.add(block)
-            if progress:
-                progress(len(block), int(block.sizes.sum()))
+    counts = counts_for(settings, len(known), keys)
+    skipped = count_blocks(read_blocks(items, known, jobs, asked_by(settings)), counts, progress)
     if not counts.messages.any():
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
