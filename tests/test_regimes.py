@@ -10,13 +10,15 @@ import pytest
 from mail_samples import make_corpus, run_here, run_program
 
 from nbspam.decision import zero_one_loss
+from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block
+from nbspam.engine.corpus import used_columns
 from nbspam.evaluation.replay import Feedback
 from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
 from nbspam.tokens.measures import MEASURES
-from nbspam.workflow.regimes import Regime, choose, only_rows, read_block
+from nbspam.workflow.regimes import Regime, choose, read_block
 from nbspam.workflow.replay_filter import replay_filter
 from nbspam.workflow.training import train
 
@@ -109,7 +111,7 @@ def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path
 
 def test_a_model_holds_no_token_of_a_message_not_counted(messages: Block) -> None:
     rows = np.array([3, 40])
-    some = only_rows(messages, rows)
+    some = used_columns(select_rows(messages, rows))
     assert set(some.columns.tolist()) == set(range(len(some.keys)))
     assert some.digests().tolist() == messages.digests()[rows].tolist()
     assert len(some.texts.split(b"\n")) == len(some.keys) == len(some.views)

@@ -17,8 +17,9 @@ from nbspam.errors import CannotCreateError
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
+from nbspam.store.inspect import check_model
 from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.inspecting import check, dump_lines
+from nbspam.workflow.inspecting import dump_lines
 from nbspam.workflow.tuning import (
     Candidate,
     Tried,
@@ -196,7 +197,7 @@ def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_p
     assert "[model-exists]" in complaint
     assert model.read_bytes() == before
     assert run_here("tune", str(mailbox), "--write", "--replace", "-m", str(model), "-q", "-j", "1")[0] == 0
-    assert check(str(model)) == []
+    assert check_model(str(model)) == []
 
 
 def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.foreign.word_list import MAX_LINE_BYTES
+from nbspam.store.inspect import check_model
 from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
-from nbspam.workflow.inspecting import check, dump_lines, info_of, load_lines
+from nbspam.workflow.inspecting import dump_lines, info_of, load_lines
 from nbspam.workflow.merging import merge
 
 replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
@@ -73,7 +74,7 @@ def check_command(model: str) -> int:
 
     Exit status: 0 sound; 65 not sound, the complaints on stdout; 66 no model.
     """
-    complaints = check(model)
+    complaints = check_model(model)
     write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
     return BAD_DATA if complaints else 0
 

@@ -77,7 +77,7 @@ class Daemon:
         status = WORKER_FAILED
         try:
             os.close(self._lifeline[1])
-            asyncio.run(_work(self._shared))
+            asyncio.run(Worker(self._shared).run())
             status = 0
         except BaseException as error:
             self._say(f"worker: {type(error).__name__}: {error}")
@@ -120,7 +120,3 @@ def _signal(seconds: float | None) -> int | None:
         return signal.sigwait(SIGNALS)
     found = signal.sigtimedwait(SIGNALS, seconds)
     return found.si_signo if found else None
-
-
-async def _work(shared: Shared) -> None:
-    await Worker(shared).run()

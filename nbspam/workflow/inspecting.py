@@ -1,4 +1,4 @@
-"""What is in a model: facts for `model info`, its check, its text form.
+"""What is in a model: facts for `model info`, its text form.
 
 Hides where each number comes from.  `info_of` gathers plain values, which are the JSON; the texts for
 people (nbspam.cli.model_text) are made of nothing else.
@@ -20,7 +20,7 @@ from nbspam.scoring.uncertainty import belief
 from nbspam.scoring.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.autolearned import autolearned_messages
-from nbspam.store.inspect import TokenRow, check_model, find_token, learned_messages, telling_token
+from nbspam.store.inspect import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.reader import FORMAT, Model
 from nbspam.store.snapshot import snapshot
 from nbspam.store.text import dump, load
@@ -30,11 +30,6 @@ from nbspam.workflow.classifying import as_scored, stored_loss
 from nbspam.workflow.formulas import sections
 
 Info = dict[str, Any]
-
-
-def check(path: str) -> list[str]:
-    """What is wrong with a model, one line each; empty for a sound one."""
-    return check_model(path)
 
 
 def dump_lines(path: str) -> Iterator[str]:
@@ -87,7 +82,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),
             "cutoffs": _cutoffs(stored, loss),
-            "features": _features(stored, settings),
+            "features": _features(stored),
             "word": _word_facts(stored, settings, found),
         }
         info["formulas"] = [
@@ -151,7 +146,7 @@ def _cutoffs(model: Model, loss: Any) -> Info | None:
     }
 
 
-def _features(model: Model, settings: Settings) -> list[Info]:
+def _features(model: Model) -> list[Info]:
     """Numeric features: by class how often measured, mean and deviation, and whether the floor was needed."""
     features = model.numeric_features()
     if not features:

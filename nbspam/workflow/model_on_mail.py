@@ -7,6 +7,7 @@ open the model for themselves.  So the figures are those of the program that peo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from nbspam.decision import UNDECIDED
@@ -113,10 +114,7 @@ def _finished(parts: list[_Shard], classes: tuple[str, ...], settings: dict[str,
     every = [outcome for part in parts for outcome in part.outcomes]
     if not every:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    outcomes = tuple(
-        Outcome(one.name, one.truth, one.decided, one.log_odds, one.probabilities, one.time, index)
-        for index, one in enumerate(every)
-    )
+    outcomes = tuple(replace(one, index=index) for index, one in enumerate(every))
     digest = corpus_digest(one for part in parts for one in part.identities)
     clues = {name: found for part in parts for name, found in part.clues.items()}
     worst = worst_mistakes(Evaluation(classes, outcomes, "model"), MOST_CLUED)

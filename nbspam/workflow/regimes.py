@@ -8,6 +8,7 @@ source is held in memory for that.  What it gains and costs: docs/experiments/re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from math import log
 from typing import NamedTuple
 
@@ -118,7 +119,7 @@ def train_by_regime(
     seen = only_views(block, views_read(settings))
     rows, sample = choose(seen, classes, settings, regime, progress)
     choices = choices._replace(sample=sample)
-    parts = [([only_rows(block, rows)], skipped)]
+    parts = [([used_columns(select_rows(block, rows))], skipped)]
     return train_blocks(parts, classes, path, settings, choices)._replace(read=len(block))
 
 
@@ -160,7 +161,7 @@ class _Choosing:
             self._seen.append(self._subject.seen(message))
         decided = found.decided if self.truth[message] in self._met else UNDECIDED
         odds = found.log_odds if self._has_odds else _lead(found)
-        return Outcome(found.name, found.truth, decided, odds, found.probabilities, found.time, message)
+        return replace(found, decided=decided, log_odds=odds, index=message)
 
     def learn(self, message: int, label: int) -> None:
         self._met.add(label)
@@ -185,8 +186,3 @@ def _lead(outcome: Outcome) -> float:
     """Nats between the best class and the next: how sure a decision is where no class is spam."""
     second, first = sorted(outcome.probabilities)[-2:]
     return log(max(first, LEAST) / max(second, LEAST))
-
-
-def only_rows(block: Block, rows: Ints) -> Block:
-    """The given rows, and of the columns those that are in them."""
-    return used_columns(select_rows(block, rows))

@@ -5,7 +5,7 @@ Hides where time comes from.  When the filter is told the truth is for evaluatio
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
@@ -50,7 +50,7 @@ def evaluate_replay(
     )
     worst = [outcome.name for outcome in worst_mistakes(evaluation, MOST_CLUED)]
     clues = {name: subject.clues[name] for name in worst}
-    return dataclasses.replace(evaluation, clues=clues)
+    return replace(evaluation, clues=clues)
 
 
 def _check_plan(plan: Plan, autolearn: bool) -> None:
