@@ -95,7 +95,7 @@ def explained(
 
 def check_sum(classifier: Classifier, found: Explanation) -> None:
     """Contributions, by kind and one by one, add up to what the classifier says."""
-    total = found.verdict.scored.log_odds(found.shown)
+    total = found.verdict.scored.log_odds(found.verdict.shown)
     values = [one.nats for one in found.sums]
     if total is None:
         assert None in values or {math.inf, -math.inf} <= set(values)
@@ -135,7 +135,7 @@ def test_the_clues_of_a_verdict_are_those_that_explain_gives(
     for model in (words, topics):
         shown = set()
         for _, found in explained(model, {}, letters):
-            shown.add(found.shown)
+            shown.add(found.verdict.shown)
             loudest = [(clue.text, clue.nats) for clue in found.clues if clue.nats is not None]
             assert top_clues(found.verdict) == loudest[:CLUES]
         assert shown == ({1} if model == words else {0, 1, 2})

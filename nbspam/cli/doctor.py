@@ -61,7 +61,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     """
     has_mail = names_mail(given)
     source = labelled_source(given, allow_one_class=True) if has_mail else None
-    why, others = _why(model), _other_places()
+    why, others = _why(), _other_places()
     findings = examine(model, why, others, os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None
     notes: list[str] = []
@@ -78,7 +78,7 @@ def _status(findings: list[Finding]) -> int:
     return next((one.fault.status for one in findings if one.fault), 0)
 
 
-def _why(model: str) -> str:
+def _why() -> str:
     """How this model came to be the one."""
     if asked_options(["model"]):
         return "named by --model"

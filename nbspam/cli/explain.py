@@ -83,7 +83,7 @@ def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> 
     content = {
         "name": verdict.name,
         "label": verdict.label,
-        "class": classes[found.shown],
+        "class": classes[found.verdict.shown],
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": found.interval,

@@ -52,7 +52,7 @@ def explanation_text(found: Explanation, classifier: Classifier, top: int) -> st
 
 def _headline(found: Explanation, classifier: Classifier) -> Text:
     verdict = found.verdict
-    name = plain(classifier.model.classes[found.shown])
+    name = plain(classifier.model.classes[found.verdict.shown])
     line = Text(plain(verdict.label), style="bold")
     if verdict.probability is None:
         why = "every class is ruled out (lambda = 0)"
@@ -92,9 +92,9 @@ def _sum_table(found: Explanation, classifier: Classifier) -> Table:
     for one in found.sums:
         if one.nats or one.nats is None or one.kind == "view":
             table.add_row(Text(_sum_name(one)), _nats(one.nats), _bar(one.nats, largest))
-    total = found.verdict.scored.log_odds(found.shown)
+    total = found.verdict.scored.log_odds(found.verdict.shown)
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
-    name = f"log-odds of {plain(classifier.model.classes[found.shown])}"
+    name = f"log-odds of {plain(classifier.model.classes[found.verdict.shown])}"
     table.add_row(Text(f"= {name}", style="bold"), _nats(total, "bold"), Text(rest, style="dim"))
     return table
 
@@ -133,7 +133,7 @@ def _clue_table(clues: list[Clue], found: Explanation, classifier: Classifier) -
     classes = [plain(name) for name in classifier.model.classes]
     for name in classes:
         table.add_column(name, justify="right")
-    table.add_column(f"share of {classes[found.shown]}", justify="right")
+    table.add_column(f"share of {classes[found.verdict.shown]}", justify="right")
     table.add_column("where")
     table.add_column("clue", overflow="fold")
     for clue in clues:

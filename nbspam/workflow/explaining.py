@@ -62,7 +62,6 @@ class Sum(NamedTuple):
 class Explanation(NamedTuple):
     """Why a message got its verdict.
 
-    shown    : number of the class that the log-odds are of
     sums     : they add up to the log-odds; residual is what rounding left (None where infinite)
     clues    : the loudest first
     interval : 95 % credible interval of the log-odds; None where none is defined
@@ -70,7 +69,6 @@ class Explanation(NamedTuple):
     """
 
     verdict: Verdict
-    shown: int
     sums: list[Sum]
     residual: float | None
     clues: list[Clue]
@@ -92,12 +90,11 @@ def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
         residual = fsum([total, *(-one.nats for one in sums if one.nats is not None)])
     return Explanation(
         verdict,
-        shown,
         sums,
         residual,
         _loudest(classifier, [one for one in found if one[0].kind in CLUE_KINDS], shown),
         interval(classifier, verdict),
-        _flip(classifier, counted, verdict, shown),
+        _flip(classifier, counted, verdict),
     )
 
 
@@ -168,9 +165,7 @@ def _clue(classifier: Classifier, part: ScorePart, nats: float | None, shown: in
     return Clue(part.text, part.kind, view, nats, part.times, documents, occurrences, share)
 
 
-def _flip(
-    classifier: Classifier, counted: Counted, verdict: Verdict, shown: int
-) -> tuple[list[str], str] | None:
+def _flip(classifier: Classifier, counted: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
     """Takes clues away, the one that carries the verdict most first, until it changes.
 
     At each step the strongest clue of each view is tried and the best of them goes, for in an average the
