@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from typing import Any
 
 from nbspam.decision import UNDECIDED
@@ -37,4 +38,4 @@ def evaluation_json(evaluation: Evaluation, found: dict[str, Any]) -> str:
 
 def _finite(values: tuple[float, ...]) -> list[float | None]:
     """nan, a figure that is undefined, is null in JSON."""
-    return [None if value != value else value for value in values]
+    return [None if isnan(value) else value for value in values]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from math import isnan
 from typing import Any
 
 from rich import box
@@ -287,13 +288,13 @@ def show_comparison(found: Comparison, first: Evaluation, second: Evaluation, na
 
 def _difference_row(table: Table, name: str, found: Difference, digits: int) -> None:
     low, high = found.interval
-    interval = "" if low != low else f"{low:+.{digits}f} to {high:+.{digits}f}"
-    p = "" if found.p != found.p else "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
+    interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
+    p = "" if isnan(found.p) else "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
     shown = (f"{found.a:.{digits}f}", f"{found.b:.{digits}f}", f"{found.difference:+.{digits}f}")
     table.add_row(name, *shown, interval, p)
 
 
-def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> None:
+def show_tuning(tuned: Tuned, notes: list[str]) -> None:
     """The table that was chosen from, and the options to give to train."""
     out = console()
     judged = len(tuned.chosen.evaluation.outcomes)
@@ -321,9 +322,9 @@ def show_tuning(tuned: Tuned, classes: tuple[str, ...], notes: list[str]) -> Non
 
 def _tuning_cells(one: Tried, is_default: bool) -> list[str]:
     cells = [escape(_candidate_name(one.candidate.options))]
-    cells += ["" if value != value else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
+    cells += ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = one.one_minus_roca_percent
-    cells += ["" if ranking != ranking else f"{ranking:.4f}", f"{one.log_loss:.5f}"]
+    cells += ["" if isnan(ranking) else f"{ranking:.4f}", f"{one.log_loss:.5f}"]
     if is_default:
         return [*cells, "", ""]
     return [*cells, f"{one.difference:+.5f}", "< 0.001" if one.p < 0.001 else f"{one.p:.3f}"]

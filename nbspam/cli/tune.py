@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from nbspam.cli.output import check_new_model
 from nbspam.cli.render import MessageSteps, Steps, say, train_summary
 from nbspam.cli.render_evaluation import show_tuning
 from nbspam.cli.shared import (
+    asked_options,
     jobs_option,
     json_option,
     labelled_source,
@@ -67,7 +69,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
             say(note)
         click.echo(json.dumps(tuning_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
-        show_tuning(tuned, corpus.classes, [] if given["quiet"] else notes)
+        show_tuning(tuned, [] if given["quiet"] else notes)
     if write:
         chosen = tuned.chosen.candidate
         trained = write_model(chosen, source, model, given["jobs"], given["quiet"], replace)
@@ -80,10 +82,8 @@ def _check_model(write: bool, model: str, replace: bool) -> None:
     if write:
         check_new_model(model, replace)
         return
-    context = click.get_current_context()
-    for name in ("model", "replace"):
-        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+    for name in asked_options(("model", "replace")):
+        raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
 
 
 def write_model(
@@ -113,5 +113,5 @@ def tuning_content(tuned: Tuned) -> dict[str, Any]:
 def _row(one: Tried) -> dict[str, Any]:
     figures = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
     values = {name: getattr(one, name) for name in figures}
-    finite = {name: None if value != value else value for name, value in values.items()}
+    finite = {name: None if isnan(value) else value for name, value in values.items()}
     return {"options": one.candidate.options, "event_model": one.candidate.settings.event_model} | finite

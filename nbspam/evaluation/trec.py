@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import isnan, nan
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -85,8 +86,8 @@ def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
     try:
         score = float(match["score"])
     except ValueError:
-        score = float("nan")
-    if score != score:
+        score = nan
+    if isnan(score):
         raise BadDataError(
             where, f"{match['score'][:30]!r} is no score", "scores are numbers", "results-score"
         )

@@ -6,7 +6,7 @@ the classify lane: what it imports, every mail pays for.
 
 from __future__ import annotations
 
-from math import exp, fsum, inf
+from math import exp, fsum, inf, isfinite
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
 from nbspam.labels import UNSURE, positive
@@ -59,7 +59,7 @@ class Verdict:
         self.shown = shown
         self.probability = None if self.probabilities is None else self.probabilities[shown]
         odds = scored.log_odds(shown)
-        self.log_odds = odds if odds is not None and abs(odds) < float("inf") else None
+        self.log_odds = odds if odds is not None and isfinite(odds) else None
 
 
 class Classifier:

@@ -7,6 +7,8 @@ once, whatever the number of folds; the vocabulary is that of the messages train
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +90,7 @@ class _SplitWork:
             trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
         loss = plan.loss or zero_one_loss(len(corpus.classes))
         outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
-        return Judged(outcomes, _clues(corpus, trained, rows, outcomes, loss))
+        return Judged(outcomes, _clues(corpus, trained, outcomes, loss))
 
 
 def trained_on(
@@ -103,7 +105,7 @@ def trained_on(
 def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], loss: Loss) -> list[Outcome]:
     """The outcome of each row from its log joints."""
     block, judge = corpus.block, Judge(corpus.classes, loss)
-    dates = [None if date != date else date for date in block.dates[rows].tolist()]
+    dates = [None if isnan(date) else date for date in block.dates[rows].tolist()]
     return [
         judge.outcome(block.names[row], truth, joint, date, row)
         for row, truth, joint, date in zip(
@@ -113,7 +115,7 @@ def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], 
 
 
 def _clues(
-    corpus: Corpus, trained: Trained, rows: Ints, outcomes: list[Outcome], loss: Loss
+    corpus: Corpus, trained: Trained, outcomes: list[Outcome], loss: Loss
 ) -> dict[str, tuple[ShortClue, ...]]:
     worst = (
         worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
@@ -187,9 +189,7 @@ def finished(
     clues = {name: found for part in judged for name, found in part.clues.items()}
     worst = [outcome.name for outcome in worst_mistakes(evaluation, MOST_CLUED)]
     kept = {name: clues[name] for name in worst if name in clues}
-    return Evaluation(
-        corpus.classes, evaluation.outcomes, method, evaluation.digest, settings, fold, trained, kept
-    )
+    return replace(evaluation, clues=kept)
 
 
 def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:

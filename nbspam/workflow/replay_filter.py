@@ -8,7 +8,7 @@ after any number of messages the filter is the one that training on those messag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum, inf
+from math import fsum, inf, isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ class ReplayFilter:
         block, row = self._block, self._order[message]
         date = float(block.dates[row])
         name, truth = block.names[row], int(block.labels[row])
-        outcome = self._judge.outcome(name, truth, self.joint(row), None if date != date else date, message)
+        outcome = self._judge.outcome(name, truth, self.joint(row), None if isnan(date) else date, message)
         if outcome.decided not in (truth, UNDECIDED):
             self.clues[name] = clues_of(
                 self.scorer(), bag_of(block, row, self._texts), name, self._classes, self._loss
