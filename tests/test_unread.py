@@ -240,6 +240,14 @@ def test_eval_leaves_out_what_train_does(home: Path) -> None:
     assert b"Left out: 1 unread." in done.stdout + done.stderr
 
 
+def test_vocab_and_vectorize_say_how_many_they_left_out(home: Path) -> None:
+    given = ("--skip-unread", home / "mail", "-o")
+    done = program("vocab", "build", *given, home / "v.tsv")
+    assert done.stderr.endswith(b"Left out: 1 unread.\n")
+    done = program("vectorize", "--vocab", home / "v.tsv", "--event-model", "bernoulli", *given, home / "x")
+    assert done.stderr.endswith(b"Left out: 1 unread.\n")
+
+
 def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(home: Path) -> None:
     write_maildir(home / "other", [("one", False)])
     write_maildir(home / "other" / ".Junk", [("two", False)])

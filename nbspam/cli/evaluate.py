@@ -9,7 +9,7 @@ import click
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, Steps, say, skipped_lines
+from nbspam.cli.render import MessageSteps, Steps, say, unread_lines
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
     asked_options,
@@ -196,12 +196,7 @@ def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Co
             progress.advance,
             asked,
         )
-    return corpus, _notes(source, corpus.skipped)
-
-
-def _notes(source: Source, skipped: list[tuple[str, str]]) -> list[str]:
-    left_out = ", ".join(f"{count:,} {reason}" for reason, count in source.left_out.items())
-    return [*([f"Left out: {left_out}."] if left_out else []), *skipped_lines([*source.skipped, *skipped])]
+    return corpus, unread_lines(source, corpus.skipped)
 
 
 def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, list[str]]:
@@ -219,7 +214,7 @@ def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, 
             given["jobs"],
             progress.advance,
         )
-    return evaluation, _notes(source, skipped)
+    return evaluation, unread_lines(source, skipped)
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:

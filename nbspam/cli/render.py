@@ -109,18 +109,17 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
         )
     if trained.alpha is not None:
         lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
-    if source is None:
-        return "\n".join(lines)
-    left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
-    if left_out:
-        lines.append(f"Left out: {left_out}.")
-    lines.extend(skipped_lines([*source.skipped, *trained.skipped]))
+    if source:
+        lines += unread_lines(source, trained.skipped)
     return "\n".join(lines)
 
 
-def skipped_lines(skipped: list[tuple[str, str]]) -> list[str]:
-    """Names of what could not be read, a few of them."""
-    lines = [f"Skipped: {plain(name)}: {plain(reason)}" for name, reason in skipped[:SHOWN_SKIPPED]]
+def unread_lines(source: Source, skipped: list[tuple[str, str]]) -> list[str]:
+    """What of a source was left out, and names of what could not be read, a few of them."""
+    left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
+    lines = [f"Left out: {left_out}."] if left_out else []
+    skipped = [*source.skipped, *skipped]
+    lines += [f"Skipped: {plain(name)}: {plain(reason)}" for name, reason in skipped[:SHOWN_SKIPPED]]
     if len(skipped) > SHOWN_SKIPPED:
         lines.append(f"Skipped: {len(skipped) - SHOWN_SKIPPED:,} more.")
     return lines

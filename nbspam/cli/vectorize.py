@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, say, skipped_lines
+from nbspam.cli.render import MessageSteps, say, unread_lines
 from nbspam.cli.shared import (
     jobs_option,
     labelled_source,
@@ -78,7 +78,7 @@ def vectorize_command(
             progress.advance,
         )
     if not quiet:
-        say("\n".join([_summary(vocabulary, done), *skipped_lines([*source.skipped, *done.skipped])]))
+        say("\n".join([_summary(vocabulary, done), *unread_lines(source, done.skipped)]))
 
 
 def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file, write_text
-from nbspam.cli.render import MessageSteps, say, skipped_lines
+from nbspam.cli.render import MessageSteps, say, unread_lines
 from nbspam.cli.shared import (
     jobs_option,
     json_option,
@@ -85,9 +85,7 @@ def build_command(
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
     if not quiet:
-        say(_summary(built.vocabulary, odd))
-        for line in skipped_lines([*source.skipped, *built.skipped]):
-            say(line)
+        say("\n".join([_summary(built.vocabulary, odd), *unread_lines(source, built.skipped)]))
 
 
 def _summary(vocabulary: Vocabulary, odd: int) -> str:
