@@ -219,12 +219,14 @@ def test_a_class_the_model_does_not_have_is_refused_before_mail_is_read(
 def test_a_model_in_a_read_only_folder_is_not_changed(model: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root writes everywhere")
+    before = model.read_bytes()
     model.chmod(stat.S_IRUSR)
     model.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
         error("learn", "spam", "-m", model, status=74, stdin=mail("pills"))
     finally:
         model.parent.chmod(stat.S_IRWXU)
+    assert model.read_bytes() == before
 
 
 def test_a_model_that_another_writes_is_waited_for_or_left(

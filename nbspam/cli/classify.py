@@ -258,11 +258,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "are two forms of output, the message and an object"
         raise UsageError("--passthrough --json", why, "leave out one of them", "no-effect")
-    if not paths or paths[0] == STDIN_NAME:
-        data = sys.stdin.buffer.read()
-    else:
-        with _reading(paths[0]) as file:
-            data = file.read()
+    data = sys.stdin.buffer.read() if not paths or paths[0] == STDIN_NAME else _contents(paths[0])
     status, complaint = 0, ""
     try:
         from nbspam.workflow.passthrough import marked
@@ -290,8 +286,10 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     return status
 
 
-def _reading(path: str):  # type: ignore[no-untyped-def]  # BinaryIO is in typing, which the lane does not import
+def _contents(path: str) -> bytes:
     try:
-        return open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 - what fails while it is read is another error
     except OSError as error:
         raise NoInputError(path, error.strerror or "cannot be read", "check the path", "no-input") from None
+    with file:
+        return file.read()

@@ -12,7 +12,7 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option, start_option
-from nbspam.settings import EVENT_MODELS
+from nbspam.settings import EVENT_MODELS, FEATURES
 from nbspam.store.reader import OneState
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.explaining import Explanation, explain
@@ -32,7 +32,7 @@ from nbspam.workflow.start import judging
     help="How many clues; 0 is all.",
 )
 @click.option("--event-model", type=click.Choice(EVENT_MODELS), help="Score by another event model.")
-@click.option("--features", type=click.Choice(["words", "numeric", "both"]), help="Score by these features.")
+@click.option("--features", type=click.Choice(FEATURES), help="Score by these features.")
 @click.option("--alpha", metavar="X", help="Score with another smoothing constant.")
 @click.option("--prior", help="Score with another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6.")
 @click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration.")

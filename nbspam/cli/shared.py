@@ -228,35 +228,35 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """
     from nbspam.workflow.idle_settings import check_all_act
 
-    settings = scoring_settings(given)
+    settings = _scoring_settings(given)
     check_all_act(asked_options(given), settings, is_kept)
-    check_views(settings, given)
+    _check_views(settings, given)
     return settings
 
 
-def scoring_settings(given: dict[str, Any]) -> Settings:
+def _scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
     from nbspam.scoring.events import asked_alpha
     from nbspam.scoring.numeric import checked_bins
 
-    if given["event_model"] in NUMERIC_MODELS and given.get("numeric_model"):
+    if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:
         flags = f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}"
         why = "are two models of the numeric features"
         raise UsageError(flags, why, "leave out one of them", "no-effect")
-    alpha = given.get("alpha")
-    default = "gaussian" if given["features"] == "numeric" else "presence"
+    alpha, features = given["alpha"], given["features"] or ""
+    default = "gaussian" if features == "numeric" else "presence"
     settings = Settings(
         given["event_model"] or default,
         alpha=None if alpha in (None, "auto") else asked_alpha(alpha, ", or auto"),
         prior=given["prior"],
         averaged=False if given["textbook"] else None,
-        threshold=checked_threshold(given.get("threshold", THRESHOLD)),
+        threshold=_checked_threshold(given["threshold"]),
         normalise=given["normalise"],
-        features=given["features"] or "",
-        numeric_model=given.get("numeric_model") or "",
-        bins=given.get("bins", BINS),
-        binning=given.get("binning", BINNINGS[0]),
-        views=checked_views(given.get("views", ALL_VIEWS), given["features"] or ""),
+        features=features,
+        numeric_model=given["numeric_model"] or "",
+        bins=given["bins"],
+        binning=given["binning"],
+        views=_checked_views(given["views"], features),
     )
     from nbspam.scoring.priors import parse_prior
 
@@ -274,7 +274,7 @@ def asked_options(names: Iterable[str]) -> list[str]:
     return [name for name in names if context.get_parameter_source(name) == source]
 
 
-def checked_views(text: str, features: str = "") -> str:
+def _checked_views(text: str, features: str) -> str:
     """Names of views as Settings.views has them, in the order of READ_VIEWS."""
     names = [name.strip() for name in text.split(",")]
     if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
@@ -287,7 +287,7 @@ def checked_views(text: str, features: str = "") -> str:
     return ",".join(name for name in READ_VIEWS if name in names)
 
 
-def check_views(settings: Settings, given: dict[str, Any]) -> None:
+def _check_views(settings: Settings, given: dict[str, Any]) -> None:
     """Raises where something else than --views and --bins says what is read, and how it is cut."""
     for name in asked_options(["bins", "binning"]):
         if given.get("prior_model"):
@@ -303,7 +303,7 @@ def check_views(settings: Settings, given: dict[str, Any]) -> None:
         raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")
 
 
-def checked_threshold(value: float) -> float:
+def _checked_threshold(value: float) -> float:
     """The informative threshold, nats."""
     if not 0 <= value < float("inf"):
         raise UsageError(
