@@ -70,25 +70,19 @@ def percent(part: float, whole: float) -> float:
     return 100 * part / whole if whole else nan
 
 
-def lam_percent(ham_lost: float, ham: float, spam_missed: float, spam: float) -> float:
-    """Logistic average misclassification percentage: the two rates averaged as logits.
+def lam_with_interval(
+    ham_lost: float, ham: float, spam_missed: float, spam: float
+) -> tuple[float, tuple[float, float]]:
+    """Logistic average misclassification percentage, the two rates averaged as logits; its 95 % interval.
 
     logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1
     has no logit: there half a message is counted as wrong, or right (0.5 / n, 1 - 0.5 / n), as
     TREC's toolkit does for its curves; other rates are not smoothed, so that the figure
     agrees with published ones.  nan where a class has no messages.
+    The interval is normal in logits.  The variance of a logit is 1 / wrong + 1 / right, that of their mean a
+    quarter of the sum of both (Woolf 1955).  Without errors it is still wide, where resampling would see no
+    variation at all.
     Source: Cormack and Lynam, TREC 2005 spam track overview, section 3.
-    """
-    return lam_with_interval(ham_lost, ham, spam_missed, spam)[0]
-
-
-def lam_with_interval(
-    ham_lost: float, ham: float, spam_missed: float, spam: float
-) -> tuple[float, tuple[float, float]]:
-    """lam_percent() and its 95 % interval, normal in logits as TREC's toolkit has it.
-
-    The variance of a logit is 1 / wrong + 1 / right, that of their mean a quarter of the sum of both
-    (Woolf 1955).  Without errors it is still wide, where resampling would see no variation at all.
     """
     if not ham or not spam:
         return nan, (nan, nan)

@@ -41,9 +41,8 @@ def merge_models(
     settings    : how the new model scores
     calibration : features, weights and covariance for the united classes; may be empty
     replaces    : see new_model
-    Raises BadDataError where counts were not made in the same way.
+    The models are mergeable, see check_mergeable.
     """
-    check_mergeable(models)
     classes = united_classes(models)
     numbers = [[classes.index(name) for name in model.classes] for model in models]
     messages = [0] * len(classes)
@@ -66,7 +65,7 @@ def merge_models(
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
-    """Raises unless all models counted the same things."""
+    """Raises BadDataError unless all models counted the same things."""
     first = models[0]
     for model in models:
         if "prior_weight" in model.settings:
