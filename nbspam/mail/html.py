@@ -62,6 +62,7 @@ MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_BASED = 1_000  # links, and images, of a page with a base; each may be as long as the base
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")  # that begin the name of a tag
 
 # Tags read before, by their text: pure, so sharing it between texts changes no result.
 _remembered: dict[str, Tag] = {}
@@ -393,6 +394,3 @@ class _Reader:
         else:
             self.html.comments += 1
         return self.pieces.behind(">", piece)
-
-
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from nbspam.mail.html_sheet import Sheet
 
 MAX_NAME = 40  # characters of an attribute's name that are kept
+NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
+_SPACE = " \t\r\n\f"
 
 
 class Pieces:
@@ -114,9 +116,6 @@ class Pieces:
         return "<".join(kept), ""
 
 
-NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
-
-
 def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
     """The names of the attributes that mean something on an element."""
     if sheet is None or not sheet.attributes:
@@ -170,9 +169,6 @@ def _add_bare(words: list[str], wanted: frozenset[str], found: dict[str, str]) -
         if name in wanted and name not in found:
             found[name] = value
     return True
-
-
-_SPACE = " \t\r\n\f"
 
 
 def _end_of_name(text: str) -> int:

@@ -187,7 +187,7 @@ def _value(name: str, text: str) -> list[str]:
     if name in _TRACE:
         if name in _DATED:  # what follows the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
-        return _by_chunk(name, text) + _of_today(name, text)
+        return _by_chunk(name, text) + _networks_and_results(name, text)
     if name in _ADDRESSES:
         found = _by_chunk(name, text)
         return found if text.isascii() else found + _beyond_ascii(name, text, frozenset(found))
@@ -204,7 +204,7 @@ def _value(name: str, text: str) -> list[str]:
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
 
 
-def _of_today(name: str, text: str) -> list[str]:
+def _networks_and_results(name: str, text: str) -> list[str]:
     """What chunks of letters and digits do not show: addresses of IPv6, and which check had which result."""
     if name not in _RESULTS and "::" not in text and text.count(":") < MIN_COLONS:
         return []
