@@ -15,7 +15,6 @@ from nbspam.engine.accumulator import KEPT_MESSAGES, Accumulator, Table
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks
 from nbspam.models.calibrate import bulk_scores, fit
-from nbspam.models.feature_counts import FeatureCounts
 from nbspam.models.leave_one_out import ALPHA_GRID, prior_weights
 from nbspam.models.textbook import TextbookModel, word_counts_of
 from nbspam.models.words import WordCounts
@@ -25,6 +24,7 @@ from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import aligned_documents, fresh_sample, joined, prior_shift, ways_to_see
 from nbspam.workflow.fixed_words import Fixed, fixed_of
+from nbspam.workflow.training import Counted
 
 
 def best_averaged_alpha(
@@ -54,35 +54,25 @@ def best_averaged_alpha(
 
 
 def best_alpha(
-    settings: Settings,
-    classes: tuple[str, ...],
-    counts: Accumulator,
-    table: Table,
-    features: FeatureCounts | None,
-    vocabulary: Vocabulary | None = None,
+    settings: Settings, classes: tuple[str, ...], counted: Counted, vocabulary: Vocabulary | None = None
 ) -> float:
     """What `--alpha auto` chooses for a model trained on these counts, by its latest messages."""
-    sample = counts.recent()
+    mail = counted.mail
+    sample = mail.recent()
     if settings.averaged:
-        documents = aligned_documents(sample, table)
-        mail = (counts.messages, classes)
-        return best_averaged_alpha(sample, documents, settings, *mail, fixed=fixed_of(vocabulary))
-    textbook = counted_textbook(settings, classes, counts.messages, table, features)
-    block = _feature_block(counts) if settings.features == "numeric" else sample
+        documents = aligned_documents(sample, counted.table)
+        return best_averaged_alpha(sample, documents, settings, mail.messages, classes, fixed_of(vocabulary))
+    textbook = counted_textbook(settings, classes, counted)
+    block = _feature_block(mail) if settings.features == "numeric" else sample
     return textbook.best_alpha(block, fixed=vocabulary is not None)
 
 
-def counted_textbook(
-    settings: Settings,
-    classes: tuple[str, ...],
-    messages: Ints,
-    table: Table,
-    features: FeatureCounts | None,
-) -> TextbookModel:
+def counted_textbook(settings: Settings, classes: tuple[str, ...], counted: Counted) -> TextbookModel:
     """The textbook model of counts as a model file has them."""
+    messages, table = counted.mail.messages, counted.table
     words = None if settings.features == "numeric" else _word_counts(messages, table)
     keys = table.keys[table.keys != NOTAWORD_KEY]
-    return TextbookModel(settings, classes, messages, keys, words, features)
+    return TextbookModel(settings, classes, messages, keys, words, counted.features)
 
 
 def _word_counts(messages: Ints, table: Table) -> WordCounts:

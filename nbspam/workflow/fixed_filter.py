@@ -10,7 +10,6 @@ from __future__ import annotations
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
-from nbspam.models.textbook import TextbookModel
 from nbspam.models.views import Floats
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
@@ -23,9 +22,9 @@ from nbspam.workflow.calibrating import (
     prior_shift,
     see_as_counted,
 )
-from nbspam.workflow.fixed_words import fixed_of, sorted_keys, with_all_words
+from nbspam.workflow.fixed_words import fixed_of, sorted_keys
 from nbspam.workflow.memory_model import MemoryModel, sums_of
-from nbspam.workflow.training import counted_features, counts_for
+from nbspam.workflow.training import all_counted, counts_for
 
 
 class FixedFilter:
@@ -48,19 +47,15 @@ class FixedFilter:
         self._block = block
         self._classes = classes
         self._fixed = fixed_of(vocabulary)
-        counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
-        counts.add(select_rows(block, train))
-        self._messages = counts.messages
-        self._table = with_all_words(counts.table(), vocabulary)
-        features = counted_features(counts, len(classes), settings, None)
+        mail = counts_for(settings, len(classes), sorted_keys(vocabulary))
+        mail.add(select_rows(block, train))
+        counted = all_counted(mail, settings, vocabulary)
         if automatic:
-            alpha = best_alpha(settings, classes, counts, self._table, features, vocabulary)
-            settings = settings.replaced(alpha=alpha)
+            settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
         self.settings = settings
-        self._textbook: TextbookModel | None = None
-        self._weights = calibrate(counts.recent(), self._table, settings, vocabulary).weights
-        if not settings.averaged:
-            self._textbook = counted_textbook(settings, classes, counts.messages, self._table, features)
+        self._messages, self._table = mail.messages, counted.table
+        self._weights = calibrate(mail.recent(), self._table, settings, vocabulary).weights
+        self._textbook = None if settings.averaged else counted_textbook(settings, classes, counted)
 
     def scores(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""

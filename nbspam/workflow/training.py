@@ -74,6 +74,19 @@ class Choices(NamedTuple):
     replaces: bool = True
 
 
+class Counted(NamedTuple):
+    """What was counted of some mail.
+
+    mail     : how many messages, and the latest of them
+    table    : the words; those of a fixed vocabulary all, met or not
+    features : the numeric features; None where they are not counted
+    """
+
+    mail: Accumulator
+    table: Table
+    features: FeatureCounts | None
+
+
 def train(
     items: Iterable[Item],
     classes: tuple[str, ...],
@@ -111,18 +124,16 @@ def train_blocks(
     counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
-    table = with_all_words(counts.table(), vocabulary)
-    features = counted_features(counts, len(classes), settings, edges)
+    counted = all_counted(counts, settings, vocabulary, edges)
     if choices.automatic:
         _check_chosen_on(counts.messages)
         from nbspam.workflow.alpha import best_alpha  # scipy: 0.2 s and 20 MB
 
-        chosen = best_alpha(settings, classes, counts, table, features, vocabulary)
-        settings = settings.replaced(alpha=chosen)
-    used = _write(path, classes, settings, choices, counts, table, features, jobs)
-    messages = tuple(counts.messages.tolist())
+        settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
+    used = _write(path, classes, settings, choices, counted, jobs)
+    messages, tokens = tuple(counts.messages.tolist()), len(counted.table.keys)
     alpha = settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, len(table.keys), os.path.getsize(path), skipped, used, alpha)
+    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
 
 
 def _write(
@@ -130,21 +141,18 @@ def _write(
     classes: tuple[str, ...],
     settings: Settings,
     choices: Choices,
-    counts: Accumulator,
-    table: Table,
-    features: FeatureCounts | None,
+    counted: Counted,
     jobs: int,
 ) -> int:
     """Writes the model file; on how many messages it was calibrated."""
-    vocabulary, prior = choices.vocabulary, choices.prior
     with (
-        _calibration(settings, choices, counts, table, jobs) as calibration,
-        new_model(path, classes, counts.messages.tolist(), choices.replaces) as file,
+        _calibration(settings, choices, counted, jobs) as calibration,
+        new_model(path, classes, counted.mail.messages.tolist(), choices.replaces) as file,
     ):
-        file.settings({**settings.as_text(), **vocabulary_settings(vocabulary), **choices.decision})
-        _write_counts(file, table, counts, features)
-        if prior:
-            prior.write(file, settings.features != "words")
+        file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
+        _write_counts(file, counted)
+        if choices.prior:
+            choices.prior.write(file, settings.features != "words")
         fitted = calibration()
         if len(fitted.weights):
             names = feature_names(len(classes), settings.kinds)
@@ -153,15 +161,15 @@ def _write(
 
 
 def _calibration(
-    settings: Settings, choices: Choices, counts: Accumulator, table: Table, jobs: int
+    settings: Settings, choices: Choices, counted: Counted, jobs: int
 ) -> AbstractContextManager[Callable[[], Fitted]]:
     """What gives the calibration; other processes may work it out while the counts are written."""
     if choices.sample and settings.averaged:
         return nullcontext(partial(calibrate_on, choices.sample))
+    given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
     if choices.prior:
-        prior = partial(choices.prior.calibrate, counts.recent(), table, settings, choices.vocabulary)
-        return nullcontext(prior)
-    return calibration_begun(counts.recent(), table, settings, choices.vocabulary, jobs)
+        return nullcontext(partial(choices.prior.calibrate, *given))
+    return calibration_begun(*given, jobs)
 
 
 def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
@@ -184,27 +192,29 @@ def count_blocks(
     return skipped
 
 
-def _write_counts(file: NewModel, table: Table, counts: Accumulator, features: FeatureCounts | None) -> None:
-    write_table(file, table)
-    file.learned(learned_rows(counts.learned))
-    if features:
-        file.numeric_features(features.features())
-        file.numeric_counts(features.rows())
+def _write_counts(file: NewModel, counted: Counted) -> None:
+    write_table(file, counted.table)
+    file.learned(learned_rows(counted.mail.learned))
+    if counted.features:
+        file.numeric_features(counted.features.features())
+        file.numeric_counts(counted.features.rows())
 
 
-def counted_features(
-    counts: Accumulator, n_classes: int, settings: Settings, edges: Edges | None
-) -> FeatureCounts | None:
-    """The numeric features that were read, counted, in the bins of `edges`, else in bins of their own."""
-    rows = counts.features
+def all_counted(
+    mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
+) -> Counted:
+    """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
+    table = with_all_words(mail.table(), vocabulary)
+    rows = mail.features
     if rows is None:
-        return None
+        return Counted(mail, table, None)
     from nbspam.models.feature_counts import count_features  # scipy: 0.2 s and 20 MB
     from nbspam.models.numeric import learn_edges
 
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
-    return count_features(rows.chunks(), n_classes, edges, settings.numeric_model == "aode")
+    with_pairs = settings.numeric_model == "aode"
+    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
 
 
 def _check_chosen_on(messages: Ints) -> None:
