@@ -108,8 +108,9 @@ def serve_command(
     from nbspam.serve.users import Models
 
     jobs, quiet = given["jobs"], given["quiet"]
-    ways = (given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"])
-    judge = Filter(Models(model, start), *ways)
+    judge = Filter(
+        Models(model, start), given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"]
+    )
     judge.check()
     listening = _listening(path, mode, listen)
     for name in listening.open_to_others():

@@ -79,8 +79,9 @@ class BulkFilter:
     def _calibrate(self, sample: Block, automatic: bool) -> None:
         block, counts = self._block, self._counts
         if automatic:
-            mail = (counts.messages, self._classes)
-            alpha = best_averaged_alpha(sample, counts.documents, self.settings, *mail)
+            alpha = best_averaged_alpha(
+                sample, counts.documents, self.settings, counts.messages, self._classes
+            )
             self.settings = self.settings.replaced(alpha=alpha)
         table = Table(block.keys, block.views, block.texts, counts.documents, counts.occurrences)
         self._weights, _, _ = calibrate(sample, table, self.settings)
@@ -100,7 +101,6 @@ class BulkFilter:
         if self.settings.features != "words":
             return None
         counts, block = self._counts, self._block
-        tables = (counts.documents, counts.occurrences)
-        sums = sums_of(block, *counts)
-        model = MemoryModel(self._classes, block.keys, *tables, sums, self._weights.tolist())
+        sums, weights = sums_of(block, *counts), self._weights.tolist()
+        model = MemoryModel(self._classes, block.keys, counts.documents, counts.occurrences, sums, weights)
         return Scorer(model, self.settings)

@@ -72,8 +72,8 @@ def import_words(
         raise _hashed(where)
     words = READERS[form](chain([first] if first else [], stream), where)
     _write(words, form, path, replaces)
-    found = (words.messages, words.words, words.taken, len(words.tokens))
-    return Imported(path, form, HAM_AND_SPAM, *found)
+    tokens = len(words.tokens)
+    return Imported(path, form, HAM_AND_SPAM, words.messages, words.words, words.taken, tokens)
 
 
 def form_of(line: bytes, where: str) -> str:
