@@ -153,7 +153,9 @@ def single_message(path: str) -> bytes | None:
         if mode == 0o040000:
             return None
         if mode != 0o100000:
-            if _is_pipe_of_shell(path, mode):
+            from nbspam.sources.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
+
+            if is_pipe_of_shell(path, mode):
                 return None
             raise OSError(0, "is not a file or folder")
         head = os.pread(handle, 6, 0)
@@ -165,12 +167,6 @@ def single_message(path: str) -> bytes | None:
             return unboxed(file.read(MBOX_HEAD_BYTES), iter(lambda: file.read(_CHUNK_BYTES), b""))
     finally:
         os.close(handle)
-
-
-def _is_pipe_of_shell(path: str, mode: int) -> bool:
-    from nbspam.sources.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
-
-    return is_pipe_of_shell(path, mode)
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:

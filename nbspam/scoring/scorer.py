@@ -162,7 +162,11 @@ class Scorer:
 
     def _prepare_views(self) -> None:
         model, settings = self.model, self.settings
-        self._weights = model.calibration() or _first_weights(len(model.classes), settings.kinds)
+        self._weights = model.calibration()
+        if not self._weights:
+            from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
+
+            self._weights = first_weights(len(model.classes), settings.kinds)[0]
         if len(model.classes) > 2:
             from nbspam.scoring.alike import Alike
             from nbspam.scoring.calibration import check_weights
@@ -312,12 +316,6 @@ class Scorer:
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
         return parts
-
-
-def _first_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
-    from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
-
-    return first_weights(n_classes, kinds)[0]
 
 
 def _check_words(model: Model, settings: Settings) -> None:
