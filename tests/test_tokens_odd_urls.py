@@ -145,6 +145,27 @@ def test_an_address_that_sends_on_to_another_has_the_host_of_both(how: str, url:
     assert {"url=hill.example", "url=www.lake.example", "url=lake.example"} <= set(found)
 
 
+@pytest.mark.parametrize(("how", "url"), INNER, ids=[row[0] for row in INNER])
+def test_in_plain_text_too_it_is_one_address_and_has_the_host_of_both(how: str, url: str) -> None:
+    assert cut_urls(f"See {url}, or <{url}>.")[1] == [url, url]
+    found = tokenize(parse(f"Subject: a\n\nSee {url} now\n".encode()))
+    assert {"url=hill.example", "url=www.lake.example", "url=lake.example"} <= set(found.structure)
+    assert found.body == ["see", "now"]
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("http://a.example/x,http://b.example/y", ["http://a.example/x,http://b.example/y"]),
+        ("http://a.example/x http://b.example/y", ["http://a.example/x", "http://b.example/y"]),
+        ("http://a.example/?u=http://", ["http://a.example/?u=http://"]),
+        ("http://://a.example", ["http://", "://a.example"]),
+    ],
+)
+def test_an_address_goes_on_behind_the_scheme_of_another(text: str, urls: list[str]) -> None:
+    assert cut_urls(text)[1] == urls
+
+
 @pytest.mark.parametrize(
     "value", ["index.php/a", "1.2/3", "a.b/c", "logo.png", "x.y", "me@a.example/b", ".example/a", "a=b.c=d/"]
 )

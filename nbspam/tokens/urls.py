@@ -28,11 +28,19 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
     rest: list[str] = []
     urls: list[str] = []
     before = pieces[0]
-    for after in pieces[1:]:
-        scheme = _trailing_word(before)
-        rest.append(before[: len(before) - len(scheme)])
+    inside = ""  # an address that goes on with another one: https://lake.example/?u=https://hill.example
+    for number, after in enumerate(pieces[1:], 2):
+        if not inside:
+            scheme = _trailing_word(before)
+            rest.append(before[: len(before) - len(scheme)])
+            inside = scheme + "://"
         end = _url_end(after)
-        urls.append(scheme + "://" + after[:end].rstrip(".,;:!?)'"))
+        inside += after[:end]
+        if 0 < end == len(after) and number < len(pieces):
+            inside += "://"
+            continue
+        urls.append(inside.rstrip(".,;:!?)'"))
+        inside = ""
         before = " " + after[end:]
     rest.append(before)
     return "".join(rest), urls
