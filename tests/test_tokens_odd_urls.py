@@ -135,6 +135,11 @@ INNER = [
     ("without scheme, at the end", "https://hill.example/go?id=1&to=www.lake.example&x=y"),
     ("without scheme, escaped", "https://hill.example/?u=www.lake.example%2Fa"),
     ("in base64", "https://hill.example/ck/a?u=a1aHR0cHM6Ly93d3cubGFrZS5leGFtcGxlL3g&ntb=1"),
+    ("in JSON in base64", "https://hill.example/t/eyJ1IjoiaHR0cHM6XC9cL3d3dy5sYWtlLmV4YW1wbGVcL3gifQ/1"),
+    ("without scheme, behind slashes", "https://hill.example/url?q=//www.lake.example/x&sa=D"),
+    ("a copy of a page", "https://hill.example/amp/s/www.lake.example/x"),
+    ("a copy of a page that is not secure", "https://hill.example/amp/www.lake.example/x"),
+    ("with hyphens for escapes", "https://hill.example/v2/url?u=https-3A__www.lake.example_x-3Fa-3Db&d=DwM"),
     ("in two", "https://hill.example/?u=https%3A%2F%2Fwood.example%2F%3Fu%3Dhttps%3A%2F%2Fwww.lake.example"),
 ]
 
@@ -151,6 +156,39 @@ def test_in_plain_text_too_it_is_one_address_and_has_the_host_of_both(how: str, 
     found = tokenize(parse(f"Subject: a\n\nSee {url} now\n".encode()))
     assert {"url=hill.example", "url=www.lake.example", "url=lake.example"} <= set(found.structure)
     assert found.body == ["see", "now"]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://red--lake-example.translate.goog/x?_x_tr_sl=auto", "red-lake.example"),
+        ("https://red--lake-example.cdn.ampproject.org/c/s/red-lake.example/x", "red-lake.example"),
+    ],
+)
+def test_a_host_that_shows_the_pages_of_another_has_the_name_of_both(url: str, host: str) -> None:
+    found = url_tokens(url)
+    assert {"url=" + host_of(url), "url=" + host, "url=example"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("url", "tokens"),
+    [
+        ("ms-word:ofe|u|https://lake.example/a.doc", ["ms-word", "lake.example", "example"]),
+        ("view-source:https://lake.example/", ["view-source", "lake.example", "example"]),
+        ("blob:https://lake.example/", ["blob", "lake.example", "example"]),
+        ("skype:lake?chat", ["skype"]),
+        ("sms:+15550100&body=Help", ["sms"]),
+        ("https:lake.example/", ["https", "lake.example", "example"]),
+        ("file:lake.example/", ["file", "lake.example", "example"]),
+        ("intent://lake.example/", ["intent", "lake.example", "example"]),
+        ("-a:lake.example", []),
+    ],
+)
+def test_what_stands_behind_a_scheme_is_a_host_where_a_program_takes_it_for_one(
+    url: str, tokens: list[str]
+) -> None:
+    found = [token for token in url_tokens(url) if not token.startswith("url=/")]
+    assert found == ["url=" + token for token in tokens]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +226,22 @@ def test_a_host_in_disguise_that_a_link_names_does_not_disagree() -> None:
     assert disagrees("https://lake%2eexample/", "wood.example")
 
 
-@pytest.mark.parametrize("piece", ["%25", "%", "://", "aHR0c", "://%3a%2f%2f", "aHR0cHM6Ly9h", "=a.b/"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "%25",
+        "%",
+        "://",
+        "aHR0c",
+        "://%3a%2f%2f",
+        "aHR0cHM6Ly9h",
+        "=a.b/",
+        "eyJ",
+        "eyJodHRwOi8v",
+        "-3A__",
+        "/amp/s/",
+    ],
+)
 def test_addresses_full_of_escapes_take_linear_time(piece: str) -> None:
     url = "https://lake.example/" + piece * (1_900 // len(piece))
     text = f'<a href="{url}">x</a>' * (1_000_000 // len(url))

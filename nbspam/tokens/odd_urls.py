@@ -16,6 +16,9 @@ MAX_INNER = 5  # addresses in one address that are read, and
 MAX_ADDRESS = 2_000  # so many characters of each
 MAX_HOST = 200  # characters in which the end of one is looked for
 _HTTP_IN_BASE64 = "aHR0c"  # http and https
+_JSON_IN_BASE64 = "eyJ"  # an object, {"
+_COLON_IN_HYPHENS = "-3A__"  # of :// where % is written as - and / as _ (Proofpoint's first links)
+_BEFORE_HOSTS = ("/amp/s/", "/amp/", "/c/s/", "/v/s/")  # in the path of one who shows pages of others
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._")
 _PROGRAMS = frozenset(("php", "htm", "html", "shtml", "asp", "aspx", "jsp", "cgi", "dll", "exe", "pl"))
 _ENDS = dict.fromkeys(map(ord, "&\"'<>;,#"), " ")  # of an address inside of another one
@@ -49,6 +52,13 @@ def plain_host(host: str) -> str:
     return "".join(name.split())  # NFKC may have made spaces
 
 
+def copied_host(host: str) -> str:
+    """The host whose pages another one shows: its first label, with `-` for a full stop and `--` for `-`."""
+    return ".".join(
+        [label.replace("\0", "-") for label in host.partition(".")[0].replace("--", "\0").split("-")]
+    )
+
+
 def _address(name: str) -> str:
     """127.0.0.1 for 0x7f.1, 0177.0.0.01 and 2130706433; anything else as it is."""
     parts = name.split(".")
@@ -76,12 +86,19 @@ def _number(part: str) -> int | None:
 def inner_addresses(text: str, in_values: bool) -> list[str]:
     """What follows :// in a path or query, or in base64 in it; without the schemes.
 
-    in_values : the values of a query, too, that begin with a host
+    in_values : the values of a query, too, that begin with a host, and what a path says it is a copy of
     """
     found = text.split("://", MAX_INNER)[1:]
     if in_values:
         values = text.split("=", MAX_VALUES)[1:]
         found.extend([value for value in values if "." in value and _begins_with_host(value)][:MAX_INNER])
+        copied = [text.partition(mark)[2] for mark in _BEFORE_HOSTS]
+        found.extend([place for place in copied if _begins_with_host(place)][:1])
+        for piece in text.split(_COLON_IN_HYPHENS, MAX_INNER)[1:]:
+            found.append(unescaped(piece[:MAX_ADDRESS].replace("_", "/").replace("-", "%")))
+    for piece in text.split(_JSON_IN_BASE64, MAX_INNER)[1:]:
+        told = _from_base64(_JSON_IN_BASE64 + piece[:MAX_ADDRESS]).replace("\\", "")
+        found.extend(told.split("://", MAX_INNER)[1:])
     for piece in text.split(_HTTP_IN_BASE64, MAX_INNER)[1:]:
         found.extend(_from_base64(_HTTP_IN_BASE64 + piece[:MAX_ADDRESS]).split("://", 1)[1:])
     return [address[:MAX_ADDRESS].translate(_ENDS).partition(" ")[0] for address in found]
@@ -89,7 +106,7 @@ def inner_addresses(text: str, in_values: bool) -> list[str]:
 
 def _begins_with_host(value: str) -> bool:
     """Whether a value of a query is an address without scheme: a host and a slash, or www and a host."""
-    head, slash, _ = value[:MAX_HOST].partition("/")
+    head, slash, _ = value[:MAX_HOST].removeprefix("//").partition("/")
     host = head.partition("&")[0].lower()
     if not _HOST.issuperset(host) or not (host[:4] == "www." or (slash and host == head.lower())):
         return False

@@ -17,6 +17,10 @@ _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ASCII_TABLE.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_WEB = frozenset(("http", "https", "ftp", "file"))  # their hosts need no slashes, for a browser
+# Hosts that show what others have; the name of the other one is the first label.
+_COPIES = (".translate.goog", ".cdn.ampproject.org")
+_WITHOUT_PATH = frozenset(("cid", "data", "javascript", "sms", "tel"))
 _SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
@@ -85,27 +89,42 @@ def url_tokens(url: str) -> list[str]:
     url = _without_breaks(url)
     scheme, colon, rest = url.partition(":")
     scheme = scheme.lower()
-    if not colon or not scheme.isalpha():
+    if not colon or not _is_scheme(scheme):
         if url[:2] in _SLASHES or url[:4].lower() == "www.":  # the scheme is what the reader's program takes
             return _beyond_scheme(url)
         return _path_words(url)
     if scheme == "mailto":
         address = "".join(rest.partition("?")[0].lower().split())
         return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2].strip(".")))]
-    if scheme in ("cid", "data", "javascript", "tel"):
+    if scheme in _WITHOUT_PATH:
         return ["url=" + scheme]
+    if scheme not in _WEB and rest[:2] not in _SLASHES:  # ms-word:ofe|u|https://lake.example
+        return ["url=" + scheme[:MAX_SCHEME], *_path_words(rest), *inner_hosts(rest)]
     return ["url=" + scheme[:MAX_SCHEME], *_beyond_scheme(rest)]
+
+
+def _is_scheme(name: str) -> bool:
+    """Whether a name before a colon is one: letters, in which `-` may stand (view-source)."""
+    return name.isalpha() or (name[:1].isalpha() and name.replace("-", "").isalpha())
 
 
 def _beyond_scheme(rest: str) -> list[str]:
     """Tokens of the host, of the path and query, and of the hosts of other addresses in these."""
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    if "%" in path or ":" in path or "aHR0c" in path or ("=" in path and "." in path.partition("=")[2]):
+    if _may_send_on(path):
         from nbspam.tokens.odd_urls import unescaped  # most mail does without
 
         path = unescaped(path)
         return [*_hosts[authority], *_path_words(path), *inner_hosts(path, True)]
     return [*_hosts[authority], *_path_words(path)] if len(path) > 1 else _hosts[authority]
+
+
+def _may_send_on(path: str) -> bool:
+    """Whether another address may be in a path or query: most have none, and are not looked at closely."""
+    for mark in ("%", ":", "aHR0c", "eyJ", "/s/", "/amp/"):
+        if mark in path:
+            return True
+    return "=" in path and "." in path.partition("=")[2]
 
 
 def inner_hosts(text: str, in_values: bool = False) -> list[str]:
@@ -165,6 +184,10 @@ def _authority_tokens(authority: str) -> list[str]:
         found.append("url=#escaped-host")
     sought = _sought(host)
     found.extend(["url=" + name for name in _parents(sought)])
+    if sought.endswith(_COPIES):
+        from nbspam.tokens.odd_urls import copied_host  # rare
+
+        found.extend(["url=" + name for name in _parents(copied_host(sought))])
     if ":" in sought or sought.replace(".", "").isdigit():
         found.append("url=#ip")
     if not host.isascii() or "xn--" in host:
