@@ -54,12 +54,11 @@ from nbspam.mail.html_entities import decode
 from nbspam.mail.html_pieces import Pieces, full_attributes, plain_attributes, wanted_attributes
 from nbspam.mail.html_stack import OpenElements, Page, Quotes
 from nbspam.mail.html_state import GONE, State
-from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, absolute, attributed_tag, bare_tag
+from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, attributed_tag, bare_tag
 from nbspam.mail.message import Html
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
-MAX_BASED = 1_000  # links, and images, of a page with a base; each may be as long as the base
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")  # that begin the name of a tag
@@ -184,9 +183,12 @@ class _Reader:
             html.colours.extend(tag.colours)
             html.images.extend(tag.images)
             html.alts.append(tag.alt)
+            if tag.acts:
+                html.scripts.append(tag.acts)
         if self.base:
-            html.links = [(absolute(target, self.base), text) for target, text in html.links[:MAX_BASED]]
-            html.images = [absolute(source, self.base) for source in html.images[:MAX_BASED]]
+            from nbspam.mail.html_addresses import rebase  # few pages have one
+
+            rebase(html, self.base)
         html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
         html.title, html.quoted = "".join(self.titles).strip(), self.quotes.lines(self.visible)
         return html

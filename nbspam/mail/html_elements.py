@@ -56,15 +56,23 @@ _MORE = {
     **dict.fromkeys(_LINKS, "href action xlink:href"),
     **dict.fromkeys(_SOURCES, "src"),
     **dict.fromkeys(_SIZED, "width height"),
-    **dict.fromkeys(("details", "dialog"), "open"),
+    **dict.fromkeys(("animate", "animatetransform", "set"), "onbegin"),
     "base": "href",
     "bdo": "dir",
-    "body": "text link",
+    "body": "text link onpageshow",
+    "button": "formaction",
+    "details": "open ontoggle",
+    "dialog": "open",
     "font": "size",
-    "img": "src alt",
-    "input": "alt src type value placeholder",
+    "form": "href action xlink:href onsubmit",
+    "iframe": "src srcdoc",
+    "image": "src href xlink:href",
+    "img": "src srcset alt",
+    "input": "alt src type value placeholder formaction onfocus",
     "meta": "http-equiv content",
+    "object": "width height data",
     "optgroup": "label",
+    "source": "src srcset",
     "style": "media type",
 }
 _BOXES = word_set("html body video img input")
@@ -157,18 +165,21 @@ class Element:
         self.folds = name in _FOLDS
         self.holds_cells = name in _ROWS or name == "table"
         self.link = name in _LINKS
-        self.source = name in _SOURCES
+        self.source = name in _SOURCES or name == "object"
         self.wanted = GENERAL
-        self.hints: tuple[str, ...] = ("style", "color", "hidden", "background")
+        self.hints: tuple[str, ...] = ("style", "color", "hidden", "background", *_HANDLERS)
 
     def is_box(self) -> bool:
         """Whether it has a size of its own, and is no part of a line of text."""
         return self.special or self.name in WALLS or self.name in _BOXES
 
 
+# Attributes that are scripts: on any element, and on some only.
+_HANDLERS = ("onload", "onerror", "onclick", "onmouseover")
+HANDLERS = word_set("onbegin onfocus onpageshow onsubmit ontoggle").union(_HANDLERS)
 # Attributes that may stand on any element; the colours are kept as evidence wherever they are.
 # By class and id a sheet finds its elements.
-GENERAL = word_set("style hidden color bgcolor background class id")
+GENERAL = word_set("style hidden color bgcolor background class id").union(_HANDLERS)
 
 
 def start_element(name: str) -> Element:

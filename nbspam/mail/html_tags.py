@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import (
     ASKING,
+    HANDLERS,
     INVISIBLE,
     LOST,
     OPEN,
@@ -36,6 +37,8 @@ MAX_TARGET = 4_096  # characters of a link or image address that are kept
 MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
 
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_ACTING = HANDLERS | {"srcdoc"}
+_CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
 _TELLING = frozenset(("base", "input", "meta", "optgroup"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # What a style may make of an element that is in the line, or a block.
@@ -48,7 +51,7 @@ class Tag:
     """One start or end tag: its element, and what its attributes say."""
 
     __slots__ = (
-        *("alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind", "link"),
+        *("acts", "alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind", "link"),
         *("link_colour", "match", "medium", "name", "room", "shown"),
     )
 
@@ -61,6 +64,7 @@ class Tag:
         self.link: str | None = None
         self.link_colour: int | None = None
         self.images: tuple[str, ...] = ()
+        self.acts = ""  # scripts and pages in its attributes
         self.alt = ""  # what stands for the picture where it is not loaded
         self.colours: tuple[str, ...] = ()
         self.evidence = _PLAIN
@@ -141,7 +145,7 @@ def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) ->
     asking = Tag(tag.element)
     asking.kind, asking.asking, asking.match = ASKING, Asking(tag, attributes), match
     asking.link, asking.images, asking.colours = tag.link, tag.images, tag.colours
-    asking.alt = tag.alt
+    asking.acts, asking.alt = tag.acts, tag.alt
     asking.shown, asking.evidence = tag.shown, tag.evidence
     return asking
 
@@ -175,9 +179,12 @@ def _ruled_tag(
         target = attributes.get("href") or attributes.get("xlink:href") or attributes.get("action")
         tag.link = _address(target or "")
         tag.evidence = _LINKS
-    if element.source and "src" in attributes:
-        tag.images = (_address(attributes["src"]),)
-        tag.alt = decode(attributes.get("alt", ""), True)
+    elif "formaction" in attributes:
+        tag.link = _address(attributes["formaction"])
+        tag.evidence = _LINKS
+    if element.source:
+        tag.images = _sources(element, attributes)
+        tag.alt = decode(attributes.get("alt", ""), True) if "src" in attributes else ""
     if "background" in attributes:
         tag.images = (*tag.images, _address(attributes["background"]))
     if "(" in attributes.get("style", "") and "url(" in attributes["style"].lower():
@@ -189,14 +196,40 @@ def _ruled_tag(
         tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
+    tag.acts = _acts(tag, attributes)
     tag.effect = _effect(tag, attributes, ruled, variables)
     flow = tag.effect.flow if tag.effect is not None else None
     if flow is not None and flow in _FLOWS.get(tag.kind, ()):
         tag.kind = flow
         tag.ender = tag.name if flow == OPEN_SINGLE else ""
-    if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown):
+    if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown or tag.acts):
         tag.evidence = NOTED
     return tag
+
+
+def _sources(element: Element, attributes: dict[str, str]) -> tuple[str, ...]:
+    """Where the picture, frame or file is that an element shows."""
+    source = attributes.get("src")
+    if source is None and element.name == "image":  # of an SVG
+        source = attributes.get("href", attributes.get("xlink:href"))
+    elif source is None:
+        several = attributes.get("srcset", "").split(None, 1)
+        source = several[0].rstrip(",") if several else attributes.get("data")
+    return () if source is None else (_address(source),)
+
+
+def _acts(tag: Tag, attributes: dict[str, str]) -> str:
+    """What a tag does in a browser: most do nothing."""
+    addresses = tag.images if tag.link is None else (tag.link, *tag.images)
+    if _ACTING.isdisjoint(attributes):
+        for address in addresses:
+            if address[:4].lower() in _CONTENT:
+                break
+        else:
+            return ""
+    from nbspam.mail.html_acts import acts
+
+    return acts(attributes, addresses)
 
 
 def _tell(tag: Tag, attributes: dict[str, str]) -> None:
@@ -217,26 +250,6 @@ def _tell(tag: Tag, attributes: dict[str, str]) -> None:
         tag.link = target.strip("'\" ") or None
     if tag.link is not None:
         tag.evidence = _LINKS
-
-
-def absolute(address: str, base: str) -> str:
-    """Where an address leads on a page with this `base` (RFC 3986, 5.2, without dot segments)."""
-    scheme, colon, rest = base.partition("://")
-    if (
-        not colon
-        or not address
-        or address[0] == "#"
-        or (address.partition(":")[0].isalpha() and ":" in address)
-    ):
-        return address
-    address = address.replace("\\", "/")
-    if address.startswith("//"):
-        return f"{scheme}:{address}"
-    host, _slash, path = rest.partition("/")
-    folder = path.partition("?")[0].partition("#")[0].rpartition("/")[0]
-    if address[0] == "/":
-        return f"{scheme}://{host}{address}"
-    return f"{scheme}://{host}/{folder}{'/' if folder else ''}{address}"
 
 
 def _effect(

@@ -1,0 +1,39 @@
+"""What a tag does in a browser: handlers of events, addresses that are a script or a page.
+
+Hides in which attributes these stand, and how a page is written into an address (RFC 2397).  Who opens an
+attached SVG or page is led on by these as often as by a `script`.
+"""
+
+from __future__ import annotations
+
+from nbspam.mail.html_entities import decode
+from nbspam.mail.transfer import percent_decoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SCRIPTS = ("javascript", "vbscript")
+# What begins the content of `data:` that is no page and no script.
+_PASSIVE = ("image/", "font/", "audio/", "video/")
+
+
+def acts(attributes: dict[str, str], addresses: Iterable[str]) -> str:
+    """The scripts and pages in the attributes of a tag and its addresses, one a line; "" for none."""
+    found = [decode(text, True) for name, text in attributes.items() if name[:2] == "on" or name == "srcdoc"]
+    found.extend(map(_inside, addresses))
+    return "\n".join([text for text in found if text])
+
+
+def _inside(address: str) -> str:
+    """The script or page that an address is, still in base64 if it was; "" if it is a place."""
+    scheme, _, rest = address.partition(":")
+    scheme = scheme.strip().lower()
+    if scheme == "data":
+        kind, _, rest = rest.partition(",")
+        kind = kind.strip().lower()
+        if kind.startswith(_PASSIVE) and not kind.startswith("image/svg"):
+            return ""
+    elif scheme not in _SCRIPTS:
+        return ""
+    return percent_decoded(rest.encode("utf-8", "replace")).decode("utf-8", "replace")
