@@ -1,18 +1,29 @@
 """Scripts of a page -> tokens of the structure view.
 
 Hides which of their words come again: what hides a script from filters names all things anew each time.
+What a script writes in another form, so that nobody reads it before a browser does, is read as well.
 """
 
 from __future__ import annotations
 
+import binascii
+
+from nbspam.tokens.odd_urls import unescaped
 from nbspam.tokens.urls import inner_hosts
 
 MAX_SCRIPT_WORDS = 200  # other ones of all scripts of a page
 MAX_NAME = 40
+MIN_BASE64 = 24  # characters of a run that is decoded
+MAX_BASE64 = 20  # runs
+MAX_LAYERS = 2  # one form in another
+MAX_WRITTEN = 200_000  # characters of a layer in which other forms are looked for
 # What is base64, or part of a name, in a script stays together; all else parts words.
 _SCRIPT = (
     bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b"_$+/" else 32 for c in range(128)) + b" " * 128
 )
+_BASE64 = bytes(c if chr(c).isalnum() or c in b"+/" else 32 for c in range(128)) + b" " * 128
+_HEX = frozenset("0123456789abcdefABCDEF")
+_WHITE = dict.fromkeys(map(ord, "\t\r\n"))
 
 
 def script_tokens(script: str) -> list[str]:
@@ -20,6 +31,80 @@ def script_tokens(script: str) -> list[str]:
 
     Words with a digit are left out.
     """
-    spaced = script.encode("ascii", "replace").translate(_SCRIPT).decode("ascii")
-    names = dict.fromkeys([word for word in spaced.split() if word.isalpha() and 2 < len(word) <= MAX_NAME])
-    return [*("script=" + name for name in list(names)[:MAX_SCRIPT_WORDS]), *inner_hosts(script)]
+    layers = [script]
+    while len(layers) <= MAX_LAYERS and (inside := _written_otherwise(layers[-1])):
+        layers.append(inside)
+    names: dict[str, None] = {}
+    hosts: list[str] = []
+    for layer in layers:
+        spaced = layer.encode("ascii", "replace").translate(_SCRIPT).decode("ascii")
+        names |= dict.fromkeys(
+            [word for word in spaced.split() if word.isalpha() and 2 < len(word) <= MAX_NAME]
+        )
+        hosts.extend([host for host in inner_hosts(layer) if layer is script or host not in hosts])
+    return [*("script=" + name for name in list(names)[:MAX_SCRIPT_WORDS]), *hosts]
+
+
+def _written_otherwise(script: str) -> str:
+    """What stands in a script as escapes, numbers, base64, in pieces or from its end; "" if nothing does."""
+    script = script[:MAX_WRITTEN]
+    found = []
+    if "\\x" in script or "\\u" in script:
+        found.append(_without_escapes(script))
+    if "unescape(" in script or "decodeURI" in script:
+        found.append(unescaped(script))
+    found.extend([_from_numbers(piece) for piece in script.split("fromCharCode(")[1:]])
+    found.extend(_from_base64(script))
+    if "'+'" in script or '"+"' in script:
+        found.append(script.replace("'+'", "").replace('"+"', ""))
+    if "//:" in script:  # .split("").reverse()
+        found.append(script[::-1])
+    return "\n".join(found)
+
+
+def _without_escapes(script: str) -> str:
+    """The script with \\x41, \\u0041 and \\u{41} as letters."""
+    for mark, size in (("\\x", 2), ("\\u", 4)):
+        first, *pieces = script.split(mark)
+        letters = [first]
+        for piece in pieces:
+            digits, behind = piece[:size], piece[size:]
+            if piece[:1] == "{":
+                digits, _, behind = piece[1:].partition("}")
+            is_number = 0 < len(digits) <= 6 and _HEX.issuperset(digits)
+            letters.append(_letter(int(digits, 16)) + behind if is_number else mark + piece)
+        script = "".join(letters)
+    return script
+
+
+def _from_numbers(text: str) -> str:
+    """The letters of the numbers up to a bracket: 104,116,116,112)."""
+    numbers = text.partition(")")[0].split(",")
+    return "".join(
+        [_letter(int(number)) for number in numbers if len(number) < 8 and number.strip().isdecimal()]
+    )
+
+
+def _letter(number: int) -> str:
+    """The character of a number; "?" for one that is none, or half of one."""
+    return chr(number) if number < 0xD800 or 0xDFFF < number < 0x110000 else "?"
+
+
+def _from_base64(script: str) -> list[str]:
+    """The texts in base64 in a script: what decodes to UTF-8 without control characters."""
+    if max(map(len, script.split()), default=0) < MIN_BASE64:
+        return []
+    spaced = script.encode("ascii", "replace").translate(_BASE64)
+    found = []
+    for run in [run for run in spaced.split() if len(run) >= MIN_BASE64][:MAX_BASE64]:
+        whole = run[: len(run) - (len(run) % 4 == 1)]
+        payload = binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))
+        try:
+            text = payload.decode()
+        except UnicodeDecodeError as error:
+            if error.start < len(payload) - 3:  # else a letter that is cut off
+                continue
+            text = payload[: error.start].decode()
+        if text.translate(_WHITE).isprintable():
+            found.append(text)
+    return found
