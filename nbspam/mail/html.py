@@ -185,10 +185,10 @@ class _Reader:
             html.alts.append(tag.alt)
             if tag.acts:
                 html.scripts.append(tag.acts)
-        if self.base:
-            from nbspam.mail.html_addresses import rebase  # few pages have one
+        if self.base or "<!--[if" in self.pieces.text:
+            from nbspam.mail.html_addresses import complete  # few pages have one
 
-            rebase(html, self.base)
+            complete(html, self.base, self.pieces.text)
         html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
         html.title, html.quoted = "".join(self.titles).strip(), self.quotes.lines(self.visible)
         return html

@@ -49,8 +49,9 @@ _SIZED = word_set("marquee object applet")
 _FOLDS = word_set("details summary")
 # Only these take a colour of the ground, or a picture as ground, from attributes.
 _GROUNDED = word_set("body table td th tr thead tbody tfoot marquee")
-_LINKS = word_set("a area form")
-_SOURCES = word_set("img image bgsound iframe embed script input frame video source")
+# Those of Outlook's drawings (VML) begin with `v:`.
+_LINKS = word_set("a area form v:oval v:rect v:roundrect v:shape")
+_SOURCES = word_set("img image bgsound iframe embed script input frame video source v:fill v:imagedata")
 # Attributes that mean something on these only.
 _MORE = {
     **dict.fromkeys(_LINKS, "href action xlink:href"),
