@@ -55,6 +55,15 @@ def test_a_space_before_the_colon_is_allowed():
     assert parse(b"Subject : s\n\nbody").get("subject") == "s"
 
 
+@pytest.mark.parametrize("colon", [b" :", b" \t :", b"  :"])
+def test_a_first_field_from_with_spaces_before_its_colon_is_no_mbox_line(colon):
+    """RFC 5322, A.6.3, shows one; who sends it would have no From and could be nobody's."""
+    data = b"From" + colon + b" a@b\nTo: c\n\nbody"
+    assert parse(data).headers == [("from", "a@b"), ("to", "c")]
+    assert header_lines(data)[0][0] == header_start(data) == 0
+    assert header_start(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
+
+
 def test_names_are_lower_case_and_doubles_stay_in_order():
     mail = parse(b"RECEIVED: 1\nReceived: 2\n\n")
     assert mail.headers == [("received", "1"), ("received", "2")]

@@ -77,10 +77,15 @@ def header_start(data: bytes) -> int:
     if data.startswith(BYTE_ORDER_MARK) and data.startswith((b"From ", b">From "), 3):
         start = 3
     for _ in range(MAX_FROM_LINES):
-        if not data.startswith((b"From ", b">From "), start):
+        if not data.startswith((b"From ", b">From "), start) or _is_spaced_field(data, start):
             break
         start = _next_line(data, start)
     return start
+
+
+def _is_spaced_field(data: bytes, start: int) -> bool:
+    """Whether it is the field From with blanks before its colon (RFC 5322, 4.5), and no mbox line."""
+    return data[start : start + MAX_FIELD_NAME].partition(b" ")[2].lstrip(b" \t").startswith(b":")
 
 
 def _next_line(data: bytes, start: int) -> int:
