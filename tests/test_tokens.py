@@ -117,6 +117,10 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("p\u0430yp\u0430l", ["mixed-script=", "paypal"]),
         ("\u04cfogin", ["mixed-script=", "login"]),
         ("ᴘᴀʏᴘᴀʟ ʟogin", ["mixed-script=", "paypal", "mixed-script=", "login"]),
+        ("ᴠᴇʀɪғʏ ғрее", ["mixed-script=", "verify", "ғрее"]),
+        ("ᏙᎬᎡᏆfᎽ ꓑауꓑаl", ["mixed-script=", "verify", "mixed-script=", "paypal"]),
+        ("ᏣᎳᎩ ꓡꓲ-ꓢꓴ", ["ꮳꮃꭹ".casefold(), "ꓡꓲ-ꓢꓴ"]),
+        ("+❶ ➊❽➑ ⓵⓿ ❿", ["188", "10", "❿"]),
         (
             "kuոdе lօցiո ɡoogle",
             ["mixed-script=", "kunde", "mixed-script=", "login", "mixed-script=", "google"],
@@ -544,6 +548,25 @@ def test_attachments_give_name_endings_type_and_true_kind() -> None:
     found = structure(ATTACHED)
     assert {"ending=exe", "ending=pdf.exe", "file=big", "magic=exe", "disposition=attachment"} <= set(found)
     assert any(token.startswith("attached=application/zip:") for token in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"),
+    [
+        ("Invoice.pdf" + " " * 300 + ".exe", {"ending=exe", "ending=pdf.exe", "file=invoice"}),
+        ("Invoice.exe. .", {"ending=exe", "file=invoice"}),
+        ("Invoice.html  ", {"ending=html", "file=invoice"}),
+        ("Invoice\u202efdp.exe", {"ending=exe", "file=invoicefdp", "file=#zero-width"}),
+        ("In\u200bvoice.exe", {"ending=exe", "file=invoice", "file=#zero-width"}),
+        ("\u200bInvoicé.exe", {"ending=exe", "file=invoicé"}),
+    ],
+)
+def test_a_file_name_is_read_as_it_is_opened_and_what_hides_its_ending_is_told(
+    name: str, tokens: set[str]
+) -> None:
+    found = structure(ATTACHED.replace(b"Big Invoice.pdf.exe", name.encode()))
+    names = {token for token in found if token.startswith(("ending=", "file="))}
+    assert names - {"file=pdf", "file=invoice.pdf"} == tokens
 
 
 def test_hidden_text_is_evidence_of_the_structure_not_of_the_body() -> None:

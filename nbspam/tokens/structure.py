@@ -86,14 +86,19 @@ def part_tokens(part: Part) -> list[str]:
     if part.disposition:
         found.append("disposition=" + atom(part.disposition, 20))
     if part.filename:
-        name = part.filename[-200:].lower()
+        name = " ".join(part.filename.lower().split()).rstrip(" .")[-200:]  # as Windows leaves out its end
         stem, dot, ending = name.rpartition(".")
         if dot:
             found.append("ending=" + atom(ending, 10))
-            second = stem.rpartition(".")
+            second = stem.rstrip().rpartition(".")
             if second[1] and 1 < len(second[2]) <= 4:
                 found.append("ending=" + atom(second[2] + "." + ending, 14))
         found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
+        if not name.isascii():
+            from nbspam.tokens.unicode_words import has_zero_width  # not paid for by ASCII mail
+
+            if has_zero_width(part.filename):
+                found.append("file=#zero-width")
     if not part.text and part.size_bytes:
         found.append(f"attached={atom(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])

@@ -54,9 +54,12 @@ _READ_WITHOUT = ((0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x670), (0x6D6, 0x6ED))
 # folding the capitals of н and в stand for H and B.  From Unicode's confusables; letters that physics and
 # biology put before Latin words (β, γ, ε, μ, ω) are left out.
 _LOOKALIKES = str.maketrans(
-    "авеԁһіјкӏмнорԛгѕстхуԝѡѵ" + "αικνορτυ" + "օոցսհյզ" + "ɑɡ",
-    "abedhijklmhopqrsctxywwv" + "aikvoptu" + "onguhjq" + "ag",
+    "авеғԁһіјкӏмнорԛгѕстхуԝѡѵ" + "αικνορτυ" + "օոցսհյզ" + "ɑɡ",
+    "abefdhijklmhopqrsctxywwv" + "aikvoptu" + "onguhjq" + "ag",
 )
+# Cherokee and Lisu, which have the forms of Latin capitals.
+_LOOKALIKES.update(str.maketrans("ᎪᏴᏟᎠᎬᏀᎻᎥᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏔᎩᎽᏃ", "abcdeghiijklmprstvwwyyz"))
+_LOOKALIKES.update(str.maketrans("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "abcdefghijklmnoprstuvwxyz"))
 # Capitals that look like Latin ones and whose small letters do not, as a letter of the table above.
 _CAPITALS = str.maketrans("ΒΕΖΗΜΝΥΧ", "веᴢнмոух")
 # Small capitals, which phonetics has among other letters: alone, or with Latin ones, they are a way to write.
@@ -113,8 +116,8 @@ def _become(code: int) -> str:
     category = unicodedata.category(character)
     if _is_unseen(character, category) or (category[0] == "M" and _is_one_of(code, _READ_WITHOUT)):
         return ""
-    if category == "Nd":
-        return str(unicodedata.digit(character))
+    if category[0] == "N" and unicodedata.digit(character, None) is not None:
+        return str(unicodedata.digit(character))  # of every script, and in a black circle
     if category == "Sc":
         return character  # two of them stand among letters of _UNSPACED
     if category[0] not in "LNM":
