@@ -4,9 +4,9 @@ Hides MIME.  Our own splitter on bytes, because the stdlib parser costs 16 ms to
 and is quadratic in known ways; deciding what a hostile mail says is what this project exists for.
 Reading order: message, limits, headers, splitter, leaf; then transfer, charset, parameters.
 Imported only where a mail needs them: words (RFC 2047), uuencode, aliases, japanese and guess (charsets),
-dates; documents (files that are no text) with packed, rar, rtf, pdf, pdf_fonts, pdf_pages; and html, which
-is read with html_pieces, html_tags, html_elements, html_entities, html_stack, html_state; its styles with
-html_sheet, html_selectors, html_media, html_css, html_style, html_hiding, html_boxes, html_values,
+dates, signed (S/MIME); documents (files that are no text) with packed, rar, rtf, pdf, pdf_fonts, pdf_pages; and
+html, which is read with html_pieces, html_tags, html_elements, html_entities, html_stack, html_state; its
+styles with html_sheet, html_selectors, html_media, html_css, html_style, html_hiding, html_boxes, html_values,
 html_colours, html_pictures; and html_acts (what a page does) and html_addresses (of a page with a base).
 """
 
@@ -23,7 +23,7 @@ from nbspam.mail.headers import (
 )
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance
-from nbspam.mail.message import Message, Part
+from nbspam.mail.message import SIGNED, Message, Part
 
 __all__ = ["Message", "Part", "header_lines", "parse"]
 
@@ -47,7 +47,8 @@ def parse(data: bytes) -> Message:
     text = with_line_feeds(text)
     message.body_bytes = len(text.rstrip(b"\n"))
     entity = Entity(block.content, "text/plain", allowance)
-    if entity.content_type.startswith("multipart/") or entity.content_type in MESSAGES:
+    kind = entity.content_type
+    if kind.startswith("multipart/") or kind in MESSAGES or kind in SIGNED:
         from nbspam.mail.splitter import Splitter  # half of all mail is one part
 
         Splitter(message, allowance).run(entity, text)

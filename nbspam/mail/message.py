@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     Field = tuple[str, str]  # lower-case name, unfolded and decoded value
 
 
+# Parts that another one is wrapped in, by a signature: what is signed is the mail.
+SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
+
+
 class Part:
     """A leaf of the MIME tree, decoded.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from nbspam.mail.headers import read_block, with_line_feeds
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_NESTING
+from nbspam.mail.message import SIGNED
 from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
@@ -288,6 +289,13 @@ class Splitter:
         if entity.content_type in MESSAGES and entity.encoding in _ENCODED:
             self._embed(scan, decode_transfer(payload, entity.encoding, self.allowance))
             return
+        if entity.content_type in SIGNED:
+            from nbspam.mail.signed import signed_content  # rare
+
+            content = signed_content(decode_transfer(payload, entity.encoding, self.allowance))
+            if content:
+                self._embed(scan, content)
+                return
         parts = read_leaf(entity, payload, self.allowance)
         if self.embedded:
             parts[0].embedded_headers = self.embedded
