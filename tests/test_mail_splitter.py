@@ -273,6 +273,28 @@ def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, 
     assert part.text == "BEGIN:X\nDESCRIPTION:Dear Ann, your account\nhttps://lake.example/\nEND:X"
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "read_as"),
+    [
+        ("octet-stream", "Invite.ICS", "text/calendar"),
+        ("octet-stream", "a.vcs", "text/calendar"),
+        ("octet-stream", "a.vcf", "text/vcard"),
+        ("octet-stream", "a.txt. ", "text/plain"),
+        ("octet-stream", "a.mhtml", "message/rfc822"),
+        ("x-mimearchive", "a.mht", "message/rfc822"),
+        ("x-eml", "a.eml", "message/rfc822"),
+        ("ics", "a.ics", "text/calendar"),
+        ("pdf", "a.txt", "application/pdf"),
+        ("zip", "a.ics", "application/zip"),
+        ("octet-stream", "a.ics.exe", "application/octet-stream"),
+    ],
+)
+def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind: str, name: str, read_as: str) -> None:
+    mail = parse(f'Content-Type: application/{kind}; name="{name}"\n\nSubject: s\n\npay here\n'.encode())
+    assert mail.structure[0] == read_as
+    assert ("pay here" in mail.parts[0].text) is not read_as.startswith("application/")
+
+
 @pytest.mark.parametrize("field", ["Content-Type: application/octet-stream; name=Note.EML", ""])
 @pytest.mark.parametrize("encoding", ["7bit", "base64"])
 def test_a_file_that_mail_programs_open_as_a_message_is_one(field, encoding):

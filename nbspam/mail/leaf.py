@@ -29,7 +29,13 @@ MESSAGES = frozenset(
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
-_OPENED_AS = {".eml": "message/rfc822", ".txt": "text/plain"}
+# What mail programs open a file as whose type says no more than its ending.
+_OPENED_AS = {
+    **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
+    **dict.fromkeys(("ics", "vcs"), "text/calendar"),
+    "vcf": "text/vcard",
+    "txt": "text/plain",
+}
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
@@ -69,8 +75,10 @@ class Entity:
             self._read_disposition(value, allowance)
         if not self.filename and "name" in self.parameters:
             self.filename = _filename(self.parameters["name"], allowance)
-        if self.content_type == "application/octet-stream":  # what mail programs open it as
-            self.content_type = _OPENED_AS.get(self.filename[-4:].lower(), self.content_type)
+        if self.filename and self.content_type.startswith("application/"):
+            ending = self.filename.lower().rstrip(" .").rpartition(".")[2]
+            if self.content_type[12:].removeprefix("x-") in ("octet-stream", "mimearchive", ending):
+                self.content_type = _OPENED_AS.get(ending, self.content_type)
 
     def _read_type(self, value: str, allowance: Allowance) -> None:
         name, self.parameters = parse_parameters(value, allowance)
