@@ -320,6 +320,53 @@ def test_links_of_rtf() -> None:
     assert (found.text.split(), found.addresses) == (["Pay", "there"], ["https://pay.example.net/a?b=1"])
 
 
+def word(*pieces: tuple[str, str], flags: int = 0, mark: bytes = b"\xec\xa5") -> bytes:
+    """A document of Word 97 with its text in pieces, each in bytes (cp1252) or in UTF-16."""
+    places, descriptors, text = [0], b"", b""
+    for shown_text, codec in pieces:
+        address = (0x400 + len(text)) * 2 | 1 << 30 if codec == "cp1252" else 0x400 + len(text)
+        descriptors += bytes(2) + address.to_bytes(4, "little") + bytes(2)
+        text += shown_text.encode(codec)
+        places.append(places[-1] + len(shown_text))
+    listed = b"".join(place.to_bytes(4, "little") for place in places) + descriptors
+    listed = b"\x02" + len(listed).to_bytes(4, "little") + listed
+    block = bytearray(0x400)
+    block[:2], block[10:12] = mark, flags.to_bytes(2, "little")
+    block[24:28], block[28:32] = (0x400).to_bytes(4, "little"), (0x400 + len(text)).to_bytes(4, "little")
+    block[0x1A6:0x1AA] = len(listed).to_bytes(4, "little")
+    return b"\xd0\xcf\x11\xe0" + bytes(508) + bytes(block) + text + bytes(77) + listed
+
+
+def test_text_of_a_document_of_word() -> None:
+    assert shown(word(("Prüfung\x07über\r20 €", "cp1252"))) == "Prüfung über 20 €"
+    assert shown(word(("Pay", "cp1252"), (" счёт 您", "utf-16-le"), (" now", "cp1252"))) == "Pay счёт 您 now"
+    assert shown(word(("re\x1fnew\x1eal", "utf-16-le"))) == "renew-al"
+
+
+def test_document_of_word_without_a_list_of_pieces() -> None:
+    whole = word(("Pay now", "cp1252"), mark=b"\xdc\xa5")
+    assert shown(whole[: whole.rindex(bytes(77))]) == "Pay now"
+
+
+def test_fields_of_word() -> None:
+    link = '\x13 HYPERLINK "https://pay.example.net/a" \x14Pay\x15 now \x13 PAGE \x147\x15'
+    found = read(word((link, "cp1252")))
+    assert (found.text, found.addresses) == ("Pay now 7", ["https://pay.example.net/a"])
+
+
+def test_encrypted_documents_of_word() -> None:
+    found = read(word(("Pay now", "cp1252"), flags=0x0100))
+    assert (found.marks, found.text) == (["encrypted"], "")
+    found = read(b"\xd0\xcf\x11\xe0" + bytes(508) + "EncryptedPackage".encode("utf-16-le"))
+    assert (found.marks, found.text) == (["encrypted"], "")
+
+
+def test_pieces_of_word_are_bounded() -> None:
+    pieces = [("word " * 300, "cp1252")] * 900
+    assert MAX_TEXT - 10 < len(read(word(*pieces)).text) <= MAX_TEXT
+    assert not shown(word(("a", "cp1252"))[:512])
+
+
 def with_file(payload: bytes, kind: str = "octet-stream", shown_text: str = "See the file.") -> Bag:
     message = EmailMessage()
     message["Subject"] = "scan"
@@ -430,6 +477,8 @@ HOSTILE = {
         b"/ASCII85Decode /FlateDecode stream\n" + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
     ),
     "stream": b"%PDF /Contents 1 0 obj /Page" + b"stream" * 170_000,
+    "pieces of Word": word(*[("a" * 1_000, "cp1252")] * 900),
+    "beginnings of Word": b"\xd0\xcf\x11\xe0" + b"\xa5\xec\xa5" * 340_000,
     "groups": b"{\\rtf1" + b"{" * 1_000_000,
     "words": b"{\\rtf1" + b"\\par" * 250_000,
     "hidden": b"{\\rtf1{\\v " + b"\\'fc" * 250_000,

@@ -1,8 +1,8 @@
 """Files of a mail that are no text: archives and documents, what they show and where they lead to.
 
-Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE; RAR, PDF and RTF have
-modules of their own.  Nothing is unpacked but what may name an address or be text, within bounds; nothing
-raises.
+Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE.  RAR, PDF, RTF and what
+Word 97 wrote have modules of their own.  Nothing is unpacked but what may name an address or be text, within
+bounds; nothing raises.
 Source: PKWARE's APPNOTE, 4.3.7; ECMA-376, 17.3 (text of documents), 18.4 (sheets), 21.1.2 (slides);
 OpenDocument 1.3, 6; [MS-OVBA], 2.2.
 """
@@ -23,6 +23,7 @@ _NAME_AT = 30  # where the name begins, from the signature on
 _STORED, _DEFLATED = 0, 8
 _OFFICE = frozenset(("[Content_Types].xml", "mimetype"))  # what only office documents hold
 _MACROS = "_VBA_PROJECT".encode("utf-16-le")
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # an office document inside of OLE
 _TEXTS = (b"word/document.xml", b"xl/sharedstrings.xml", b"content.xml")
 _SLIDES = b"ppt/slides/slide"
 # Elements with whose end a word ends; all others, as a change of fonts, may stand inside of one.
@@ -47,9 +48,19 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
         from nbspam.mail.rtf import read_rtf
 
         read_rtf(payload, document, allowance)
-    elif _MACROS in payload:
-        document.mark("macros")
+    else:
+        _read_ole(payload, document)
     return document
+
+
+def _read_ole(payload: bytes, document: Document) -> None:
+    from nbspam.mail.word import read_word
+
+    if _MACROS in payload:
+        document.mark("macros")
+    if _ENCRYPTED in payload:
+        document.mark("encrypted")
+    read_word(payload, document)
 
 
 def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> None:

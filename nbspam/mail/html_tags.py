@@ -51,8 +51,8 @@ class Tag:
     """One start or end tag: its element, and what its attributes say."""
 
     __slots__ = (
-        *("acts", "alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind", "link"),
-        *("link_colour", "match", "medium", "name", "room", "shown"),
+        *("acts", "alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind"),
+        *("link", "link_colour", "match", "medium", "name", "room", "shown"),
     )
 
     def __init__(self, element: Element) -> None:
