@@ -73,10 +73,11 @@ def log_posteriors(log_joint: Sequence[float]) -> list[float] | None:
 
     A log posterior may be -inf (lambda = 0), never NaN; their exponentials sum to 1 for any length of mail.
     """
-    total = log_sum_exp(log_joint)
-    if total == -inf:
+    below = _below_the_best(log_joint)
+    if not below:
         return None
-    return [value - total for value in log_joint]
+    total = log_sum_exp(below)
+    return [value - total for value in below]
 
 
 def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
@@ -85,10 +86,19 @@ def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
     Finite wherever the joints are, however large: it is a difference of logs, not the logit of a
     probability that has rounded to 1.  +-inf only where lambda = 0 (or a prior of 0) rules a side out.
     """
-    rest = log_sum_exp([value for k, value in enumerate(log_joint) if k != positive])
-    if rest == -inf and log_joint[positive] == -inf:
+    below = _below_the_best(log_joint)
+    if not below:
         return None
-    return log_joint[positive] - rest
+    return below[positive] - log_sum_exp([value for k, value in enumerate(below) if k != positive])
+
+
+def _below_the_best(log_joint: Sequence[float]) -> list[float]:
+    """Each less the largest of them; empty if every one is -inf.
+
+    Near the best the difference is exact.  The log of a sum added to joints of -1e17 would be lost in them.
+    """
+    top = max(log_joint, default=-inf)
+    return [] if top == -inf else [value - top for value in log_joint]
 
 
 def rest_weights(log_joint: Sequence[float], positive: int) -> list[float]:
