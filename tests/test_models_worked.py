@@ -189,6 +189,18 @@ def test_a_feature_constant_in_a_class_gets_the_floor_and_says_so() -> None:
     assert scorer.floored == [(0, 0)]
 
 
+def test_a_feature_that_is_the_same_in_all_mail_does_not_drown_the_others() -> None:
+    totals = numeric.GaussianTotals(2, 3)
+    for label, value in [(0, 1.0), (0, 3.0), (1, 10.0), (1, 14.0)]:
+        totals.add(label, [value, 0.0, None])  # the second is the same in all, the third never there
+    message = [3.0, 200_000.0, 5.0]
+    scorer = numeric.GaussianScorer(totals)
+    without = scorer.log_likelihood([3.0, None, None])
+    assert scorer.constant == [False, True, True]
+    assert scorer.log_likelihood(message) == without
+    assert bulk.log_likelihood(scorer, np.array([message]))[0] == pytest.approx(without, abs=1e-12)
+
+
 def test_a_class_that_never_had_a_feature_takes_the_mean_and_variance_of_all() -> None:
     totals = numeric.GaussianTotals(3, 1)
     for label, value in [(0, 10.0), (0, 12.0), (1, 18.0), (1, 20.0), (2, None)]:

@@ -165,12 +165,13 @@ def log_likelihood(scorer: NumericScorer, features: Floats) -> Floats:
 
 
 def _gaussian(scorer: GaussianScorer, values: Floats) -> Floats:
+    silent = np.isnan(values) | np.asarray(scorer.constant)
     joint = np.empty((len(values), scorer.class_count))
     for k in range(scorer.class_count):
         variance = np.asarray(scorer.variances[k])
         distance = (values - np.asarray(scorer.means[k])) ** 2 / variance
         densities = -0.5 * (np.log(2 * np.pi * variance) + distance)
-        joint[:, k] = np.where(np.isnan(values), 0.0, densities).sum(axis=1)
+        joint[:, k] = np.where(silent, 0.0, densities).sum(axis=1)
     return joint
 
 

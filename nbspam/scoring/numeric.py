@@ -79,11 +79,8 @@ class GaussianTotals:
 
     def merge(self, other: GaussianTotals) -> None:
         """Add the counts of another model of the same classes and features."""
-        for mine, theirs in (
-            (self.counts, other.counts),
-            (self.sums, other.sums),
-            (self.squares, other.squares),
-        ):
+        both = ((self.counts, other.counts), (self.sums, other.sums), (self.squares, other.squares))
+        for mine, theirs in both:
             for row, added in zip(mine, theirs, strict=True):
                 row[:] = [a + b for a, b in zip(row, added, strict=True)]
 
@@ -213,14 +210,17 @@ class GaussianScorer(NumericScorer):
     added : share of the largest variance of any feature, added to every variance; 1e-9 with floor 0 is
             scikit-learn's var_smoothing, which is not scale-free: bytes squared drown shares
     A class without a value of a feature takes the mean and variance of all classes.
+    constant : by feature, whether it is the same in all mail.  It says nothing and is left out: the density
+            of the first message to differ would be so small that adding it rounds all others away
     """
 
-    __slots__ = ("floored", "means", "variances")
+    __slots__ = ("constant", "floored", "means", "variances")
 
     def __init__(self, totals: GaussianTotals, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
         super().__init__(len(totals.counts))
         overall = [_pooled(totals, f) for f in range(len(totals.counts[0]))]
         extra = added * max([variance for _, variance in overall], default=0.0)
+        self.constant = [not variance + extra for _, variance in overall]
         self.means: list[list[float]] = []
         self.variances: list[list[float]] = []
         self.floored: list[tuple[int, int]] = []
@@ -239,7 +239,7 @@ class GaussianScorer(NumericScorer):
         rows = []
         for f, raw in enumerate(features):
             value = clamped(raw)
-            if value is None:
+            if value is None or self.constant[f]:
                 rows.append([0.0] * self.class_count)
             else:
                 rows.append([self._log_density(value, k, f) for k in range(self.class_count)])
