@@ -38,7 +38,7 @@ class Settings:
 
     event_model : one of EVENT_MODELS
     alpha       : the smoothing constant, >= 0
-    prior       : as `--prior` spells it
+    prior       : as `--prior` spells it, a named one in small letters
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
@@ -100,7 +100,7 @@ class Settings:
         can_average = event_model == "presence" and self.features == "words"
         self.averaged = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
-        self.prior = prior
+        self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
         self.threshold = threshold
         self.normalise = normalise
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"

@@ -571,3 +571,14 @@ def test_a_given_prior_moves_every_class(folders: Path, tmp_path: Path) -> None:
     weighed = {name: before[name] * given[name] for name in CLASSES}
     for name in CLASSES:
         assert after[name] == pytest.approx(weighed[name] / sum(weighed.values()))
+
+
+@pytest.mark.parametrize("name", ["empirical", "smoothed", "uniform"])
+def test_a_named_prior_may_be_written_in_capitals(name: str, trained: dict[str, Path]) -> None:
+    small, _ = run("classify", "--json", "--prior", name, "-m", trained["multinomial"], stdin=NEW_MAIL)
+    large, _ = run(
+        "classify", "--json", "--prior", f" {name.title()}", "-m", trained["multinomial"], stdin=NEW_MAIL
+    )
+    assert json.loads(large)["log_odds_interval"] == json.loads(small)["log_odds_interval"]
+    assert Settings(prior=f" {name.title()}").as_text() == Settings(prior=name).as_text()
+    assert Settings(prior=" Ham=1 ").prior == "Ham=1"

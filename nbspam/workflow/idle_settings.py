@@ -32,7 +32,7 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
     complement = settings.event_model == "complement"
     gaussian = settings.numeric_model == "gaussian"
-    smoothed = settings.prior.strip().lower() == "smoothed"  # by lambda
+    smoothed = settings.prior == "smoothed"  # by lambda
     binned = (
         with_numbers and (is_kept or not gaussian),
         "no numeric feature is cut into bins here",
