@@ -11,12 +11,14 @@ from random import Random
 
 import pytest
 
+from nbspam.decision import cutoffs
+from nbspam.losses import parse_loss
 from nbspam.scoring.scorer import Counted
 from nbspam.scoring.uncertainty import JEFFREYS
 from nbspam.sources import open_labelled
 from nbspam.vocabulary.keys import NOTAWORD, token_key
 from nbspam.workflow.classifying import CLUES, Classifier, open_classifier, top_clues
-from nbspam.workflow.explaining import Clue, Explanation, explain
+from nbspam.workflow.explaining import FLIP_CLUES, Clue, Explanation, explain
 from tests.tiny_mail import error, mail, run, write_folders
 
 WAYS = {
@@ -183,6 +185,36 @@ def test_in_a_textbook_sum_no_smaller_set_of_clues_flips(words: Path, letters: l
         helpful = sorted((sign * (clue.nats or 0.0) for clue in found.clues), reverse=True)
         needed = next(n for n in range(len(helpful)) if sum(helpful[:n]) >= abs(found.verdict.log_odds))
         assert len(found.flip[0]) in (needed, needed + 1)  # one more where the sum ties at the cut-off
+
+
+@pytest.mark.parametrize(
+    "costs", ["FP=1e20,FN=1e20,unsure=1", "FP=2,FN=1e40,unsure=1", "FP=1e40,FN=2,unsure=1"]
+)
+def test_an_unsure_verdict_is_flipped_by_no_smaller_set_of_clues(
+    words: Path, letters: list[bytes], costs: str
+) -> None:
+    at, flipped = cutoffs(parse_loss(costs)), 0
+    classifier = open_classifier(str(words), WAYS["presence"], costs)
+    for content in letters:
+        found = explain(classifier, content, "message")
+        if found.verdict.label != "unsure" or found.verdict.log_odds is None:
+            continue
+        to_ham = fewest(found, found.verdict.log_odds - at.ham_below, 1)
+        to_spam = fewest(found, at.spam_above - found.verdict.log_odds, -1)
+        if found.flip is None:
+            assert min(to_ham, to_spam) > FLIP_CLUES
+            continue
+        removed, label = found.flip
+        assert len(removed) == min(to_ham, to_spam)
+        assert label in (["ham"] if to_ham < to_spam else ["spam"] if to_spam < to_ham else ["ham", "spam"])
+        flipped += 1
+    assert flipped > 0
+
+
+def fewest(found: Explanation, distance: float, sign: int) -> int:
+    """How many clues must go until those of one sign have moved the log-odds so far."""
+    helpful = sorted((sign * (clue.nats or 0.0) for clue in found.clues), reverse=True)
+    return next((n for n in range(len(helpful)) if sum(helpful[:n]) > distance), 10**6)
 
 
 def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(words: Path) -> None:

@@ -12,7 +12,6 @@ import copy
 from math import fsum, inf, isfinite, log
 from typing import NamedTuple
 
-from nbspam.labels import UNSURE
 from nbspam.scoring.credibility import log_odds_interval, word_share_interval
 from nbspam.scoring.posterior import ScorePart, rest_weights
 from nbspam.scoring.scorer import Counted
@@ -166,7 +165,37 @@ def _clue(classifier: Classifier, part: ScorePart, nats: float | None, shown: in
 
 
 def _flip(classifier: Classifier, counted: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
-    """Takes clues away, the one that carries the verdict most first, until it changes.
+    """The fewest clues found without which the verdict is another, and which.
+
+    What holds a class is what speaks for it, against its strongest rival.  What holds an unsure verdict
+    speaks against a class that could win, so both of the two best are tried.
+    """
+    scores, classes = verdict.scored.scores, classifier.model.classes
+    if verdict.label in classes:
+        held = [_Held(classes.index(verdict.label), is_decided=True)]
+    else:
+        best = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
+        held = [_Held(number, is_decided=False) for number in best]
+    found = [flip for one in held if (flip := _walk(classifier, counted, verdict, one))]
+    return min(found, key=lambda flip: len(flip[0])) if found else None
+
+
+class _Held(NamedTuple):
+    """What holds a verdict: that a class is above its strongest rival, or where it is not decided, below."""
+
+    number: int
+    is_decided: bool
+
+    def pair(self, scores: list[float]) -> tuple[int, int]:
+        """(the class above, the class below) of which the difference is what holds."""
+        rival = max((k for k in range(len(scores)) if k != self.number), key=lambda k: scores[k])
+        return (self.number, rival) if self.is_decided else (rival, self.number)
+
+
+def _walk(
+    classifier: Classifier, counted: Counted, verdict: Verdict, held: _Held
+) -> tuple[list[str], str] | None:
+    """Takes clues away, the one that holds the verdict most first, until it changes.
 
     At each step the strongest clue of each view is tried and the best of them goes, for in an average the
     strongest need not matter most.  In the sums of the textbook the result is the smallest set there is.
@@ -177,10 +206,10 @@ def _flip(classifier: Classifier, counted: Counted, verdict: Verdict) -> tuple[l
     current = verdict
     while len(removed) < FLIP_CLUES:
         best: tuple[float, str, Counted, Verdict] | None = None
-        for text, view in _strongest(current, verdict.label, classifier.model.classes):
+        for text, view in _strongest(current, held):
             trial = _without(classifier, left, text, view)
             judged = classifier.judge(trial, verdict.name)
-            support = _support(judged.scored.scores, verdict.label, classifier.model.classes)
+            support = _support(judged.scored.scores, held)
             if best is None or support < best[0]:
                 best = (support, text, trial, judged)
         if best is None:
@@ -192,27 +221,18 @@ def _flip(classifier: Classifier, counted: Counted, verdict: Verdict) -> tuple[l
     return None
 
 
-def _support(scores: list[float], label: str, classes: tuple[str, ...]) -> float:
-    """How far the class decided is above its strongest rival; for unsure, how near the two best are."""
-    best = sorted(scores, reverse=True)
-    if label == UNSURE or label not in classes:
-        return -(best[0] - best[1]) if isfinite(best[1]) else 0.0
-    own = scores[classes.index(label)]
-    rivals = [value for k, value in enumerate(scores) if k != classes.index(label)]
-    if own == max(rivals) == -inf:
-        return 0.0
-    return own - max(rivals)
+def _support(scores: list[float], held: _Held) -> float:
+    """By how much the verdict holds, nats; 0 where both classes are ruled out."""
+    above, below = held.pair(scores)
+    return 0.0 if scores[above] == scores[below] == -inf else scores[above] - scores[below]
 
 
-def _strongest(verdict: Verdict, label: str, classes: tuple[str, ...]) -> list[tuple[str, int]]:
-    """Of each view the token that speaks most for the class decided and against its strongest rival."""
-    scores = verdict.scored.scores
-    order = sorted(range(len(scores)), key=lambda k: -scores[k])
-    own = classes.index(label) if label in classes else order[0]
-    rival = next(k for k in order if k != own)
+def _strongest(verdict: Verdict, held: _Held) -> list[tuple[str, int]]:
+    """Of each view the token that holds the verdict most."""
+    above, below = held.pair(verdict.scored.scores)
     best: dict[int, tuple[float, str]] = {}
     for part in verdict.scored.parts:
-        a, b = part.values[own], part.values[rival]
+        a, b = part.values[above], part.values[below]
         if part.kind != "token" or a <= b:
             continue
         if part.view not in best or a - b > best[part.view][0]:
