@@ -301,6 +301,17 @@ def test_the_text_shows_verdict_sum_clues_and_flip(words: Path, data: Path) -> N
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_a_model_without_mail_says_that_there_is_none(tmp_path: Path) -> None:
+    letters = {"ham": [mail("lunch at noon")], "spam": [mail("cheap pills now")]}
+    write_folders(tmp_path / "mail", letters)
+    run("train", tmp_path / "mail", "--event-model", "multinomial", "-m", tmp_path / "m", "-q")
+    run("unlearn", "-m", tmp_path / "m", tmp_path / "mail", "-q")
+    text = run("explain", "-m", tmp_path / "m", stdin=letters["ham"][0])
+    assert "undefined: no mail is in the model, and the prior is of it" in text
+    text = run("explain", "--alpha", "0", "--prior", "uniform", "-m", tmp_path / "m", stdin=letters["ham"][0])
+    assert "undefined: every class is ruled out (lambda = 0)" in text
+
+
 def test_control_characters_and_markup_of_a_mail_do_nothing(words: Path) -> None:
     content = b"Subject: [red]\x1b[31m[/red] \x07\nFrom: \x1b]0;x\x07 <a@b>\n\n\x1b[2J [bold]offer[/bold]\n"
     text = run("explain", "--top", "0", "-m", words, stdin=content)

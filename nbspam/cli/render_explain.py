@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli.texts import counts_text, plain
+from nbspam.scoring.priors import OF_MAIL
 from nbspam.workflow.classifying import Classifier
 from nbspam.workflow.explaining import Clue, Explanation, Sum, has_evidence
 
@@ -58,6 +59,8 @@ def _headline(found: Explanation, classifier: Classifier) -> Text:
         why = "every class is ruled out (lambda = 0)"
         if not has_evidence(classifier, verdict):
             why = "fewer than two classes have mail in the model"
+        elif not any(classifier.scorer.model.messages) and classifier.settings.prior in OF_MAIL:
+            why = "no mail is in the model, and the prior is of it"
         line.append(f"  the probability is undefined: {why}", style="not bold")
     else:
         line.append(f"  P({name}) {verdict.probability:.4f}", style="not bold")
