@@ -90,6 +90,13 @@ def test_shared_folds_are_counted_and_else_ten_blocks():
     assert (unlike.parts, unlike.won + unlike.tied + unlike.lost) == ("blocks", 10)
 
 
+def test_blocks_hold_mail_of_each_class_where_classes_come_one_after_the_other():
+    rows = [(truth, truth, (8.0 if truth else -8.0) + n % 7) for n, truth in enumerate([0] * 60 + [1] * 20)]
+    worse = [(truth, decided, 0.0) for truth, decided, _ in rows]
+    found = compare(listed(rows), listed(worse))
+    assert (found.parts, found.won, found.tied, found.lost) == ("blocks", 0, 0, 10)
+
+
 def test_the_order_of_the_second_evaluation_does_not_matter():
     b = evaluation(0.5)
     shuffled = evaluation(

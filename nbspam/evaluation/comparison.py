@@ -24,7 +24,7 @@ from nbspam.evaluation.ranking import Ranking
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-BLOCKS = 10  # consecutive parts that play folds where there are none
+BLOCKS = 10  # parts that play folds where there are none
 # Two tests are made (ranking and decisions), so each must be twice as sure (Bonferroni).
 SIGNIFICANCE = 0.05 / 2
 
@@ -56,7 +56,8 @@ class Comparison:
     one_minus_roca_percent : lower is better; macro over the classes where none plays spam
     log_loss               : nats a message, lower is better; None where a filter gives no probabilities
     won, tied, lost        : parts in which B ranks better than, like, or worse than A, by (1-ROCA)%
-    parts                  : "folds", or "blocks" where the evaluations do not share folds
+    parts                  : "folds", or "blocks" where the evaluations do not share folds: a tenth of each
+                             class in each, in the order judged
     verdict                : one line in plain words
     """
 
@@ -206,12 +207,25 @@ def _bootstrap_p(drawn: Floats) -> float:
 
 
 def _parts(first: Evaluation, second: Evaluation, rows_a: Whole, rows_b: Whole) -> tuple[str, Whole]:
-    """The fold of each message where both evaluations used the same folds, else its consecutive block."""
+    """The fold of each message where both evaluations used the same folds, else its block."""
     if first.folds and second.folds:
         fold_a, fold_b = np.array(first.folds)[rows_a], np.array(second.folds)[rows_b]
         if np.array_equal(fold_a, fold_b):
             return "folds", fold_a
-    return "blocks", np.arange(len(rows_a)) * BLOCKS // len(rows_a)
+    return "blocks", _blocks(first.columns.truth[rows_a])
+
+
+def _blocks(truth: Whole) -> Whole:
+    """The block of each message, int64 (n,): within each class BLOCKS consecutive parts of one size.
+
+    truth : int64 (n,), class numbers in the order judged.  Mail of folders comes one class after the other,
+            and in a block of one class no message ranks above another wrongly.
+    """
+    block = np.empty(len(truth), dtype=np.int64)
+    for number in np.unique(truth):
+        rows = np.flatnonzero(truth == number)
+        block[rows] = np.arange(len(rows)) * BLOCKS // len(rows)
+    return block
 
 
 def _won_tied_lost(a: Columns, b: Columns, part_of: Whole) -> tuple[int, int, int]:
