@@ -258,6 +258,45 @@ def test_formulas_name_every_symbol(models: dict[str, Path], kind: str) -> None:
         assert symbol in text
 
 
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        (["--event-model", "complement"], [("score of class k", "-Σ_j x_j log θ_jk, without the prior")]),
+        (
+            ["--event-model", "complement", "--normalise"],
+            [("score of class k", "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior")],
+        ),
+        (
+            ["--features", "both", "--event-model", "complement", "--numeric-model", "categorical"],
+            [
+                ("score of class k", "-Σ_j x_j log θ_jk, without the prior"),
+                ("added to it", "log π_k + Σ_j log φ_jtk"),
+            ],
+        ),
+        (
+            ["--features", "both", "--event-model", "multinomial", "--numeric-model", "categorical"],
+            [
+                ("score of class k", "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs"),
+                ("added to it, without log π_k", "log π_k + Σ_j log φ_jtk"),
+            ],
+        ),
+    ],
+)
+def test_the_score_is_the_formula_in_force_with_the_prior_once(
+    china: Path, tmp_path: Path, options: list[str], score: list[tuple[str, str]]
+) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q", *options)
+    info = json.loads(run("model", "info", "--json", "-m", tmp_path / "m"))
+    (lines,) = [one["lines"] for one in info["formulas"] if one["title"] == "Score"]
+    assert [tuple(line) for line in lines[:-1]] == score
+
+
+def test_the_formula_of_aode_has_the_prior_of_the_model(models: dict[str, Path]) -> None:
+    text = run("model", "info", "--formulas", "-m", models["aode"])
+    assert "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i)" in text
+    assert "P(k, x_i)" not in text
+
+
 def test_the_worked_sum_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))

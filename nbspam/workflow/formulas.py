@@ -39,7 +39,7 @@ _ESTIMATORS = {
     "complement": "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
     "gaussian": "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
     "categorical": "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
-    "aode": "P(k, x_i) and P(x_j | k, x_i) from counts of pairs of bins, smoothed by λ",
+    "aode": "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
 }
 _SCORES = {
     "presence": "log π_k + Σ over the distinct words of log φ_jk",
@@ -48,8 +48,9 @@ _SCORES = {
     "complement": "-Σ_j x_j log θ_jk, without the prior",
     "gaussian": "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
     "categorical": "log π_k + Σ_j log φ_jtk",
-    "aode": "log of the mean over i of P(k, x_i) Π_j P(x_j | k, x_i)",
+    "aode": "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
 }
+_NORMALISED = "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior"
 _STORIES = {
     "presence": "multinomial on presence: a message is the set of its words",
     "multinomial": "multinomial: a message is a sequence of words",
@@ -148,10 +149,13 @@ def _prior(model: Model, settings: Settings) -> list[Line]:
 def _score(model: Model, settings: Settings) -> list[Line]:
     if not settings.averaged:
         lines = []
+        complement = settings.event_model == "complement"
         if settings.features != "numeric":
-            lines.append(("score of class k", _SCORES[settings.event_model]))
+            normalised = complement and settings.normalise
+            lines.append(("score of class k", _NORMALISED if normalised else _SCORES[settings.event_model]))
         if settings.features != "words":
-            joined = "added to it, without log π_k" if settings.features == "both" else "score of class k"
+            added = "added to it" if complement else "added to it, without log π_k"  # which is there once
+            joined = added if settings.features == "both" else "score of class k"
             lines.append((joined, _SCORES[settings.numeric_model]))
         return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
     return _averaged_score(model, settings)
