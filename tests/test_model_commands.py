@@ -517,6 +517,16 @@ def test_merging_says_what_it_took_from_the_first_model(
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
 
 
+@pytest.mark.parametrize("kind", ["both", "aode"])
+def test_a_numeric_model_that_forgot_all_mail_merges(
+    models: dict[str, Path], data: Path, tmp_path: Path, kind: str
+) -> None:
+    empty = shutil.copy(models[kind], tmp_path / "empty")
+    run("unlearn", data, "-m", empty, "-q")
+    run("model", "merge", models[kind], empty, "-o", tmp_path / "new", "-q")
+    assert counts(tmp_path / "new") == counts(models[kind])
+
+
 def test_numeric_models_with_the_same_edges_merge(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:

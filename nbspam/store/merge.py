@@ -83,8 +83,12 @@ def check_mergeable(models: Sequence[Model]) -> None:
             raise BadDataError(
                 model.path, f"does not count words as {first.path} does", _TRAIN, "merge-features"
             )
-        if not _same_features(model, first) or _kinds(model) != _kinds(first):
+        if not _same_features(model, first):
             why = f"has not the numeric features of {first.path}, or other edges of their bins"
+            raise BadDataError(model.path, why, _TRAIN, "merge-features")
+        if _kinds(model) != _kinds(first):
+            which = "has" if "pair" in _kinds(model) else "has no"
+            why = f"{which} counts of pairs of features, which aode needs, unlike {first.path}"
             raise BadDataError(model.path, why, _TRAIN, "merge-features")
         if (model.settings.get("measures") == "1") != (first.settings.get("measures") == "1"):
             which = "has" if model.settings.get("measures") == "1" else "has no"
@@ -111,9 +115,11 @@ def _common_edges(models: Sequence[Model]) -> list[tuple[str, list[float]]]:
     ]
 
 
-def _kinds(model: Model) -> set[str]:
-    """Which statistics of the numeric features a model keeps."""
-    return {kind for (kind,) in model.connection.execute("SELECT DISTINCT kind FROM numeric_count")}
+def _kinds(model: Model) -> list[str]:
+    """Which statistics of the numeric features a model keeps, be it that it has no mail now."""
+    if not model.numeric_features():
+        return []
+    return ["moment", "bin", *(["pair"] if model.settings.get("numeric_model") == "aode" else [])]
 
 
 def _check_same_words(models: Sequence[Model]) -> None:
