@@ -514,7 +514,25 @@ def test_merging_says_what_it_took_from_the_first_model(
     done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
     assert done.returncode == 0
     assert b"alpha, event_model" in done.stderr
+    assert b"Calibration" not in done.stderr  # of one sum there is none
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
+
+
+def test_merging_says_which_settings_are_not_for_the_united_classes(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    letters = {"ham": [mail("lunch at noon")], "lists": [mail("release out")], "spam": [mail("cheap pills")]}
+    write_folders(tmp_path / "three", letters)
+    write_folders(tmp_path / "two", {name: letters[name] for name in ("ham", "spam")})
+    way = ("-q", "--event-model", "bernoulli")
+    run("train", tmp_path / "three", "-m", tmp_path / "3", *way)
+    given = ("--loss", "FP=9,FN=1", "--prior", "ham=0.3,spam=0.7")
+    run("train", tmp_path / "two", "-m", tmp_path / "2", *way, *given)
+    done = program("model", "merge", tmp_path / "2", tmp_path / "3", "-o", tmp_path / "new")
+    assert b"alone: loss, prior." in done.stderr
+    assert b"Taken from" not in done.stderr
+    done = program("model", "merge", tmp_path / "2", tmp_path / "2", "-o", tmp_path / "same")
+    assert b"alone" not in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["both", "aode"])
@@ -545,7 +563,8 @@ def test_gaussian_models_merge_whatever_the_edges_of_the_bins_that_they_do_not_s
         write_folders(tmp_path / part, {name: messages[some] for name, messages in texts.items()})
         run("train", "-q", "-j1", tmp_path / part, "-m", tmp_path / f"{part}.nbspam", *features)
     parts = [tmp_path / "a.nbspam", tmp_path / "b.nbspam"]
-    run("model", "merge", "-q", *parts, "-o", tmp_path / "merged")
+    said = program("model", "merge", *parts, "-o", tmp_path / "merged").stderr
+    assert re.search(rb"Numeric features cut at different edges, which have one bin now: [1-9]", said)
     found, expected = counts(tmp_path / "merged"), counts(tmp_path / "all.nbspam")
     bins = ("numeric_feature\t", "numeric_count\tbin\t")
     assert [line for line in found if not line.startswith(bins)] == [

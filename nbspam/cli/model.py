@@ -190,11 +190,16 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     merged = merge(list(models), output, replace)
     if quiet:
         return
-    counts = _messages(merged.classes, merged.messages)
-    say(f"Merged {len(models)} models: {counts}.\nModel: {plain(output)}.")
+    say(
+        f"Merged {len(models)} models: {_messages(merged.classes, merged.messages)}.\nModel: {plain(output)}."
+    )
     if merged.differing:
         say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
-    if merged.calibrated < len(models):
+    if merged.dropped:
+        say(f"Not kept, being for the classes of {plain(models[0])} alone: {', '.join(merged.dropped)}.")
+    if merged.uncut:
+        say(f"Numeric features cut at different edges, which have one bin now: {merged.uncut}.")
+    if merged.calibrated is not None and merged.calibrated < len(models):
         own = f"{merged.calibrated} of the {len(models)}"
         say(f"Calibration: from {own}; the rest lack a class, keep none, or one of other kinds of evidence.")
 

@@ -19,7 +19,7 @@ from nbspam.errors import UsageError
 from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.settings import from_text
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
-from nbspam.store.reader import Model, open_model
+from nbspam.store.reader import Model
 from nbspam.store.snapshot import snapshot
 
 Floats = NDArray[np.float64]
@@ -29,15 +29,19 @@ Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]
 class Merged(NamedTuple):
     """What merging did.
 
-    calibrated : how many of the models had a say in the calibration
+    calibrated : how many of the models had a say in the calibration; None where scores are one sum
     differing  : names of settings in which the models differ; the first one's were taken
+    dropped    : names of settings of the first one that are for its classes alone
+    uncut      : numeric features that the models cut at different edges, and that have one bin now
     """
 
     path: str
     classes: tuple[str, ...]
     messages: tuple[int, ...]
-    calibrated: int
+    calibrated: int | None
     differing: tuple[str, ...]
+    dropped: tuple[str, ...]
+    uncut: int
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -56,13 +60,25 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
         merge_models(models, path, settings, calibration, replaces)
-        differing = {
-            name for model in models for name, value in settings.items() if model.settings.get(name) != value
-        } - {"imported"}
-    result = open_model(path)
-    messages = tuple(result.messages)
-    result.close()
-    return Merged(path, classes, messages, calibrated, tuple(sorted(differing)))
+        kept = dict(models[0].settings.items() & settings.items())
+        differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
+        dropped = models[0].settings.keys() - kept.keys() - {"imported"}
+        result = stack.enter_context(snapshot(path))
+        return Merged(
+            path,
+            classes,
+            tuple(result.messages),
+            calibrated if from_text(settings, path).averaged else None,
+            tuple(sorted(differing)),
+            tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
+            _uncut(result, models),
+        )
+
+
+def _uncut(result: Model, models: Sequence[Model]) -> int:
+    """How many features of the merged model have one bin, and several in one of the models."""
+    every = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
+    return sum(1 for merged, *own in zip(*every, strict=True) if not merged and any(own))
 
 
 def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
