@@ -97,6 +97,16 @@ def test_blocks_hold_mail_of_each_class_where_classes_come_one_after_the_other()
     assert (found.parts, found.won, found.tied, found.lost) == ("blocks", 0, 0, 10)
 
 
+def test_a_ranking_that_hangs_on_one_message_makes_nobody_better():
+    rows = [(0, 0, 0.0)] + [(1, 1, 1.0 + n) for n in range(40)]
+    worse = [(0, 0, 100.0), *rows[1:]]
+    found = compare(listed(rows), listed(worse))
+    assert found.one_minus_roca_percent.difference == 100
+    assert found.summary()["one_minus_roca_percent"]["interval"] == [None, None]
+    assert found.summary()["one_minus_roca_percent"]["p"] is None
+    assert found.verdict == "no difference that could not be chance (decisions p=1.000)"
+
+
 def test_the_order_of_the_second_evaluation_does_not_matter():
     b = evaluation(0.5)
     shuffled = evaluation(

@@ -191,6 +191,39 @@ def test_scores_the_wrong_way_around_do_not_claim_certainty():
     assert found["interval_methods"]["one_minus_roca_percent"] == "clopper-pearson"
 
 
+def test_a_ranking_that_hangs_on_one_message_does_not_claim_certainty():
+    found = summary(judged([2.0] + [3.0] * 30 + [-3.0] * 10, [0] + [1] * 40))
+    assert found["one_minus_roca_percent"] == 25
+    assert found["one_minus_roca_percent_interval"] is None
+    assert set(found["sm_percent_at_hm_interval"].values()) == {None}
+    assert found["macro_recall_interval"] is None
+    assert found["hm_percent_interval"] == pytest.approx([2.5, 100])
+    assert found["log_loss_interval"] is not None
+
+
+def test_a_class_of_one_message_takes_the_interval_of_the_means_over_classes_alone():
+    shares = [(0.5, 0.3, 0.2), (0.3, 0.4, 0.3), (0.2, 0.3, 0.5), (0.3, 0.3, 0.4)]
+    truth = [0, 0, 2, 2, 1, 0, 2, 0, 2]
+    given = [
+        Outcome(
+            f"m{n}", label, int(np.argmax(shares[n % 4])), math.log(shares[n % 4][2]), shares[n % 4], None, n
+        )
+        for n, label in enumerate(truth)
+    ]
+    found = summary(Evaluation(("ham", "lists", "spam"), tuple(given), "model"))
+    assert found["macro_one_minus_roca_percent_interval"] is None
+    assert found["macro_f1_interval"] is None
+    assert found["one_minus_roca_percent_interval"] is not None
+    assert found["micro_f1_interval"] is not None
+
+
+def test_scores_that_are_all_the_same_do_not_claim_certainty():
+    found = summary(judged([0.7] * 30, [0] * 20 + [1] * 10))
+    assert found["one_minus_roca_percent"] == 50
+    for name in ("one_minus_roca_percent", "brier", "log_loss", "ece_percent"):
+        assert found[f"{name}_interval"] is None
+
+
 def test_no_right_decision_does_not_claim_certainty():
     """As where lambda is 0, and all mail is unsure."""
     given = [Outcome(f"m{n}", n % 2, -1, 0.0, (0.5, 0.5), None, n) for n in range(40)]

@@ -105,7 +105,8 @@ def eval_command(**given: Any) -> None:
     """Report how good a filter is on labelled mail.
 
     SOURCE is what nbspam train takes.  Each message is read and tokenised once; no message is judged by a
-    filter that learned it, but under -m, which judges a model as it is.  Every figure has its 95 % interval.
+    filter that learned it, but under -m, which judges a model as it is.  Every figure has its 95 % interval,
+    if there is mail enough to tell one.
 
     \b
     Example:

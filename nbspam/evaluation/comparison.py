@@ -172,7 +172,10 @@ def _mcnemar(a: Columns, b: Columns) -> McNemar:
 
 
 def _resampled(a: Columns, b: Columns, count: int) -> tuple[Difference, Difference | None]:
-    """(1-ROCA)% and log loss of both on the same stratified resamples."""
+    """(1-ROCA)% and log loss of both on the same stratified resamples.
+
+    Where a ranking hangs on one message no resample says how chance would have it: no interval, no p.
+    """
     tasks_a, tasks_b = metrics.rankings(a), metrics.rankings(b)
     has_both = bool(a.probabilities.shape[1] and b.probabilities.shape[1])
     losses = (metrics.log_loss_terms(a), metrics.log_loss_terms(b)) if has_both else None
@@ -181,6 +184,8 @@ def _resampled(a: Columns, b: Columns, count: int) -> tuple[Difference, Differen
         row[0] = _area_percent(tasks_b, weights) - _area_percent(tasks_a, weights)
         if losses is not None:
             row[1] = weights @ (losses[1] - losses[0]) / len(weights)
+    if metrics.hangs_on_one(a):
+        drawn[:, 0] = nan
     ranking = _difference(_area_percent(tasks_a), _area_percent(tasks_b), drawn[:, 0])
     if losses is None:
         return ranking, None

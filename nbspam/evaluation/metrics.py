@@ -262,6 +262,16 @@ def rankings(columns: Columns) -> list[Ranking]:
     return [task for task in tasks if task.is_defined]
 
 
+def hangs_on_one(columns: Columns, is_mean: bool = False) -> bool:
+    """Whether one message is a side of a ranking: drawn anew within its class, it is itself every time.
+
+    is_mean : of the mean over the classes against the rest, even where one plays spam
+    """
+    by_class = columns.positive is None or (is_mean and columns.n_classes > 2)
+    sizes = np.bincount(columns.truth if by_class else columns.is_positive)
+    return bool((sizes == 1).any())
+
+
 def loses_none(ham: int, level: str) -> bool:
     """Whether a share of HAM_LOST_PERMILLE is less than one ham, so that its threshold loses none at all."""
     return ham * HAM_LOST_PERMILLE[level] < 1000

@@ -41,6 +41,8 @@ from nbspam.evaluation.ranking import Ranking, one_minus_roca, spam_missed_at
 
 Floats = NDArray[np.float64]
 
+SAME = 1e-12  # of a figure; resamples no further apart are alike, whatever rounded them
+
 
 @dataclass(slots=True)
 class _Sheet:
@@ -76,8 +78,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
     `logit-normal` (lam%).  Where not one wrong pair, missed message or wrong decision was seen, a figure
     of ranking, class rates or loss has Clopper-Pearson's interval for none in the smallest class; where no
     pair or no decision was right, or all spam is missed in all resamples, that for all.  Of one message a
-    class nothing can be drawn anew: None.  The intervals of sm% at hm 0.1, 0.5, 1 % end too low where so few
-    ham are at stake that the cut-off hangs on the one or two worst of them.
+    class nothing can be drawn anew: None; so where a ranking or a macro rate hangs on a class of one message,
+    and where all resamples are alike, as of scores that are all the same.  The intervals of sm% at hm 0.1,
+    0.5, 1 % end too low where so few ham are at stake that the cut-off hangs on the one or two worst of them.
     """
     columns = evaluation.columns
     counts = metrics.confusion(columns)
@@ -192,17 +195,25 @@ def _probability_figures(columns: Columns) -> list[_Group]:
 def _interval(columns: Columns, name: str, value: float, spread: Floats) -> tuple[Interval, str]:
     if is_one_each(np.bincount(columns.truth)):
         return NOTHING_RESAMPLED, BOOTSTRAP
+    of_probabilities = name in ("ece_percent", "brier", "log_loss")
+    if not of_probabilities:
+        low, high = not_seen_interval(columns.truth)
+        if value == 0:
+            return (100 * low, 100 * high), CLOPPER_PEARSON
+        if (spread == 100).all():
+            return (100 - 100 * high, 100 - 100 * low), CLOPPER_PEARSON
+        if metrics.hangs_on_one(columns, name == "macro_one_minus_roca_percent"):
+            return NOTHING_RESAMPLED, BOOTSTRAP
+    if np.ptp(spread) <= SAME * value:
+        return NOTHING_RESAMPLED, BOOTSTRAP
+    return _resampled_interval(name, value, spread)
+
+
+def _resampled_interval(name: str, value: float, spread: Floats) -> tuple[Interval, str]:
     if name == "ece_percent":
         return standard_error_interval(value, spread), BOOTSTRAP_ERROR
     if name in ("brier", "log_loss"):
-        if value > 0:
-            return log_interval(value, spread), BOOTSTRAP_LOG
-        return percentile_interval(spread), BOOTSTRAP
-    low, high = not_seen_interval(columns.truth)
-    if value == 0:
-        return (100 * low, 100 * high), CLOPPER_PEARSON
-    if (spread == 100).all():
-        return (100 - 100 * high, 100 - 100 * low), CLOPPER_PEARSON
+        return log_interval(value, spread), BOOTSTRAP_LOG
     if name in metrics.HAM_LOST_PERMILLE:
         return percentile_interval(spread), BOOTSTRAP
     low, high = logit_interval(value / 100, spread / 100)
@@ -248,7 +259,9 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
         elif not right:
             sheet.put(name, value, (0.0, not_seen), CLOPPER_PEARSON)
         else:
-            sheet.put(name, value, _redrawn(counts, getattr(again, name)), BOOTSTRAP)
+            hidden = name.startswith("macro") and (counts.sum(axis=1) == 1).any()
+            interval = NOTHING_RESAMPLED if hidden else _redrawn(counts, getattr(again, name))
+            sheet.put(name, value, interval, BOOTSTRAP)
     decided = total - int(counts[:, -1].sum())
     sheet.put(
         "micro_precision", float(rates.micro_precision), clopper_pearson(right, decided), CLOPPER_PEARSON
