@@ -52,8 +52,9 @@ def vectorize_command(
     where the word is in the message, multinomial rows how often it is.
 
     npz is a scipy CSR matrix (scipy.sparse.load_npz) with labels, class names, message names and words
-    beside it (numpy.load, without pickle).  svmlight numbers columns from 1.  jsonl keeps the order: under
-    multinomial `codes` has the code of each token in turn.
+    beside it (numpy.load, without pickle).  svmlight numbers columns from 1 and has -1 and +1 for two
+    classes, 1, 2, ... in class order for more.  jsonl keeps the order: under multinomial `codes` has the code
+    of each token in turn.
 
     \b
     Example:
