@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here, run_program
+from scipy.stats import ttest_1samp
 
 from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
@@ -76,20 +77,23 @@ def test_only_what_is_better_by_more_than_chance_is_chosen(
 
 
 def test_differences_of_one_campaign_are_one_trial() -> None:
-    differences = np.array([-1.0, -1.0, -1.0, -1.0, 0.5, -0.5, 0.2, -0.2])
+    differences = np.array([-1.0, -1.0, -1.0, -1.0, 0.2, -0.2, 0.1, -0.1])
     mean, alone = clustered_difference(differences, np.arange(8))
     same, together = clustered_difference(differences, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
     assert mean == same == pytest.approx(-0.5)
     assert alone < 0.05 < together
 
 
-def test_the_standard_error_is_that_of_a_mean_where_groups_are_single() -> None:
-    from math import erfc, sqrt
-
+def test_where_groups_are_single_it_is_the_paired_t_test() -> None:
     differences = np.array([0.3, -0.1, 0.4, 0.2, -0.2])
-    mean, p = clustered_difference(differences, np.arange(5))
-    error = float(np.std(differences, ddof=1)) / sqrt(5)
-    assert p == pytest.approx(erfc(abs(mean) / error / sqrt(2)))
+    _, p = clustered_difference(differences, np.arange(5))
+    assert p == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
+
+
+def test_one_campaign_is_no_evidence_and_two_are_little() -> None:
+    differences = np.array([-0.31, -0.3, -0.3, -0.29, -0.33, -0.31])
+    assert clustered_difference(differences, np.zeros(6, np.int64)) == (pytest.approx(-0.30666667), 1.0)
+    assert clustered_difference(differences, np.array([0, 0, 0, 1, 1, 1]))[1] > 0.002
 
 
 def test_no_difference_is_no_evidence() -> None:

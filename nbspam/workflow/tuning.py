@@ -8,10 +8,11 @@ as many chances as there are candidates (Bonferroni), and messages of one campai
 
 from __future__ import annotations
 
-from math import erfc, inf, nan, sqrt
+from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
 from nbspam.decision import zero_one_loss
 from nbspam.engine.block import Ints
@@ -245,14 +246,15 @@ class _Bench:
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
     """Mean of differences, and how likely one so far from 0 is by chance, two-sided; p = 1 where all are 0.
 
-    groups : messages of one number are one trial, their differences add up
-    Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), normal approximation.
+    groups : messages of one number are one trial, their differences add up; of a single one p = 1
+    Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of as many
+    degrees of freedom as there are groups but one.
     """
     mean = float(differences.mean())
     _, place = np.unique(groups, return_inverse=True)
     sums = np.bincount(place, weights=differences - mean)
     n = len(sums)
-    error = sqrt(n / max(1, n - 1) * float(sums @ sums)) / len(differences)
-    if error == 0:
-        return mean, 1.0 if mean == 0 else 0.0
-    return mean, erfc(min(abs(mean) / error, inf) / sqrt(2))
+    if n == 1 or mean == 0:
+        return mean, 1.0
+    error = sqrt(n / (n - 1) * float(sums @ sums)) / len(differences)
+    return mean, 2 * float(stdtr(n - 1, -abs(mean) / error)) if error else 0.0
