@@ -17,6 +17,7 @@ from nbspam.mail import parse
 from nbspam.mail.documents import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_TEXT, Document
+from nbspam.mail.pdf import MAX_OBJECTS, PdfFile
 from nbspam.mail.pdf_pages import MAX_FONTS
 from nbspam.tokens import Bag, tokenize
 from tests.documents_made import docx_of, pdf_of, rtf_of
@@ -425,6 +426,13 @@ def test_fonts_are_bounded() -> None:
     assert shown(pdf(first, stream(content), *fonts)) == "z" * MAX_FONTS + "aa"
 
 
+def test_objects_are_bounded() -> None:
+    """Those that are packed may all be one place."""
+    places = [b" ".join(b"%d 0" % (n + 9_000 * place) for n in range(9_000)) for place in range(9)]
+    made = pdf(*[stream(each, b"/ObjStm /First 200000") for each in places])
+    assert MAX_OBJECTS < len(PdfFile(made, Allowance()).objects) < 2 * MAX_OBJECTS
+
+
 TEMPLATES = (
     b"%PDF-1.4 1 0 obj << /Type /Page /Contents 2 0 R /Resources << /Font << /F1 3 0 R >> >> >> 2 0 obj << >>"
     b" stream\nBT /F1 9 Tf 1 2 Td #\nendstream 3 0 obj << /Type /Font /FirstChar # /Widths [# 1 #] >>",
@@ -453,6 +461,14 @@ def test_no_operands_raise(operands: list[bytes]) -> None:
     read(page(b" ".join(written + b" " + operator for operator in operators)))
 
 
+def many_fonts(font: bytes, shared: bytes) -> bytes:
+    """A page with as many fonts as are read, which share an object."""
+    names = b" ".join(b"/F%d %d 0 R" % (n, 4 + n) for n in range(MAX_FONTS))
+    first = b"/Page /Contents 2 0 R /Font << %s >>" % names
+    content = b"".join(b"/F%d 9 Tf (a) Tj " % n for n in range(MAX_FONTS))
+    return pdf(first, stream(content), shared, *[font] * MAX_FONTS)
+
+
 HOSTILE = {
     "strings": page(b"(" * 190_000),
     "strings that are long": page(b"BT /F1 9 Tf " + b"(aaaaaaaaa" * 19_000),
@@ -462,6 +478,15 @@ HOSTILE = {
     "pictures": page(b"ID " * 60_000),
     "fonts": page(b"/F1 1 Tf /F2 1 Tf " * 10_000),
     "tables": pdf(*[PAGE, stream(b"beginbfrange" + b"<0000><ffff><0041>" * 10_000)] * 60),
+    "a table of many fonts": many_fonts(b"/Type0 /ToUnicode 3 0 R", stream(b"beginbf" * 28_000)),
+    "ranges": many_fonts(b"/Type0 /ToUnicode 3 0 R", stream(b"beginbfrange" + b"<0><ff><a>" * 19_900)),
+    "drawings of many fonts": many_fonts(b"/Encoding 3 0 R", b"/Differences [" + b"/a" * 90_000 + b"]"),
+    "contents that pages share": pdf(
+        stream(b"<" * 199_000), *[b"/Page /Contents [" + b"1 0 R " * 330 + b"]"] * 50
+    ),
+    "tiny strings that pages share": pdf(
+        stream(b"/F1 .1 Tf (" + b"\\1" * 99_000 + b") Tj"), *[b"/Page /Contents 1 0 R"] * 50
+    ),
     "tables without an end": page(
         b"BT /F1 9 Tf (a) Tj", *font_of_two_bytes(b"beginbfchar" * 9_000 + b"<a><b>[" * 14_000)
     ),

@@ -78,6 +78,8 @@ class PdfFile:
 
     def _add_packed(self, piece: bytes, container: bytes) -> None:
         """The objects of a piece; pairs of a number and a place stand before the first of them."""
+        if len(self.objects) >= MAX_OBJECTS:
+            return
         first = number_behind(container, b"/First")
         pairs = piece[:first].split()
         places = [int(text) for text in pairs[: 2 * MAX_OBJECTS] if text.isdigit() and len(text) < 10]

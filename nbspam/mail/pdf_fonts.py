@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_ARRAY = 20_000  # bytes
+_CODES = 256  # of one byte
 _MAX_RANGE = 256  # codes of a range: but for their last byte they are one
 _PAIR = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>")
 _RANGE = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>\s*(?:<([^<>]*)>|\[([^][]*)\])")
@@ -109,17 +110,22 @@ def read_font(file: PdfFile, number: int) -> Font:
 
 def _read_table(table: bytes, shown: dict[int, str], allowance: Allowance) -> None:
     """The characters of single codes, and of ranges of codes: one after the other, or listed."""
-    for piece in table.split(b"beginbf")[1:]:
+    for piece in table.split(b"beginbf")[1:] if allowance.document_items > 0 else []:
+        if allowance.document_items <= 0:
+            break
+        allowance.document_items -= 1
         content = piece.partition(b"endbf")[0]
         if piece.startswith(b"char"):
             pairs = _PAIR.findall(content)[: allowance.document_items]
             allowance.document_items -= len(pairs)
             shown.update((_code(code), _characters(characters)) for code, characters in pairs)
             continue
-        for found in _RANGE.findall(content):
+        for found in _RANGE.findall(content)[: allowance.document_items]:
             codes = list(_range(*found))[: allowance.document_items]
             allowance.document_items -= len(codes)
             shown.update(codes)
+            if allowance.document_items <= 0:
+                return
 
 
 def _range(first: bytes, last: bytes, characters: bytes, listed: bytes) -> Iterator[tuple[int, str]]:
@@ -200,10 +206,10 @@ def _read_differences(says: bytes, shown: dict[int, str]) -> None:
     """Names of drawings from the codes on that stand before them."""
     found = _DIFFERENCES.search(says)
     code = 0
-    for word in found[1].replace(b"/", b" /").split() if found else []:
+    for word in found[1][:MAX_ARRAY].replace(b"/", b" /").split() if found else []:
         if word.isdigit() and len(word) < 4:
             code = int(word)
-        elif word.startswith(b"/"):
+        elif word.startswith(b"/") and code < _CODES:
             shown[code] = _named(word[1:].decode("latin-1"))
             code += 1
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_PAGES = 50  # of a document, and as many forms
+MAX_DRAWN = 1_000_000  # bytes that draw; pages may share them, so there can be far more than in the file
 SMALLEST = 1.0  # size of a font, in units of 1/72 inch, that a reader sees
 MAX_FONTS = 100  # of a document
 _GAP = -150.0  # thousandths of the size of a font by which a word ends; TeX has no other space
@@ -48,9 +49,14 @@ def shown(file: PdfFile, allowance: Allowance) -> str:
             pages.append((says, file.listed(says, b"/Contents")))
         elif b"/Form" in says and b"/BBox" in says and len(forms) < MAX_PAGES:
             forms.append((says, [place]))
+    room = MAX_DRAWN
     for says, contents in pages + forms:
-        if writer.length < MAX_TEXT:
-            writer.read(says, [file.stream(content) for content in contents])
+        drawn: list[bytes] = []
+        for content in contents:
+            if writer.length < MAX_TEXT and room > 0:
+                drawn.append(file.stream(content))
+                room -= len(drawn[-1]) + 1  # and a line end between two
+        writer.read(says, b"\n".join(drawn))
     text = "".join(writer.found).replace("-\n", "")
     halves_allowed = text.encode("utf-16", "surrogatepass")
     return halves_allowed.decode("utf-16", "replace")
@@ -134,12 +140,11 @@ class _Writer:
         self._end = 0.0  # where it ended,
         self._space = 0.0  # and how much farther it may have ended
 
-    def read(self, page: bytes, contents: list[bytes]) -> None:
+    def read(self, page: bytes, content: bytes) -> None:
         """Writes what a page or a form shows."""
         self._fonts.turn_to(page)
         self._text = self._page = _UNMOVED
         self._write(" ")
-        content = b"\n".join(contents)
         operands: list[bytes] = []
         at = 0
         while self.length < MAX_TEXT and self._allowance.document_items > 0:
@@ -210,6 +215,11 @@ class _Writer:
 
     def _show(self, operands: list[bytes]) -> None:
         """Draws strings; numbers between them move the pen."""
+        matrix = _times(self._text, self._page)
+        scale = hypot(matrix[0], matrix[1])
+        size = abs(self._size) * scale
+        if size < SMALLEST:
+            return
         found, width = "", 0.0
         for operand in operands:
             if operand[:1] in b"(<":
@@ -221,11 +231,6 @@ class _Writer:
                 kerning = as_number(operand)
                 width -= kerning / 1000 * self._size
                 found += " " * (kerning < _GAP)
-        matrix = _times(self._text, self._page)
-        scale = hypot(matrix[0], matrix[1])
-        size = abs(self._size) * scale
-        if size < SMALLEST:
-            return
         self._write(self._between(matrix[4], matrix[5], size) + found)
         self._end += width * scale
         if not self._font.widths:  # guessed, so only a larger gap is one
