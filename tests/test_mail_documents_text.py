@@ -282,10 +282,28 @@ def archive(files: dict[str, str]) -> bytes:
             "Pay now or later",
         ),
         ("word/styles.xml", "<w:t>Normal</w:t>", ""),
+        ("word/document2.xml", "<w:t>of a server</w:t>", "of a server"),
+        (
+            "xl/worksheets/sheet1.xml",
+            "<c t='inlineStr'><is><t>Item</t></is></c><c><is><t>Sum</t></is></c><c><f>A1+1</f><v>9</v></c>",
+            "Item Sum",
+        ),
     ],
 )
 def test_text_of_an_office_document(name: str, xml: str, text: str) -> None:
     assert shown(archive({"[Content_Types].xml": "", name: xml})) == text
+
+
+def test_sheets_of_numbers_leave_room_for_the_texts_behind_them() -> None:
+    sheets = {f"xl/worksheets/sheet{n}.xml": "<c><v>9</v></c>" * 9_999 for n in range(9)}
+    made = archive({"[Content_Types].xml": "", **sheets, "xl/sharedStrings.xml": "<si><t>Item</t></si>"})
+    assert shown(made) == "Item"
+
+
+def test_links_of_open_document() -> None:
+    link = "<text:a xlink:type='simple' xlink:href=\"https://pay.example.net/a?b=1&amp;c=2\">Pay</text:a>"
+    found = read(archive({"mimetype": "", "content.xml": link}))
+    assert (found.text, found.addresses) == ("Pay\n", ["https://pay.example.net/a?b=1&c=2"])
 
 
 @pytest.mark.parametrize(
@@ -342,6 +360,12 @@ def test_text_of_a_document_of_word() -> None:
     assert shown(word(("Prüfung\x07über\r20 €", "cp1252"))) == "Prüfung über 20 €"
     assert shown(word(("Pay", "cp1252"), (" счёт 您", "utf-16-le"), (" now", "cp1252"))) == "Pay счёт 您 now"
     assert shown(word(("re\x1fnew\x1eal", "utf-16-le"))) == "renew-al"
+
+
+def test_a_short_document_of_word_begins_between_large_sectors() -> None:
+    """What is below 4,096 bytes stands in sectors of 64, as LibreOffice writes it."""
+    whole = word(("Pay now", "cp1252"))
+    assert shown(whole[:512] + b"\xec\xa5of a picture".ljust(64) + whole[512:]) == "Pay now"
 
 
 def test_document_of_word_without_a_list_of_pieces() -> None:

@@ -24,11 +24,13 @@ _STORED, _DEFLATED = 0, 8
 _OFFICE = frozenset(("[Content_Types].xml", "mimetype"))  # what only office documents hold
 _MACROS = "_VBA_PROJECT".encode("utf-16-le")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # an office document inside of OLE
-_TEXTS = (b"word/document.xml", b"xl/sharedstrings.xml", b"content.xml")
-_SLIDES = b"ppt/slides/slide"
+# The texts; that of Word has a number in its name, too, when a server wrote it.
+_TEXTS = (b"word/document", b"xl/sharedstrings.xml", b"ppt/slides/slide", b"content.xml")
+_SHEETS = b"xl/worksheets/sheet"  # which have a text of their own where they share none
 # Elements with whose end a word ends; all others, as a change of fonts, may stand inside of one.
-_BREAKS = frozenset((b"p", b"h", b"si", b"br", b"cr", b"tab", b"line-break", b"s"))
-_NOT_SHOWN = frozenset((b"instrText", b"delText"))  # instructions of fields, what was deleted
+_BREAKS = frozenset((b"p", b"h", b"si", b"is", b"br", b"cr", b"tab", b"line-break", b"s"))
+# Instructions of fields, what was deleted; numbers and formulas of sheets.
+_NOT_SHOWN = frozenset((b"instrText", b"delText", b"v", b"f"))
 
 
 def read_document(payload: bytes, allowance: Allowance) -> Document:
@@ -84,11 +86,15 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
 def _read_file(payload: bytes, at: int, name: bytes, document: Document, allowance: Allowance) -> None:
     """What a file in an archive, whose header stands at `at`, is to an office document."""
     if name.endswith(b".rels"):
-        _read_targets(_content(payload, at, allowance), document)
+        _read_targets(_content(payload, at, allowance), b"Target=", document)
     elif name.endswith(b"vbaproject.bin"):
         document.mark("macros")
-    elif name in _TEXTS or name.startswith(_SLIDES):
-        document.text = (document.text + _shown(_content(payload, at, allowance), allowance))[:MAX_TEXT]
+    elif name.startswith((*_TEXTS, _SHEETS)):
+        content = _content(payload, at, allowance)
+        if name.startswith(_SHEETS) and b"inlineStr" not in content:
+            return
+        _read_targets(content, b"xlink:href=", document)
+        document.text = (document.text + _shown(content, allowance))[:MAX_TEXT]
 
 
 def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
@@ -105,9 +111,9 @@ def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
     return payload[begin : begin + min(size, MAX_PIECE)]
 
 
-def _read_targets(relations: bytes, document: Document) -> None:
+def _read_targets(xml: bytes, attribute: bytes, document: Document) -> None:
     """The addresses outside of an office document that it has to do with."""
-    for piece in relations.split(b"Target=", MAX_ADDRESSES)[1:]:
+    for piece in xml.split(attribute, MAX_ADDRESSES)[1:]:
         quote = piece[:1]
         if quote in (b'"', b"'"):
             target = piece[1:MAX_NAME].partition(quote)[0].decode("utf-8", "replace")

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from nbspam.mail.message import Document
 
-_SECTOR = 512  # bytes; everything begins at one
+_SECTOR = 64  # bytes; everything begins at one: of 512 what is large, of 64 what is below 4,096 bytes
 _BEGINNINGS = (b"\xec\xa5", b"\xdc\xa5")  # of Word 97 and later, of Word 6 and 95
+_MAX_VERSION = 0x01FF  # behind the beginning; more is no document, only its first bytes in a picture
 _ENCRYPTED = 0x0100
 _IN_BYTES = 1 << 30  # of the address of a piece
 _MAX_PIECES = 1_000
@@ -49,8 +50,8 @@ def read_word(payload: bytes, document: Document) -> None:
 
 def _beginning(payload: bytes) -> int:
     """Where the addresses stand, to which all others are relative; -1 if they do not."""
-    sectors = range(0, len(payload), _SECTOR)
-    return next((at for at in sectors if payload[at : at + 2] in _BEGINNINGS), -1)
+    begins = [at for at in range(0, len(payload), _SECTOR) if payload[at : at + 2] in _BEGINNINGS]
+    return next((at for at in begins if _number(payload, at + 2, 2) <= _MAX_VERSION), -1)
 
 
 def _pieces(payload: bytes, at: int) -> Iterator[str]:
