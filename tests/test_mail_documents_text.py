@@ -95,6 +95,29 @@ def test_text_in_any_letters(make: object) -> None:
         (b"BT /F1 10 Tf (re-) Tj 0 -12 Td (newed) Tj ET", "renewed"),
         (b"BT /F1 10 Tf 40 0 Td (b) Tj -40 0 Td (a) Tj ET", "b a"),
         (b"BI /W 1 /H 1 ID (not text) Tj EI BT /F1 10 Tf (pay) Tj ET", "pay"),
+        (b"BI /W 1 /H 1 ID xEIx(EI\nBT /F1 10 Tf (pay) Tj ET", "pay"),
+        (b"BI /W 1 /H 1 ID xEIx(EI", ""),
+        (b"BT /F1 10 Tf % (not text) Tj\n(pay) % )\rTj ET", "pay"),
+        # from below, from above, upside down, and as a mirror of a mirror
+        (
+            b"BT /F1 10 Tf 0 1 -1 0 9 0 Tm (pay) Tj 0 1 -1 0 9 15 Tm (ment) Tj 40 0 Td (now) Tj ET",
+            "payment now",
+        ),
+        (
+            b"0 -1 1 0 0 0 cm BT /F1 10 Tf 9 9 Td (pay) Tj 15 0 Td (ment) Tj 0 -9 Td (now) Tj ET",
+            "payment now",
+        ),
+        (
+            b"BT /F1 9 Tf -1 0 0 -1 9 9 Tm (pay) Tj -1 0 0 -1 -4.5 9 Tm (ment) Tj 40 0 Td (now) Tj ET",
+            "payment now",
+        ),
+        (b"BT /F1 -10 Tf -1 0 0 -1 9 9 Tm (pay) Tj -15 0 Td (ment) Tj -23 0 Td (now) Tj ET", "payment now"),
+        (b"BT /F1 10 Tf 50 Tz (pay) Tj 7.5 0 Td (ment) Tj 12 0 Td (now) Tj ET", "payment now"),
+        (
+            b"q BT /F1 10 Tf 9 Tc 9 Tw 9 Tz 9 TL ET Q BT /F1 10 Tf (p y) Tj 17 0 Td (m) Tj T* (n) Tj ET",
+            "p y mn",
+        ),
+        (b"BT /F1 10 Tf q /F1 .1 Tf (tiny) Tj Q (pay) Tj ET", "pay"),
         (b"BT /F1 10 Tf (never closed", ""),
         (b"BT /F1 9 Tf /F1 (a) Tj 1 Tf (b) Tj Td Tm TL Tc Tw ' \" cm Q TD (c) Tj ET", "abc"),
     ],
@@ -114,6 +137,33 @@ def test_a_word_in_a_font_of_unknown_widths_is_one() -> None:
         shown(page(b"BT /F1 10 Tf (will) Tj 13.3 0 Td (ing) Tj 25 0 Td (mm) Tj ET", HELVETICA))
         == "willing mm"
     )
+
+
+@pytest.mark.parametrize(
+    ("says", "size"),
+    [
+        (b"/FontMatrix [1 0 0 1 0 0] /FontBBox [0 -20 90 80]", b".1"),  # of dots: a size is 100 of them
+        (b"/FontMatrix [.01 0 0 .01 0 0] /FontBBox [0 0 0 0]", b"10"),
+        (b"/FontMatrix [.01 0 0 -.01 0 0] /FontBBox [0 80 90 -20]", b"10"),
+        (b"/FontMatrix [.01 0 0 .01 0 0]", b"10"),
+    ],
+)
+def test_a_font_that_a_document_draws_has_units_of_its_own(says: bytes, size: bytes) -> None:
+    font = b"<< /Type /Font /Subtype /Type3 %s /FirstChar 32 /Widths [%s] >>" % (says, b"50 " * 95)
+    content = b"BT /F1 %s Tf (pay) Tj 15 0 Td (ment) Tj 22 0 Td (now) Tj ET" % size
+    assert shown(page(content, font)) == "payment now"
+
+
+def test_a_drawn_font_too_small_to_be_seen_is_not_text() -> None:
+    font = b"<< /Type /Font /Subtype /Type3 /FontMatrix [.001 0 0 .001 0 0] /FontBBox [0 0 90 100] >>"
+    assert shown(page(b"BT /F1 9 Tf (tiny) Tj /F1 11 Tf (seen) Tj ET", font)) == "seen"
+
+
+def test_widths_of_many_digits_are_one_each() -> None:
+    font = b"<< /Type /Font /FirstChar 97 /Widths [1500.000000000 500 500] >>"
+    assert shown(page(b"BT /F1 10 Tf (ab) Tj 20 0 Td (c) Tj ET", font)) == "abc"
+    font = font.replace(b"500 500", b"300 500")
+    assert shown(page(b"BT /F1 10 Tf (ab) Tj 20 0 Td (c) Tj ET", font)) == "ab c"
 
 
 def font_of_two_bytes(table: bytes, more: bytes = b"") -> tuple[bytes, bytes]:
@@ -188,6 +238,15 @@ def test_characters_of_windows() -> None:
 
 
 @pytest.mark.parametrize(
+    "encoding", [b"/MacRomanEncoding", b"4 0 R", b"<< /BaseEncoding /MacRomanEncoding /Differences [1 /a] >>"]
+)
+def test_characters_of_macintosh(encoding: bytes) -> None:
+    font = b"<< /Type /Font /Subtype /TrueType /Encoding %s >>" % encoding
+    content = b"BT /F1 10 Tf (don\xd5t \x8a) Tj ET"
+    assert shown(page(content, font, b"<< /BaseEncoding /MacRomanEncoding >>")) == "don’t ä"
+
+
+@pytest.mark.parametrize(
     "objects",
     [
         (
@@ -238,6 +297,11 @@ def test_contents_that_are_not_packed_and_as_letters() -> None:
     says = b"<< /Filter [/ASCII85Decode /FlateDecode] >>\nstream\n"
     assert shown(pdf(PAGE, says + letters + b"~>\nendstream", HELVETICA)) == "pay"
     assert shown(pdf(PAGE, says + b"\xff~>\nendstream", HELVETICA)) == ""
+    digits = zlib.compress(b"BT (pay) Tj ET").hex().encode()
+    says = b"<< /Filter [ /ASCIIHexDecode /FlateDecode ] >>\nstream \r\n"
+    assert shown(pdf(PAGE, says + digits + b">\nendstream", HELVETICA)) == "pay"
+    packed = stream(b"BT (pay) Tj ET").replace(b"stream\n", b"stream \r\n", 1)
+    assert shown(pdf(PAGE, packed, HELVETICA)) == "pay"
     assert shown(pdf(PAGE, b"<< /Filter /DCTDecode >>\nstream\nBT (pay) Tj ET\nendstream")) == ""
 
 

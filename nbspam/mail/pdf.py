@@ -112,10 +112,13 @@ class PdfFile:
         if self.allowance.unpacked_pieces <= 0:
             return b""
         head, _, packed = content.partition(b"stream")
-        packed = packed[: MAX_PIECE + 2].removeprefix(b"\r").removeprefix(b"\n")
+        packed = packed[:MAX_PIECE].lstrip()  # no stream that is packed begins with a space
         if b"/ASCII85Decode" in head:
             packed = _from_ascii85(packed)
             head = head.replace(b"/ASCII85Decode", b"")
+        if b"/ASCIIHexDecode" in head:
+            packed = hexadecimal(packed.partition(b">")[0])
+            head = head.replace(b"/ASCIIHexDecode", b"")
         if b"/FlateDecode" in head:
             return inflated(packed[_ZLIB_HEADER:], self.allowance)
         if b"Decode" in head:

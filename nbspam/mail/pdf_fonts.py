@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_ARRAY = 20_000  # bytes
+_EM = 1_000  # units of the size of most fonts
 _CODES = 256  # of one byte
 _MAX_RANGE = 256  # codes of a range: but for their last byte they are one
 _PAIR = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>")
 _RANGE = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>\s*(?:<([^<>]*)>|\[([^][]*)\])")
-_ARRAY_ITEM = re.compile(rb"[][]|[-+.\d]{1,12}")
+_ARRAY_ITEM = re.compile(rb"[][]|[-+.\d]{1,20}")
 _DIFFERENCES = re.compile(rb"/Differences\s*\[([^][]*)\]")
 # Encodings of fonts that the viewer has, for languages of many characters.
 _ENCODINGS = (
@@ -63,9 +64,10 @@ class Font:
     shown      : characters by code
     widths     : by code, in sizes of the font
     width      : of all others
+    height     : of what it draws, in sizes of the font
     """
 
-    __slots__ = ("code_bytes", "encoding", "shown", "width", "widths")
+    __slots__ = ("code_bytes", "encoding", "height", "shown", "width", "widths")
 
     def __init__(self, code_bytes: int = 1, encoding: str = "cp1252") -> None:
         self.code_bytes = code_bytes
@@ -73,6 +75,7 @@ class Font:
         self.shown: dict[int, str] = {}
         self.widths: dict[int, float] = {}
         self.width = 0.5
+        self.height = 1.0
 
     def read(self, string: bytes) -> tuple[str, float]:
         """What a string of codes shows, and its width."""
@@ -102,8 +105,13 @@ def read_font(file: PdfFile, number: int) -> Font:
         _read_table(file.stream(tables[0]), font.shown, file.allowance)
     elif font.code_bytes == 1:
         encodings = references(says, b"/Encoding")
-        _read_differences(file.dictionary(encodings[0]) if encodings else says, font.shown)
-    if b"/Type3" not in says:  # that has units of its own
+        says_codes = file.dictionary(encodings[0]) if encodings else says
+        if b"/MacRomanEncoding" in says_codes:
+            font.encoding = "mac_roman"
+        _read_differences(says_codes, font.shown)
+    if b"/Type3" in says:
+        _read_drawn(file, says, font)
+    else:
         _read_widths(file, says, font)
     return font
 
@@ -153,6 +161,24 @@ def _read_widths(file: PdfFile, says: bytes, font: Font) -> None:
     says = file.dictionary(descendants[0]) if descendants else b""
     font.width = (number_behind(says, b"/DW") or 1000) / 1000
     _note_lists(font, _array(file, says.replace(b"/W[", b"/W ["), b"/W "))
+
+
+def _read_drawn(file: PdfFile, says: bytes, font: Font) -> None:
+    """The widths of a font that a document draws itself, in units of its own, and its height.
+
+    Its letters may be pictures of as many dots as a printer has.  Where its box is not told, two mean
+    widths are a height.
+    """
+    unit, box, widths = [
+        [as_number(word) for word in _array(file, says, key)]
+        for key in (b"/FontMatrix", b"/FontBBox", b"/Widths")
+    ]
+    scale = abs(unit[0]) if unit else 0.001
+    first = number_behind(says, b"/FirstChar")
+    font.widths.update((first + place, width * scale) for place, width in enumerate(widths))
+    drawn = [width for width in widths if width]
+    height = box[3] - box[1] if len(box) == 4 else 0.0
+    font.height = min(abs(height or 2 * sum(drawn) / max(len(drawn), 1)) or _EM, _EM) * scale
 
 
 def _array(file: PdfFile, says: bytes, key: bytes) -> list[bytes]:

@@ -25,6 +25,7 @@ MAX_FONTS = 100  # of a document
 _GAP = -150.0  # thousandths of the size of a font by which a word ends; TeX has no other space
 _GUESS = 0.25  # of a guessed width that it may be wrong by
 _SPACE = 0.15  # sizes of a font by which a word ends, where the next string is put there
+_PICTURE_ENDS = re.compile(rb"EI\s")
 _Matrix = tuple[float, float, float, float, float, float]
 _UNMOVED: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _ITEM = re.compile(
@@ -32,7 +33,8 @@ _ITEM = re.compile(
     rb"|<[0-9A-Fa-f\s]*+>"
     rb"|/[^\s()<>\[\]{}/%]*+"
     rb"|[-+.0-9]++"
-    rb"|[A-Za-z'\"*]++",
+    rb"|[A-Za-z'\"*]++"
+    rb"|%[^\r\n]*+",  # a remark
     re.DOTALL,
 )
 _FONT_NAME = re.compile(rb"/([^\s/<>\[\]()]+)\s+(\d{1,9})\s+\d+\s+R")
@@ -121,6 +123,7 @@ class _Writer:
         "_saved",
         "_size",
         "_space",
+        "_stretch",
         "_text",
         "found",
         "length",
@@ -134,10 +137,11 @@ class _Writer:
         self._font = Font()
         self._size = 1.0
         self._leading = self._between_characters = self._between_words = 0.0
+        self._stretch = 1.0
         self._text = self._page = _UNMOVED
-        self._saved: list[_Matrix] = []
+        self._saved: list[tuple[_Matrix, Font, float, float, float, float, float]] = []
         self._at = (0.0, 0.0)  # where the last string was drawn, in the units of the page,
-        self._end = 0.0  # where it ended,
+        self._end = (0.0, 0.0)  # where it ended,
         self._space = 0.0  # and how much farther it may have ended
 
     def read(self, page: bytes, content: bytes) -> None:
@@ -157,10 +161,13 @@ class _Writer:
             if word[:1] in b"(</+-.0123456789":
                 operands.append(word)
                 continue
+            if word[:1] == b"%":
+                continue
             if word == b"ID":  # behind it stand the bytes of a picture
-                at = content.find(b"EI", at)
-                if at < 0:
+                end = _PICTURE_ENDS.search(content, at)
+                if end is None:
                     return
+                at = end.end()
             elif word in _OPERATORS:
                 _OPERATORS[word](self, operands)
             operands = []
@@ -170,11 +177,13 @@ class _Writer:
         self.length += len(text)
 
     def _save(self, _: list[bytes]) -> None:
-        self._saved.append(self._page)
+        style = self._font, self._size, self._leading, self._between_characters, self._between_words
+        self._saved.append((self._page, *style, self._stretch))
 
     def _restore(self, _: list[bytes]) -> None:
         if self._saved:
-            self._page = self._saved.pop()
+            self._page, self._font, self._size, self._leading, *spaces = self._saved.pop()
+            self._between_characters, self._between_words, self._stretch = spaces
 
     def _transform(self, operands: list[bytes]) -> None:
         self._page = _times(_matrix(operands), self._page)
@@ -204,6 +213,9 @@ class _Writer:
     def _space_words(self, operands: list[bytes]) -> None:
         self._between_words = _last(operands)
 
+    def _stretch_characters(self, operands: list[bytes]) -> None:
+        self._stretch = _last(operands) / 100
+
     def _choose_font(self, operands: list[bytes]) -> None:
         if len(operands) > 1:
             self._font = self._fonts.named(operands[-2][1:])
@@ -217,8 +229,8 @@ class _Writer:
         """Draws strings; numbers between them move the pen."""
         matrix = _times(self._text, self._page)
         scale = hypot(matrix[0], matrix[1])
-        size = abs(self._size) * scale
-        if size < SMALLEST:
+        size = abs(self._size) * scale * self._font.height
+        if not size >= SMALLEST:  # or is no number
             return
         found, width = "", 0.0
         for operand in operands:
@@ -231,10 +243,11 @@ class _Writer:
                 kerning = as_number(operand)
                 width -= kerning / 1000 * self._size
                 found += " " * (kerning < _GAP)
-        self._write(self._between(matrix[4], matrix[5], size) + found)
-        self._end += width * scale
+        self._write(self._between(matrix, size) + found)
+        width *= self._stretch
+        self._end = self._end[0] + width * matrix[0], self._end[1] + width * matrix[1]
         if not self._font.widths:  # guessed, so only a larger gap is one
-            self._space += width * scale * _GUESS
+            self._space += abs(width) * scale * _GUESS
 
     def _spaced(self, string: bytes) -> float:
         """What is added behind its characters, and behind its spaces."""
@@ -242,14 +255,19 @@ class _Writer:
         spaces = string.count(b" ") if self._font.code_bytes == 1 else 0
         return characters * self._between_characters + spaces * self._between_words
 
-    def _between(self, x: float, y: float, size: float) -> str:
-        """What stands between the last string and one that is drawn here."""
-        if (x, y) == self._at:
+    def _between(self, matrix: _Matrix, size: float) -> str:
+        """What stands between the last string and one that is drawn here, in whichever direction."""
+        place = matrix[4], matrix[5]
+        if place == self._at:
             return ""
-        line_is_another = abs(y - self._at[1]) > size / 2 or x < self._at[0] - size
-        gap = x - self._end > size * _SPACE + self._space
-        self._at = x, y
-        self._end = x
+        forth, up = (-matrix[0], -matrix[1]) if self._size < 0 else matrix[:2]
+        scale = hypot(forth, up)
+        forth, up = forth / scale, up / scale
+        back = (self._at[0] - place[0]) * forth + (self._at[1] - place[1]) * up
+        x, y = place[0] - self._end[0], place[1] - self._end[1]
+        line_is_another = abs(y * forth - x * up) > size / 2 or back > size
+        gap = x * forth + y * up > size * _SPACE + self._space
+        self._at = self._end = place
         self._space = 0.0
         return "\n" if line_is_another else " " if gap else ""
 
@@ -266,6 +284,7 @@ _OPERATORS = {
     b"T*": _Writer._next_line,
     b"Tc": _Writer._space_characters,
     b"Tw": _Writer._space_words,
+    b"Tz": _Writer._stretch_characters,
     b"Tf": _Writer._choose_font,
     b"Tj": _Writer._show,
     b"TJ": _Writer._show,
