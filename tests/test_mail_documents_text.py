@@ -381,6 +381,20 @@ def test_links_of_open_document() -> None:
         (rb"{\rtf1\ansicpg99999 \'fc}", "ü"),
         (rb"{\rtf1 \u8364?x \u8364 \'80x \uc2\u252 ue y{\uc0\u228 z}\u252 uez}", "€x €x ü yäzüz"),
         (rb"{\rtf1 \u-10179?\u-8704?}", "😀"),
+        (rb"{\rtf1 {\u8364}pay\u8364 {now}", "€pay€now"),
+        (rb"{\rtf1 non\_break\emspace s\-oft", "non-break soft"),
+        (b"{\\rtf1 a{\\*\\x\\bin5 }{{\\v}b\\bin c\\bin-9 }", "abc"),
+        (
+            rb"{\rtf1\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 A;}}"
+            rb"\'fc\f1\'f1{\f0\'fc}\'f1\f0\'fc}",
+            "üсüсü",
+        ),
+        (rb"{\rtf1{\fonttbl{\f0\fcharset134 A;}}\'c4\'fa\'ba\'c3\f9\'fc}", "您好ü"),
+        (
+            rb"{\rtf1 a{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt  box}z}"
+            rb"{\shprslt{\*\do{\dptxbxtext box}}}}}",
+            "a box",
+        ),
         (rb"{\rtf1 \ldblquote a\rdblquote\emdash b}", "“a”—b"),
         (
             rb"{\rtf1{\fonttbl{\f0 Arial;}}{\*\unknown x}{\info{\title y}}{\pict 00ff}a}",

@@ -33,17 +33,36 @@ _CHARACTERS = {
     b"ldblquote": "\u201c",
     b"rdblquote": "\u201d",
     b"bullet": "\u2022",
+    **dict.fromkeys((b"emspace", b"enspace", b"qmspace"), " "),
+}
+# What the bytes of a font are, by the number of its alphabet in Windows.
+_ALPHABETS = {
+    77: "mac_roman",
+    128: "cp932",
+    129: "cp949",
+    134: "gb18030",
+    136: "cp950",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
 }
 
 
 def read_rtf(payload: bytes, document: Document, allowance: Allowance) -> None:
     """Fills the document with the text of the file and the targets of its links."""
     reader = _Reader()
-    for item in _ITEM.finditer(payload):
-        if reader.length >= MAX_TEXT or allowance.document_items <= 0:
-            break
+    item = _ITEM.search(payload)
+    while item and reader.length < MAX_TEXT and allowance.document_items > 0:
         allowance.document_items -= 1
         reader.take(item)
+        binary = int(item[3] or 0) if item[2] == b"bin" else 0  # bytes behind it
+        item = _ITEM.search(payload, item.end() + max(binary, 0))
     reader.flush()
     text = "".join(reader.found).encode("utf-16", "surrogatepass")  # characters may come in two halves
     document.text = text.decode("utf-16", "replace")
@@ -57,14 +76,16 @@ class _Group:
     hidden      : it shows nothing
     instruction : it tells what a field does, as to lead somewhere
     fallback    : bytes behind a character by number, for readers that know only bytes
+    font        : its number
     """
 
-    __slots__ = ("fallback", "hidden", "instruction")
+    __slots__ = ("fallback", "font", "hidden", "instruction")
 
     def __init__(self, outer: _Group | None = None) -> None:
         self.hidden: bool = outer.hidden if outer else False
         self.instruction: bool = outer.instruction if outer else False
         self.fallback: int = outer.fallback if outer else 1
+        self.font: int = outer.font if outer else 0
 
 
 class _Reader:
@@ -74,7 +95,10 @@ class _Reader:
     instructions  : of fields
     """
 
-    __slots__ = ("_codec", "_group", "_outer", "_raw", "_skip", "_starred", "found", "instructions", "length")
+    __slots__ = (
+        *("_codec", "_codecs", "_group", "_outer", "_raw", "_skip", "_starred"),
+        *("found", "instructions", "length"),
+    )
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -83,6 +107,7 @@ class _Reader:
         self._group = _Group()
         self._outer: list[_Group] = []
         self._codec = "cp1252"
+        self._codecs: dict[int, str] = {}  # of fonts that have one of their own
         self._raw = bytearray()  # bytes of shown text whose characters are not complete
         self._skip = 0  # bytes that a character by number stands for
         self._starred = False  # whether an unknown word hides the group
@@ -96,15 +121,20 @@ class _Reader:
             self._add(bytes.fromhex(digits.decode()))
         elif word:
             self._follow(word, int(amount) if amount else None)
-        elif brace == b"{":
-            self._outer.append(self._group)
-            self._group = _Group(self._group)
         elif brace:
-            self._group = self._outer.pop() if self._outer else self._group
+            self.flush()
+            self._skip = 0
+            if brace == b"{":
+                self._outer.append(self._group)
+                self._group = _Group(self._group)
+            elif self._outer:
+                self._group = self._outer.pop()
         elif symbol == b"*":
             self._starred = True
         elif symbol in b"\\{}":
             self._add(symbol)
+        elif symbol == b"_":  # a hyphen at which no line ends
+            self._add(b"-")
         elif symbol in b"~\r\n":
             self._show(" ")
 
@@ -123,16 +153,25 @@ class _Reader:
 
     def flush(self) -> None:
         """Decodes the bytes that wait."""
-        text = decode_with(self._codec, bytes(self._raw))
-        self._raw.clear()
-        self.found.append(text)
-        self.length += len(text)
+        if self._raw:
+            codec = self._codecs.get(self._group.font, self._codec)
+            text = decode_with(codec, bytes(self._raw))
+            self._raw.clear()
+            self.found.append(text)
+            self.length += len(text)
 
     def _follow(self, word: bytes, amount: int | None) -> None:
         if word == b"fldinst":
             self._group.instruction = self._group.hidden = True
         elif word in _NOT_SHOWN or self._starred or (word == b"v" and amount != 0):
             self._group.hidden = True
+        elif word == b"shptxt":  # in a shape, which is not shown itself
+            self._group.hidden = False
+        elif word == b"f" and amount is not None:
+            self.flush()
+            self._group.font = amount
+        elif word == b"fcharset" and amount in _ALPHABETS:
+            self._codecs[self._group.font] = _ALPHABETS[amount]
         elif word in _BREAKS:
             self._show("\n")
         elif word in _CHARACTERS:
