@@ -383,7 +383,7 @@ def test_links_of_open_document() -> None:
         (rb"{\rtf1 \u-10179?\u-8704?}", "😀"),
         (rb"{\rtf1 {\u8364}pay\u8364 {now}", "€pay€now"),
         (rb"{\rtf1 non\_break\emspace s\-oft", "non-break soft"),
-        (b"{\\rtf1 a{\\*\\x\\bin5 }{{\\v}b\\bin c\\bin-9 }", "abc"),
+        (b"{\\rtf1 a{\\*\\x\\bin4 {\\v }b\\bin c\\bin-9 d}", "abcd"),
         (
             rb"{\rtf1\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 A;}}"
             rb"\'fc\f1\'f1{\f0\'fc}\'f1\f0\'fc}",
@@ -401,6 +401,7 @@ def test_links_of_open_document() -> None:
             "a",
         ),
         (rb"{\rtf1 a{\v hidden}b{\v hidden\v0 }c", "abc"),
+        (rb"{\rtf1 a\v hidden\v0 b\v hidden{\par}\plain c{\*\x\v0 d}}", "abc"),
         (rb"{\rtf1 a}}} b", "a b"),
         (b"{\\rtf1 two\r\n lines of\nthe fi\r\nle}", "two lines ofthe file"),
         (b"{\\rtf1 a\\\r\nb}", "a b"),

@@ -74,15 +74,17 @@ class _Group:
     """What holds to the end of a group.
 
     hidden      : it shows nothing
+    invisible   : nor does its text from here on
     instruction : it tells what a field does, as to lead somewhere
     fallback    : bytes behind a character by number, for readers that know only bytes
     font        : its number
     """
 
-    __slots__ = ("fallback", "font", "hidden", "instruction")
+    __slots__ = ("fallback", "font", "hidden", "instruction", "invisible")
 
     def __init__(self, outer: _Group | None = None) -> None:
         self.hidden: bool = outer.hidden if outer else False
+        self.invisible: bool = outer.invisible if outer else False
         self.instruction: bool = outer.instruction if outer else False
         self.fallback: int = outer.fallback if outer else 1
         self.font: int = outer.font if outer else 0
@@ -142,12 +144,12 @@ class _Reader:
         raw, self._skip = raw[self._skip :], max(self._skip - len(raw), 0)
         if self._group.instruction:
             self.instructions.append(raw)
-        elif not self._group.hidden:
+        elif not (self._group.hidden or self._group.invisible):
             self._raw += raw
 
     def _show(self, text: str) -> None:
         self.flush()
-        if not self._group.hidden:
+        if not (self._group.hidden or self._group.invisible):
             self.found.append(text)
             self.length += len(text)
 
@@ -163,8 +165,10 @@ class _Reader:
     def _follow(self, word: bytes, amount: int | None) -> None:
         if word == b"fldinst":
             self._group.instruction = self._group.hidden = True
-        elif word in _NOT_SHOWN or self._starred or (word == b"v" and amount != 0):
+        elif word in _NOT_SHOWN or self._starred:
             self._group.hidden = True
+        elif word in (b"v", b"plain"):
+            self._group.invisible = word == b"v" and amount != 0
         elif word == b"shptxt":  # in a shape, which is not shown itself
             self._group.hidden = False
         elif word == b"f" and amount is not None:
