@@ -76,6 +76,8 @@ def test_text_in_any_letters(make: object) -> None:
         (b"BT /F1 10 Tf <7061 79> Tj ET", "pay"),
         (b"BT /F1 10 Tf (p\\141y \\(now\\) (soon)) Tj ET", "pay (now) (soon)"),
         (b"BT /F1 10 Tf (pay) Tj (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf (pay) Tj (ment) Tj 35 0 Td (s) Tj ET", "payments"),
+        (b"BT /F1 10 Tf (pay (now)) Tj ET", "pay (now)"),
         (b"BT /F1 10 Tf [(pay) -20 (ment)] TJ ET", "payment"),
         (b"BT /F1 10 Tf [(pay)-250(now)]TJ ET", "pay now"),
         # three letters of 0.5 at size 10 end at 15

@@ -297,7 +297,7 @@ def _string(written: bytes) -> bytes:
     inner = written[1:-1]
     if written[:1] == b"<":
         return hexadecimal(inner)
-    return literal(written) if b"\\" in inner or b"(" in inner else inner
+    return literal(written) if b"\\" in inner else inner
 
 
 def _last(operands: list[bytes]) -> float:
