@@ -24,6 +24,8 @@ FORMS = [
     ("decodeURIComponent", "decodeURIComponent('" + "".join(f"%{byte:02x}" for byte in PAGE.encode()) + "')"),
     ("numbers", f"String.fromCharCode({NUMBERS})"),
     ("numbers with spaces", f"String.fromCharCode({NUMBERS.replace(',', ', ')})"),
+    ("hexadecimal numbers", f"String.fromCharCode({', '.join(f'0x{ord(letter):X}' for letter in PAGE)})"),
+    ("in pieces with spaces", "write('" + "' + '".join(PAGE.replace("'", "")) + "')"),
     ("in pieces", "write('" + "'+'".join(PAGE.replace("'", "")) + "')"),
     ("in pieces, double quotes", 'write("' + '"+"'.join(PAGE) + '")'),
     ("from its end", f"'{PAGE[::-1]}'.split('').reverse().join('')"),

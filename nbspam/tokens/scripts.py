@@ -55,8 +55,9 @@ def _written_otherwise(script: str) -> str:
         found.append(unescaped(script))
     found.extend([_from_numbers(piece) for piece in script.split("fromCharCode(")[1:]])
     found.extend(_from_base64(script))
-    if "'+'" in script or '"+"' in script:
-        found.append(script.replace("'+'", "").replace('"+"', ""))
+    pieces = script.replace(" +", "+").replace("+ ", "+") if "+" in script else ""
+    if "'+'" in pieces or '"+"' in pieces:
+        found.append(pieces.replace("'+'", "").replace('"+"', ""))
     if "//:" in script:  # .split("").reverse()
         found.append(script[::-1])
     return "\n".join(found)
@@ -78,16 +79,21 @@ def _without_escapes(script: str) -> str:
 
 
 def _from_numbers(text: str) -> str:
-    """The letters of the numbers up to a bracket: 104,116,116,112)."""
-    numbers = text.partition(")")[0].split(",")
-    return "".join(
-        [_letter(int(number)) for number in numbers if len(number) < 8 and number.strip().isdecimal()]
-    )
+    """The letters of the numbers up to a bracket: 104,0x74,116,112)."""
+    numbers = [number.strip().lower() for number in text.partition(")")[0].split(",")]
+    return "".join([_letter(_value(number)) for number in numbers if 0 < len(number) < 8])
+
+
+def _value(number: str) -> int:
+    """A number as scripts write it; -1 for what is none."""
+    if number.startswith("0x"):
+        return int(number[2:], 16) if _HEX.issuperset(number[2:]) and number[2:] else -1
+    return int(number) if number.isdecimal() else -1
 
 
 def _letter(number: int) -> str:
     """The character of a number; "?" for one that is none, or half of one."""
-    return chr(number) if number < 0xD800 or 0xDFFF < number < 0x110000 else "?"
+    return chr(number) if 0 <= number < 0xD800 or 0xDFFF < number < 0x110000 else "?"
 
 
 def _from_base64(script: str) -> list[str]:
