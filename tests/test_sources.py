@@ -241,6 +241,20 @@ def test_a_folder_with_an_inbox_in_it_is_a_tree(tmp_path: Path) -> None:
     assert words(source) == [("ham", "INBOX"), ("ham", "Lists/python"), ("spam", "Junk")]
 
 
+def test_what_a_tree_passes_by_is_noted_once(tmp_path: Path) -> None:
+    maildir(tmp_path / "plus", "h")
+    maildir(tmp_path / "plus" / ".Junk", "s")
+    (tmp_path / "plus" / ".Gone").symlink_to("nowhere")
+    source = open_labelled([str(tmp_path / "plus")])
+    assert words(source) == [("ham", "h"), ("spam", "s")]
+    assert source.skipped == [(f"{tmp_path}/plus/.Gone", "link to nothing")]
+    for name in ("inbox/1", "inbox/,2", "inbox/.mh_sequences", "inbox/draft", "junk/3"):
+        put(tmp_path / "mh" / name)
+    source = open_labelled([str(tmp_path / "mh")])
+    assert words(source) == [("ham", "1"), ("spam", "3")]
+    assert source.left_out == {"deleted": 1, "no message of the MH folder": 1}
+
+
 def test_a_tree_of_mboxes_as_of_thunderbird_is_read(tmp_path: Path) -> None:
     put(tmp_path / "Inbox", b"From - Mon Jun 24 17:04:28 2002\n" + mail("wanted") + b"\n")
     put(tmp_path / "Inbox.msf")

@@ -11,12 +11,11 @@ from __future__ import annotations
 import os
 
 from nbspam.sources.item import not_regular
+from nbspam.sources.notes import Notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from nbspam.sources.notes import Notes
 
 FOLDER, FILE, MESSAGE = 0, 1, 2  # FILE may be an mbox, MESSAGE is one message
 MAILDIR_PARTS = ("cur", "new", "tmp")
@@ -32,7 +31,10 @@ _INDEX_ENDS = (".msf", ".lock")
 
 
 def walk(top: str, notes: Notes, deep: bool = True) -> Iterator[tuple[str, bool]]:
-    """(path, whether it may be an mbox) of each message file; `deep` goes into folders in it."""
+    """(path, whether it may be an mbox) of each message file.
+
+    deep : goes into folders in it; else it is a folder of a tree, and see listing
+    """
     seen: set[tuple[int, int]] = set()
     pending = [iter([(FOLDER, top)])]
     while pending:
@@ -60,14 +62,18 @@ def enter(path: str, seen: set[tuple[int, int]], notes: Notes) -> bool:
     return True
 
 
-def listing(path: str, notes: Notes, deep: bool = True) -> list[tuple[int, str]]:
-    """(FOLDER, FILE or MESSAGE, path) of what is in one folder, sorted; for a Maildir its messages."""
-    folders, files = scan(path, notes)
+def listing(path: str, notes: Notes, deep: bool) -> list[tuple[int, str]]:
+    """(FOLDER, FILE or MESSAGE, path) of what is in one folder, sorted; for a Maildir its messages.
+
+    deep : False for a folder of a tree: who found it there has noted what stands in it and is no mail
+    """
+    in_folder = notes if deep else Notes()
+    folders, files = scan(path, in_folder)
     if is_maildir(folders):
         if deep:
             _note_subfolders(path, folders, notes)
         return _maildir(path, folders, notes)
-    kind, files = messages(files, notes)
+    kind, files = messages(files, in_folder)
     found = [(_order(name), FOLDER, name) for name in folders if not name.startswith(".")]
     found += [(_order(name), kind, name) for name in files]
     found.sort()
