@@ -474,6 +474,7 @@ def test_what_is_read_is_not_written_over(source: Path, model: Path, tmp_path: P
         (["--threshold", "-1"], "threshold"),
         (["--bins", "0", "--event-model", "aode"], "bins"),
         (["--loss", "FP=-1"], "loss"),
+        (["--loss", ""], "loss"),
         (["--class", "no-path"], "class-option"),
         (["--no-such-option"], "usage"),
         (["--jobs", "0"], "usage"),
@@ -493,6 +494,12 @@ def test_a_smoothing_out_of_range_is_refused_where_a_message_is_scored(
 ) -> None:
     text = refusal(64, "alpha", f"--alpha {alpha}", command, "--alpha", alpha, "-m", model)
     assert "a number from 1e-100 to 1e+12" in text
+
+
+@pytest.mark.parametrize("command", ["classify", "explain"])
+def test_an_empty_loss_is_refused_as_an_empty_prior_is(model: Path, command: str) -> None:
+    for option in ("prior", "loss"):
+        refusal(64, option, option, command, f"--{option}=", "-m", model)
 
 
 @pytest.mark.parametrize("alpha", ["-1", "inf", "auto"])

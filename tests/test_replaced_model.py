@@ -140,7 +140,7 @@ def test_explain_follows_a_model_that_is_replaced(
 
     monkeypatch.setattr(command, "named_messages", messages)
     monkeypatch.setattr(explain, "explanation_json", form)
-    assert explain.explain_command.callback((), str(model), "", 1, "", True) == 0  # type: ignore[misc]
+    assert explain.explain_command.callback((), str(model), "", 1, None, True) == 0  # type: ignore[misc]
     assert found == expected
 
 

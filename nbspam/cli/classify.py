@@ -51,7 +51,7 @@ def classify(options: Options, paths: list[str]) -> int:
 def _open(options: Options) -> Classifier:
     change = {name: options[name] for name in SETTINGS if name in options}
     own, start = _places(options)
-    classifier = open_classifier(_judging(own, start), change, options.get("loss", ""))
+    classifier = open_classifier(_judging(own, start), change, options.get("loss"))
     if "autolearn" in options:
         from nbspam.workflow.autolearning import check_autolearn
 

@@ -77,7 +77,6 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 @click.option(
     "--loss",
     metavar="COSTS",
-    default="",
     help="What decisions cost: FP=10,FN=1,unsure=0.2, or a loss matrix file.",
 )
 @click.option(

@@ -36,12 +36,10 @@ from nbspam.workflow.start import judging
 @click.option("--alpha", metavar="X", help="Score with another smoothing constant.")
 @click.option("--prior", help="Score with another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6.")
 @click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration.")
-@click.option(
-    "--loss", metavar="COSTS|FILE", default="", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."
-)
+@click.option("--loss", metavar="COSTS|FILE", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file.")
 @json_option
 def explain_command(
-    files: tuple[str, ...], model: str, start: str, top: int, loss: str, as_json: bool, **given: Any
+    files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, as_json: bool, **given: Any
 ) -> int:
     """Say why a message got its verdict.
 
@@ -58,9 +56,8 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    change = {
-        name: "1" if value is True else value for name, value in given.items() if name in SETTINGS and value
-    }
+    asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
+    change = {name: "1" if value is True else value for name, value in asked.items()}
     classifier = open_classifier(judging(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:

@@ -76,9 +76,7 @@ class Seconds(click.FloatRange):
 @click.option("--allow-tell", is_flag=True, help="Let clients correct the model (spamc -L).")
 @click.option("--autolearn", is_flag=True, help="Learn each message as what it most likely is.")
 @click.option("--spam-flag", is_flag=True, help="Insert X-Spam-Flag and X-Spam-Status, too, beside X-Nbspam.")
-@click.option(
-    "--loss", metavar="COSTS|FILE", default="", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file."
-)
+@click.option("--loss", metavar="COSTS|FILE", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file.")
 @quiet_option
 def serve_command(
     model: str, start: str, path: str | None, mode: int, listen: str | None, **given: Any

@@ -162,7 +162,7 @@ def _train_by_regime(
     feedback = regimes.parse_regime(given["regime"])
     regimes.check_regime(feedback, settings, choices)
     source = source or labelled_source(given)
-    loss = read_loss(given["loss"] or "", source.classes)
+    loss = read_loss(given["loss"], source.classes)
     shown = shows_progress(quiet)
     with MessageSteps("Reading", source, shown) as progress:
         read = regimes.read_block(
@@ -231,7 +231,7 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractCont
 
 def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
     """The losses as a model file keeps them; a matrix file is read and kept as its text."""
-    if not loss:
+    if loss is None:
         return {}
     read_loss(loss, classes)  # raises what is wrong with them
     if "=" in loss:

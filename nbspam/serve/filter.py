@@ -46,7 +46,7 @@ class Answered(NamedTuple):
 class Filter:
     """Models and how their verdicts are given.
 
-    loss      : as `--loss` spells it; empty for the loss in the model, or 0-1
+    loss      : as `--loss` spells it; None for the loss in the model, or 0-1
     spam_flag : whether PROCESS and HEADERS insert X-Spam-Flag and X-Spam-Status, too
     autolearn : whether it learns its own verdicts
     """
@@ -54,7 +54,7 @@ class Filter:
     def __init__(
         self,
         models: Models,
-        loss: str = "",
+        loss: str | None = None,
         spam_flag: bool = False,
         allow_tell: bool = False,
         autolearn: bool = False,

@@ -146,7 +146,7 @@ def tells_apart(averaged: bool, messages: Sequence[float]) -> bool:
     return not averaged or sum(map(bool, messages)) > 1
 
 
-def open_classifier(path: str, change: dict[str, str] | None = None, loss: str = "") -> Classifier:
+def open_classifier(path: str, change: dict[str, str] | None = None, loss: str | None = None) -> Classifier:
     """A classifier from a model file.
 
     change : settings that the command line gives over those of the file (event_model, alpha, prior, textbook)
@@ -220,13 +220,13 @@ def same_kind(event_model: str, features: str) -> bool:
     return features == "both" or (event_model in NUMERIC_MODELS) == (features == "numeric")
 
 
-def read_loss(text: str, classes: tuple[str, ...]) -> Loss | None:
-    """The losses of `--loss`: costs, or the path of a matrix file; None for an empty text."""
-    if not text:
+def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
+    """The losses of `--loss`: costs, or the path of a matrix file; None where it is not given."""
+    if text is None:
         return None
     from nbspam.losses import parse_loss, read_loss_matrix
 
-    return parse_loss(text, classes) if "=" in text else read_loss_matrix(text, classes)
+    return parse_loss(text, classes) if "=" in text or not text else read_loss_matrix(text, classes)
 
 
 def stored_loss(model: Model) -> Loss | None:

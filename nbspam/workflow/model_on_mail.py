@@ -36,7 +36,9 @@ class _Shard(NamedTuple):
 class _ModelWork:
     """Classifies one shard; the callable of the worker processes."""
 
-    def __init__(self, path: str, change: dict[str, str], loss: str, file: tuple[int, int] | None) -> None:
+    def __init__(
+        self, path: str, change: dict[str, str], loss: str | None, file: tuple[int, int] | None
+    ) -> None:
         """file : the identity of the model, which may be replaced before all processes have opened it"""
         self._arguments = (path, change, loss)
         self._file = file
@@ -84,7 +86,7 @@ def evaluate_model(
     classes: tuple[str, ...],
     path: str,
     change: dict[str, str] | None = None,
-    loss: str = "",
+    loss: str | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Evaluation, Skipped]:
@@ -107,7 +109,7 @@ def evaluate_model(
         if progress:
             progress(len(part.outcomes), part.size_bytes)
     skipped = [one for part in parts for one in part.skipped]
-    return _finished(parts, known, {**settings, "model": path, "loss": loss}), skipped
+    return _finished(parts, known, {**settings, "model": path, "loss": loss or ""}), skipped
 
 
 def _finished(parts: list[_Shard], classes: tuple[str, ...], settings: dict[str, str]) -> Evaluation:
