@@ -207,6 +207,14 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
             assert rows.tolist() == sorted(rows.tolist())
 
 
+def test_mail_of_one_date_is_ordered_as_mail_without_dates_is(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}))
+    corpus.block.dates[:] = corpus.block.dates[0]
+    order, right = in_time(corpus)
+    assert right == INTERLEAVED
+    assert order.tolist() != list(range(30))
+
+
 def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, dated=False)
     corpus = read(folder)

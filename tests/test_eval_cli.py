@@ -136,7 +136,7 @@ def test_a_replay_says_in_which_order_undated_mail_was_judged(tmp_path: Path) ->
     folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, dated=False)
     status, output, _ = run_here("eval", str(folder), "--replay")
     assert status == 0
-    assert "for want of dates" in output.splitlines()[0]
+    assert "for want of different dates" in output.splitlines()[0]
     index = folder / "index"
     index.write_text("ham ham\nspam spam\n")
     assert "in the order of the index" in run_here("eval", str(index), "--replay")[1].splitlines()[0]

@@ -69,6 +69,12 @@ def test_the_page_says_in_words_what_was_found():
     assert "d" * 64 in text
 
 
+def test_mail_of_one_date_is_not_said_to_be_judged_in_the_order_of_dates():
+    made = sample()
+    same = replace(made, outcomes=tuple(replace(one, time=0.0) for one in made.outcomes))
+    assert "one after another in the order given" in Elements(report_html(same)).text
+
+
 def test_so_few_ham_say_nothing_of_one_in_a_thousand():
     few, many = (Elements(report_html(sample(n))).text for n in (400, 2_000))
     assert "A threshold that loses none of these 200 wanted messages would catch" in few

@@ -208,8 +208,9 @@ def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Int
 
 
 def is_dated(dates: NDArray[np.float64]) -> bool:
-    """Whether so many dates are known that time order means something."""
-    return len(dates) > 0 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
+    """Whether so many dates are known, and not one alone, that time order means something."""
+    known = dates[~np.isnan(dates)]
+    return len(np.unique(known)) > 1 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
 def select_rows(block: Block, rows: Ints) -> Block:

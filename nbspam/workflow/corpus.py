@@ -27,8 +27,8 @@ from nbspam.workflow.fixed_words import views_read
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
-AS_READ = "in the order read, for want of dates"
-INTERLEAVED = "for want of dates with the classes interleaved, each in the order read"
+AS_READ = "in the order read, for want of different dates"
+INTERLEAVED = "for want of different dates with the classes interleaved, each in the order read"
 
 
 class Corpus(NamedTuple):
@@ -137,9 +137,9 @@ def check_classes(corpus: Corpus) -> None:
 def in_time(corpus: Corpus) -> tuple[Ints, str]:
     """Rows from the oldest to the newest, and by what right: BY_INDEX, BY_DATE, AS_READ or INTERLEAVED.
 
-    A few undated messages among dated ones stay behind the one read before them.  Where most are undated
-    the order read stands for time; but folders are read class by class, which no mailbox ever saw, so there
-    each class is spread evenly over the whole.
+    A few undated messages among dated ones stay behind the one read before them.  Where most are undated, or
+    all are of one date, the order read stands for time; but folders are read class by class, which no mailbox
+    ever saw, so there each class is spread evenly over the whole.
     """
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX

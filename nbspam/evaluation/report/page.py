@@ -98,7 +98,7 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
 def _sentences(evaluation: Evaluation, found: dict[str, Any]) -> list[str]:
     in_order = sorted(evaluation.outcomes, key=lambda outcome: outcome.index)
     times = [outcome.time for outcome in in_order if outcome.time is not None]
-    in_time = len(times) == len(in_order) and times == sorted(times)
+    in_time = len(times) == len(in_order) and times == sorted(times) and times[0] < times[-1]
     return words.sentences(found, evaluation.trained, len(set(evaluation.folds)), in_time)
 
 
