@@ -278,6 +278,12 @@ def test_what_killed_programs_left_is_told(model: Path) -> None:
     assert old.exists()  # a check-up takes nothing away
 
 
+@pytest.mark.parametrize("seconds", [1e17, 1e30])
+def test_a_time_beyond_every_calendar_is_shown_as_it_is(seconds: float) -> None:
+    assert model_place.moment(seconds) == f"{seconds:g} seconds after 1970"
+    assert model_place.moment(253_402_400_000.0).startswith("10000-01-0")
+
+
 def test_models_at_other_places_are_told(model: Path, tmp_path: Path) -> None:
     other = Path(shutil.copy(model, tmp_path / "other"))
     os.utime(model, (1_000_000_000,) * 2)

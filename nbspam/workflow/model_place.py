@@ -126,7 +126,10 @@ def size(n_bytes: float) -> str:
 
 def moment(seconds: float) -> str:
     """A time for people, to the minute, where they are."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OSError, OverflowError, ValueError):  # the clock was wrong: no calendar goes so far
+        return f"{seconds:.4g} seconds after 1970"
 
 
 def _unfinished(path: str) -> Iterator[Finding]:
