@@ -71,8 +71,8 @@ def take_back(updater: Updater, digest: int) -> int | None:
 
 def _as_counted(connection: sqlite3.Connection, tokens: dict[int, int]) -> list[MessageToken]:
     """What Updater.count takes.  A word outside a fixed vocabulary has no row: its view does not matter."""
-    views = {row[0]: row[1] for row in rows_of_keys(connection, "view", list(tokens))}
-    return [(key, views.get(key, 0), "", times) for key, times in tokens.items()]
+    views = rows_of_keys(connection, "view", list(tokens))
+    return [(key, views.get(key, (0,))[0], "", times) for key, times in tokens.items()]
 
 
 def packed(tokens: Iterable[tuple[int, int]]) -> bytes:

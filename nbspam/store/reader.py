@@ -103,7 +103,7 @@ class Model:
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
-        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
+        return rows_of_keys(self.connection, columns, keys)
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
@@ -181,14 +181,16 @@ def count_columns(n_classes: int) -> list[str]:
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
 
 
-def rows_of_keys(connection: sqlite3.Connection, columns: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
-    """(key, columns ...) of those keys that the model has."""
+def rows_of_keys(
+    connection: sqlite3.Connection, columns: str, keys: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """key -> these columns of its token, for the keys that the model has."""
     found: list[tuple[int, ...]] = []
     with OneState(connection):
         for start in range(0, len(keys), _ASK_AT_ONCE):
             some = ",".join(map(str, sorted(keys[start : start + _ASK_AT_ONCE])))  # pages in order
             found += connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})").fetchall()
-    return found
+    return {row[0]: row[1:] for row in found}
 
 
 def read_integers(text: str) -> list[int]:

@@ -62,7 +62,7 @@ class Updater:
     def _known(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> its counts, as Model.counts."""
         columns = ", ".join(count_columns(self.n_classes))
-        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
+        return rows_of_keys(self.connection, columns, keys)
 
     def _count_token(
         self,

@@ -49,7 +49,7 @@ class ModelOnPrior(Model):
             for k in range(len(self.classes))
             for name in ("documents", "occurrences")
         )
-        return {row[0]: row[1:] for row in rows_of_keys(self.connection, columns, keys)}
+        return rows_of_keys(self.connection, columns, keys)
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """As Model.histogram; a sum of two counts has no histogram of its own, so all tokens are read."""
