@@ -7,7 +7,7 @@ writes the sums anew, and `model check` compares them with what is stored.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
 
@@ -62,17 +62,3 @@ def recount(connection: sqlite3.Connection) -> None:
     if prior_columns(connection):
         rows = list(total_rows(connection, "prior_"))
         connection.executemany("INSERT INTO prior_total VALUES (?, ?, ?, ?)", rows)
-
-
-def insert(
-    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
-    """Rows of any table, with the columns named."""
-    marks = ", ".join("?" * len(columns))
-    connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
-
-
-def add_prior_columns(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Columns of `token` for the counts of a prior model."""
-    for name in names:
-        connection.execute(f"ALTER TABLE token ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0")

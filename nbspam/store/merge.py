@@ -15,7 +15,6 @@ from operator import itemgetter
 from nbspam.errors import BadDataError
 from nbspam.labels import ordered
 from nbspam.store.autolearned import autolearned_rows
-from nbspam.store.derived import insert
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
@@ -50,7 +49,6 @@ def merge_models(
         for place, count in zip(places, model.messages, strict=True):
             messages[place] += count
     with new_model(path, classes, messages, replaces) as file:
-        connection = file.connection
         file.settings(settings)
         file.tokens(_tokens(models, numbers, len(classes)))
         file.recount()
@@ -60,8 +58,7 @@ def merge_models(
         edges = _common_edges(models)
         file.numeric_features(edges)
         uncut = {place for place, (_, inner) in enumerate(edges) if not inner}
-        rows = _numeric(models, numbers, uncut)
-        insert(connection, "numeric_count", ["kind", "class", "place", "value"], rows)
+        file.numeric_counts(_numeric(models, numbers, uncut))
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
@@ -179,7 +176,9 @@ def _autolearned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[
         yield from ((digest, places[number], tokens) for digest, (number, tokens) in rows.items())
 
 
-def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int]) -> Iterator[TableRow]:
+def _numeric(
+    models: Sequence[Model], numbers: list[list[int]], uncut: set[int]
+) -> Iterator[tuple[str, int, int, list[int]]]:
     """(kind, class, place, integers), the integers added.
 
     uncut : features of one bin, which holds all that the bins of a model held
@@ -193,4 +192,4 @@ def _numeric(models: Sequence[Model], numbers: list[list[int]], uncut: set[int])
                 old = sums.get(cell)
                 sums[cell] = added if old is None else [a + b for a, b in zip(old, added, strict=True)]
     for (kind, number, place), row in sorted(sums.items()):
-        yield kind, number, place, " ".join(map(str, row))
+        yield kind, number, place, row

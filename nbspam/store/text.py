@@ -9,21 +9,17 @@ is not written but worked out anew, so a text edited by hand cannot contradict i
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.autolearned import autolearned_rows, packed, unpacked
-from nbspam.store.derived import (
-    add_prior_columns,
-    insert,
-    prior_columns,
-)
+from nbspam.store.derived import prior_columns
 from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model, count_columns, store_error
-from nbspam.store.writer import NewModel, new_model
+from nbspam.store.writer import NewModel, add_prior_columns, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
@@ -176,9 +172,9 @@ class _Loading:
         rows = self._read(table, columns)
         if table == "token":
             add_prior_columns(file.connection, [name for name in names if name.startswith("prior_")])
-            insert(file.connection, table, ["key", *names], ((self._key(row), *row) for row in rows))
+            _insert(file.connection, table, ["key", *names], ((self._key(row), *row) for row in rows))
         else:
-            insert(file.connection, table, names, rows)
+            _insert(file.connection, table, names, rows)
 
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
@@ -226,6 +222,13 @@ class _Loading:
             return _whole(text) if column.kind == "i" else natural(text)
         except ValueError:
             raise self._error(f"{text[:40]!r} cannot be a {column.name}") from None
+
+
+def _insert(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    marks = ", ".join("?" * len(columns))
+    connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
 
 def _key_and_times(text: str) -> tuple[int, int]:

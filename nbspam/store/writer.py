@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
-from nbspam.store.derived import add_prior_columns, recount
+from nbspam.store.derived import recount
 from nbspam.store.locking import locked
 from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, journal_of, store_error
 from nbspam.whole_file import NewFile
@@ -123,6 +123,12 @@ def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[S
             size = rows * width
             statement = f"INSERT INTO {table} VALUES {', '.join([row] * rows)}"
             connection.executemany(statement, [values[i : i + size] for i in range(begin, end, size)])
+
+
+def add_prior_columns(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Columns of `token` for the counts of a prior model."""
+    for name in names:
+        connection.execute(f"ALTER TABLE token ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0")
 
 
 def write_calibration(
