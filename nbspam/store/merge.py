@@ -19,7 +19,6 @@ from nbspam.store.inspect import learned_as
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
-TableRow = tuple[object, ...]
 _TRAIN = "train one model on all of the mail, or add mail with train --update"
 
 
@@ -128,7 +127,9 @@ def _check_same_words(models: Sequence[Model]) -> None:
             raise BadDataError(model.path, why, _TRAIN, "merge-vocabulary")
 
 
-def _tokens(models: Sequence[Model], numbers: list[list[int]], n_classes: int) -> Iterator[TableRow]:
+def _tokens(
+    models: Sequence[Model], numbers: list[list[int]], n_classes: int
+) -> Iterator[tuple[object, ...]]:
     """(key, view, text, counts ...) ascending by key, the counts of a key added."""
     streams = [_token_rows(model, places, n_classes) for model, places in zip(models, numbers, strict=True)]
     for _, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):

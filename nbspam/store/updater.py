@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import UsageError
+from nbspam.store.derived import class_count
 from nbspam.store.locking import locked
 from nbspam.store.reader import (
     BUSY_SECONDS,
@@ -23,7 +24,7 @@ from nbspam.store.reader import (
 )
 from nbspam.store.writer import write_calibration
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
-from nbspam.vocabulary.keys import NOTAWORD_KEY
+from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
@@ -34,7 +35,7 @@ class Updater:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self.n_classes = connection.execute("SELECT count(*) FROM class").fetchone()[0]
+        self.n_classes = class_count(connection)
         row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
         self.fixed_vocabulary = row is not None and row[0] == "fixed"
         self._histogram: dict[tuple[str, int, int], int] = {}
@@ -201,7 +202,7 @@ def _with_notaword(tokens: list[MessageToken], known: dict[int, tuple[int, ...]]
     """The tokens of the vocabulary, and all others as one NOTAWORD."""
     outside = sum(times for key, _, _, times in tokens if key not in known)
     inside = [token for token in tokens if token[0] in known]
-    return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, "NOTAWORD", outside)] if outside else inside
+    return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else inside
 
 
 @contextlib.contextmanager
