@@ -21,22 +21,16 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 18
 
 
-def compression(head: bytes) -> str:
-    """'gz', 'xz', 'bz2', or '' for a file that begins with `head`: by content, never by name."""
-    for magic, kind in MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    return ""
-
-
-def chunks(descriptor: int, kind: str) -> Iterator[bytes]:
+def chunks(descriptor: int, head: bytes) -> Iterator[bytes]:
     """The contents of an open compressed file from its start; OSError where it is damaged.
 
+    head : its first bytes, which say how it is compressed; its name does not
     The descriptor stays open and belongs to the caller.
     """
     import errno
     import zlib
 
+    kind = next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
     failures: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
     if kind == "xz":
         import lzma
@@ -79,7 +73,7 @@ def read_whole(descriptor: int, head: bytes, limit: int) -> bytes:
     pieces: list[bytes] = []
     have = 0
     try:
-        for chunk in chunks(descriptor, compression(head)):
+        for chunk in chunks(descriptor, head):
             pieces.append(chunk)
             have += len(chunk)
             if have >= wanted:

@@ -33,10 +33,9 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
     try:
         head = os.read(descriptor, _HEAD_BYTES)
         if head.startswith(MAGIC_START):
-            from nbspam.sources.compressed import chunks, compression
+            from nbspam.sources.compressed import chunks
 
-            unpacked = salvaged(chunks(descriptor, compression(head)), path, notes)
-            yield from stream_items(unpacked, path, label)
+            yield from stream_items(salvaged(chunks(descriptor, head), path, notes), path, label)
         elif begins_mbox(head):
             yield from _mbox_items(descriptor, size, path, label)
         else:

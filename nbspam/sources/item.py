@@ -61,17 +61,16 @@ class Item:
         if self.data is not None:
             return self.data if limit < 0 else self.data[:limit]
         descriptor, size = self._open()
+        in_mbox = self.stop >= 0
+        if in_mbox:
+            size = self.stop - self.start
         try:
-            if self.stop >= 0:
-                size, at = self.stop - self.start, self.start
-            else:
-                at = 0
-            data = read_span(descriptor, at, size if limit < 0 else min(size, limit))
-            if self.stop >= 0:
-                return unquoted(data)
-            if data.startswith(MAGIC_START):
-                return _decompressed(descriptor, data, limit)
-            return data
+            data = read_span(descriptor, self.start, size if limit < 0 else min(size, limit))
+            if data.startswith(MAGIC_START) and not in_mbox:
+                from nbspam.sources.compressed import read_whole  # Dovecot may compress a Maildir's files
+
+                return read_whole(descriptor, data, limit)
+            return unquoted(data) if in_mbox else data
         finally:
             os.close(descriptor)
 
@@ -121,9 +120,3 @@ def unquoted(data: bytes) -> bytes:
     import re  # 5 ms, and one mail in hundreds has such a line
 
     return re.sub(rb"\n>(>*From )", rb"\n\1", b"\n" + data)[1:]
-
-
-def _decompressed(descriptor: int, head: bytes, limit: int) -> bytes:
-    from nbspam.sources.compressed import read_whole  # Dovecot may compress the files of a Maildir
-
-    return read_whole(descriptor, head, limit)
