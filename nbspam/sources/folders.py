@@ -22,11 +22,8 @@ MAILDIR_PARTS = ("cur", "new", "tmp")
 TRASHED, DRAFT, DELETED, UNREAD = "trashed", "draft", "deleted", "unread"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
-_INDEX_STARTS = (
-    "dovecot.",
-    "dovecot-",
-    "cyrus.",
-)  # indexes that mail programs put beside mail; no mail is lost
+# Indexes that mail programs put beside mail.
+_INDEX_STARTS = ("dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
 
 

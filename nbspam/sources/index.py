@@ -71,9 +71,11 @@ def _entries(index: str) -> Iterator[tuple[str, str]]:
                     names[fields[0]] = checked_name(fields[0], where)
                 yield names[fields[0]], os.path.join(base, fields[1])
     except OSError as error:
-        raise NoInputError(
-            index, error.strerror or str(error), "check its permissions", "source-unreadable"
-        ) from error
+        raise _unreadable(index, error) from error
+
+
+def _unreadable(path: str, error: OSError) -> NoInputError:
+    return NoInputError(path, error.strerror or str(error), "check its permissions", "source-unreadable")
 
 
 def _refuse_mail(path: str) -> None:
@@ -82,9 +84,7 @@ def _refuse_mail(path: str) -> None:
         with open(path, "rb") as file:
             head = file.read(1024)
     except OSError as error:
-        raise NoInputError(
-            path, error.strerror or str(error), "check its permissions", "source-unreadable"
-        ) from error
+        raise _unreadable(path, error) from error
     first = head.lstrip().split(None, 1)[:1]
     if not first:
         raise NoInputError(path, "an empty file", "name a folder of mail or an index file", "source-empty")
