@@ -85,7 +85,9 @@ class WordModel:
 
     def batch(self, counts: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         matrix = sparse.csr_matrix(mail.words)
-        return word_models.log_joint(self.event_model, counts, matrix, alpha, log_prior, self.normalise)
+        return word_models.score(
+            word_models.smooth(self.event_model, counts, alpha, self.normalise), matrix, log_prior
+        )
 
     def scalar(self, counts: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         scorer = events.make_word_scorer(self.event_model, counts.totals(), alpha, self.normalise)
@@ -130,7 +132,7 @@ class NumericModel:
 
     def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
-        return bulk.log_joint(scorer, mail.features, log_prior)
+        return bulk.log_likelihood(scorer, mail.features) + log_prior
 
     def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
         scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
@@ -417,7 +419,9 @@ def test_stored_zeros_and_split_entries_change_nothing(model: Any) -> None:
     plain = sparse.csr_matrix(([3], [3], [0, 1]), shape=(1, WORDS))
     for alpha in (0.0, 1.0):
         got, expected = (
-            word_models.log_joint(model.event_model, counts, matrix, alpha, [0.0, 0.0], model.normalise)
+            word_models.score(
+                word_models.smooth(model.event_model, counts, alpha, model.normalise), matrix, [0.0, 0.0]
+            )
             for matrix in (odd, plain)
         )
         assert got.tolist() == expected.tolist()
@@ -491,7 +495,9 @@ def test_the_only_message_with_words_is_left_out_as_any_other(event_model: str, 
     others = word_models.WordCounts(2, 1)
     others.add(sparse.csr_matrix([[0], [0]]), labels[:2])
     prior = log_priors("smoothed", [1, 1], ("ham", "spam"), 0.5)
-    own = word_models.log_joint(event_model, others, sparse.csr_matrix([[3]]), 0.5, prior, normalise)
+    own = word_models.score(
+        word_models.smooth(event_model, others, 0.5, normalise), sparse.csr_matrix([[3]]), prior
+    )
     assert np.isfinite(left).all()
     assert left[2, 1] - left[2, 0] == pytest.approx(own[0, 1] - own[0, 0])
 

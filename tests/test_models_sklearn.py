@@ -70,7 +70,7 @@ def check_words(
     theirs.fit(seen(matrix[train]), labels[train])
     expected = theirs.predict_joint_log_proba(seen(matrix[test]))
     prior = log_priors("empirical", counts.messages.tolist())
-    batch = word_models.log_joint(event_model, counts, matrix[test], alpha, prior, normalise)
+    batch = word_models.score(word_models.smooth(event_model, counts, alpha, normalise), matrix[test], prior)
     np.testing.assert_allclose(batch, expected, rtol=1e-11, atol=1e-9)
     scorer = events.make_word_scorer(event_model, counts.totals(), alpha, normalise)
     for i, row in zip(test[:10], expected[:10].tolist(), strict=True):
@@ -112,7 +112,7 @@ def test_given_and_uniform_priors_equal_scikit_learn(cls: Any) -> None:
         (log_priors("uniform", [45, 45]), {"fit_prior": False}),
     ):
         expected = cls(**arguments).fit(matrix, labels).predict_joint_log_proba(matrix)
-        got = word_models.log_joint(event_model, counts, matrix, 1.0, prior)
+        got = word_models.score(word_models.smooth(event_model, counts, 1.0), matrix, prior)
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-9)
 
 
@@ -123,7 +123,7 @@ def check_gaussian(features: np.ndarray, labels: np.ndarray) -> None:
     scorer = numeric.GaussianScorer(totals, floor=0.0, added=1e-9)
     prior = log_priors("empirical", np.bincount(labels).tolist())
     expected = theirs.predict_joint_log_proba(features)
-    np.testing.assert_allclose(bulk.log_joint(scorer, features, prior), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(bulk.log_likelihood(scorer, features) + prior, expected, rtol=1e-9, atol=1e-9)
     for row, theirs_row in zip(features[:20].tolist(), expected[:20].tolist(), strict=True):
         ours = numeric.add_parts(prior, scorer.contributions(row))
         assert ours == pytest.approx(theirs_row, rel=1e-9, abs=1e-9)
@@ -151,7 +151,7 @@ def check_categorical(features: np.ndarray, labels: np.ndarray, alpha: float, bi
     scorer = numeric.CategoricalScorer(bulk.count_bins(features, labels, class_count, edges), alpha)
     prior = log_priors("empirical", np.bincount(labels).tolist())
     expected = theirs.predict_joint_log_proba(bins)
-    np.testing.assert_allclose(bulk.log_joint(scorer, features, prior), expected, rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(bulk.log_likelihood(scorer, features) + prior, expected, rtol=1e-11, atol=1e-9)
     for row, theirs_row in zip(features[:20].tolist(), expected[:20].tolist(), strict=True):
         ours = numeric.add_parts(prior, scorer.contributions(row))
         assert ours == pytest.approx(theirs_row, rel=1e-11, abs=1e-9)

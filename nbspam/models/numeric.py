@@ -266,8 +266,3 @@ def _parents(scorer: AodeScorer, k: int, log_prior: Sequence[float] | None) -> F
             for b in range(len(row))
         ]
     )
-
-
-def log_joint(scorer: NumericScorer, features: Floats, log_prior: Sequence[float]) -> Floats:
-    """Log joints of messages, float64 (n_messages, n_classes), nats."""
-    return log_likelihood(scorer, features) + np.asarray(log_prior, dtype=np.float64)

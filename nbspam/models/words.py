@@ -135,18 +135,6 @@ def score(weights: Weights, counts: sparse.csr_matrix, log_prior: Sequence[float
     return joint
 
 
-def log_joint(
-    event_model: str,
-    counts: WordCounts,
-    matrix: sparse.csr_matrix,
-    alpha: float,
-    log_prior: Sequence[float],
-    normalise: bool = False,
-) -> Floats:
-    """Smooth and score in one step."""
-    return score(smooth(event_model, counts, alpha, normalise), matrix, log_prior)
-
-
 def _histogram(row: Integers) -> dict[int, int]:
     values, words = np.unique(row, return_counts=True)
     return dict(zip(values.tolist(), words.tolist(), strict=True))
