@@ -65,16 +65,14 @@ class TextbookModel:
         settings = self.settings
         prior = np.asarray(log_priors_of(settings, self.messages.tolist(), self.classes))
         joint = np.zeros((len(block), len(self.classes)))
-        uses_prior = True
+        uses_prior = self.features is not None
         if self._words is not None:
             weights = words.smooth(settings.event_model, self._words, settings.alpha, settings.normalise)
-            uses_prior = weights.uses_prior
-            weights.uses_prior = False
-            joint = words.score(weights, word_matrix(block, self.keys), [])
+            uses_prior |= weights.uses_prior
+            joint = words.score(weights, word_matrix(block, self.keys), [0.0] * len(prior))
         if self.features is not None:
             scorer = self.features.scorer(settings.numeric_model, settings.alpha)
             joint = joint + numeric.log_likelihood(scorer, block.features)
-            uses_prior = True
         return joint + prior if uses_prior else joint
 
     def best_alpha(self, block: Block, fixed: bool = False) -> float:
@@ -125,24 +123,19 @@ def count_textbook(settings: Settings, block: Block, classes: tuple[str, ...]) -
     """Counts the rows of a block, all labelled.  Its words are the vocabulary; edges are learned on it."""
     n_classes = len(classes)
     labels = block.labels.astype(np.int64)
+    messages = np.bincount(labels, minlength=n_classes)
     keys, word_counts, features = np.zeros(0, np.int64), None, None
     if settings.features != "numeric":
         documents, occurrences = block.totals(n_classes)
         seen = documents.any(axis=0)
         order = np.argsort(block.keys[seen])
         keys = block.keys[seen][order]
-        word_counts = word_counts_of(
-            np.bincount(labels, minlength=n_classes),
-            documents[:, seen][:, order],
-            occurrences[:, seen][:, order],
-        )
+        word_counts = word_counts_of(messages, documents[:, seen][:, order], occurrences[:, seen][:, order])
     if settings.features != "words":
         edges = numeric.learn_edges(block.features, settings.bins, settings.binning)
         with_pairs = settings.numeric_model == "aode"
         features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
-    return TextbookModel(
-        settings, classes, np.bincount(labels, minlength=n_classes), keys, word_counts, features
-    )
+    return TextbookModel(settings, classes, messages, keys, word_counts, features)
 
 
 def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCounts:
