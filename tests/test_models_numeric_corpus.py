@@ -7,7 +7,8 @@ import pytest
 
 from nbspam.engine.feature_rows import FeatureRows
 from nbspam.models import numeric as bulk
-from nbspam.models.feature_counts import FeatureCounts, count_features, pair_matrix
+from nbspam.models.feature_counts import FeatureCounts, count_features
+from nbspam.models.numeric import pair_matrix
 from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.scoring.features import feature_order, message_rows
 from nbspam.tokens.numeric import NAMES

@@ -61,18 +61,8 @@ class FeatureCounts:
                 yield "moment", k, f, [moments.counts[k][f], moments.sums[k][f], moments.squares[k][f]]
                 yield "bin", k, f, row
             if self.with_pairs:
-                for cell, together in enumerate(pair_matrix(self.bins, k).tolist()):
+                for cell, together in enumerate(numeric.pair_matrix(self.bins, k).tolist()):
                     yield "pair", k, cell, together
-
-
-def pair_matrix(totals: PairTotals, k: int) -> Integers:
-    """int64 (n_cells, n_cells), symmetric: messages of a class in both cells; own counts on the diagonal."""
-    matrix = np.zeros((totals.cells, totals.cells), np.int64)
-    if totals.pairs[k]:
-        first, second = np.divmod(np.fromiter(totals.pairs[k], np.int64), totals.cells)
-        matrix[first, second] = matrix[second, first] = list(totals.pairs[k].values())
-    np.fill_diagonal(matrix, np.concatenate([np.asarray(row, np.int64) for row in totals.counts[k]]))
-    return matrix
 
 
 def count_features(chunks: Chunks, class_count: int, edges: Edges, with_pairs: bool) -> FeatureCounts:

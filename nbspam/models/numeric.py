@@ -232,18 +232,24 @@ def _score_chunk(
         joint[alone] = _categorical(scorer.categorical, bins[alone]) + np.asarray(prior)
 
 
+def pair_matrix(totals: PairTotals, k: int) -> Integers:
+    """int64 (n_cells, n_cells), symmetric: messages of a class in both cells; own counts on the diagonal."""
+    matrix = np.zeros((totals.cells, totals.cells), np.int64)
+    if totals.pairs[k]:
+        first, second = np.divmod(np.fromiter(totals.pairs[k], np.int64), totals.cells)
+        matrix[first, second] = matrix[second, first] = list(totals.pairs[k].values())
+    np.fill_diagonal(matrix, np.concatenate([np.asarray(row, np.int64) for row in totals.counts[k]]))
+    return matrix
+
+
 def conditionals(scorer: AodeScorer, k: int, less: int = 0) -> Floats:
     """log P(cell j | k, cell i), float64 (n_cells, n_cells); 0 for cells of the same feature.
 
     less : taken off every count, as one message less takes it off those that it is in
     """
     totals = scorer.totals
-    pairs = np.zeros((totals.cells, totals.cells))
-    if totals.pairs[k]:
-        keys = np.fromiter(totals.pairs[k].keys(), dtype=np.int64)
-        first, second = np.divmod(keys, totals.cells)
-        pairs[first, second] = pairs[second, first] = list(totals.pairs[k].values())
-    table = np.zeros_like(pairs)
+    pairs = pair_matrix(totals, k)
+    table = np.zeros(pairs.shape)
     scale, pseudo = scaled(scorer.alpha)
     for f, row in enumerate(totals.counts[k]):
         own = slice(totals.offsets[f], totals.offsets[f] + len(row))
