@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9"
 # Okabe and Ito's colours: told apart also by readers who see fewer of them.
 CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#444444")
-MOST_CURVES = len(CLASS_COLOURS)
 _DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
 _DET_END = 0.6
 _STYLE = {
@@ -96,13 +95,18 @@ def _curves(evaluation: Evaluation) -> list[tuple[str, str, ranking.Tally]]:
     if not columns.probabilities.shape[1]:
         return []
     tasks = metrics.one_against_rest(columns)
-    sizes = np.bincount(columns.truth, minlength=columns.n_classes)
-    largest = sorted(np.argsort(-sizes, kind="stable")[:MOST_CURVES])
     return [
-        (_label(evaluation.classes[number]), CLASS_COLOURS[place], tasks[number].tally())
-        for place, number in enumerate(largest)
+        (_label(evaluation.classes[number]), colour, tasks[number].tally())
+        for number, colour in _largest(columns)
         if tasks[number].is_defined
     ]
+
+
+def _largest(columns: Columns) -> list[tuple[int, str]]:
+    """(number, colour) of the classes that are drawn: those with most messages, in class order."""
+    sizes = np.bincount(columns.truth, minlength=columns.n_classes)
+    largest = sorted(np.argsort(-sizes, kind="stable")[: len(CLASS_COLOURS)].tolist())
+    return list(zip(largest, CLASS_COLOURS, strict=False))
 
 
 def _label(name: str) -> str:
@@ -246,11 +250,9 @@ def _histograms(evaluation: Evaluation) -> list[tuple[str, str, Floats, Floats]]
     if columns.positive is None:
         given = columns.probabilities[np.arange(len(columns.truth)), columns.truth]
         edges = np.linspace(0, 1, 41)
-        sizes = np.bincount(columns.truth, minlength=columns.n_classes)
-        largest = sorted(np.argsort(-sizes, kind="stable")[:MOST_CURVES])
         return [
-            (_label(evaluation.classes[number]), CLASS_COLOURS[place], given[columns.truth == number], edges)
-            for place, number in enumerate(largest)
+            (_label(evaluation.classes[number]), colour, given[columns.truth == number], edges)
+            for number, colour in _largest(columns)
         ]
     finite = columns.score[np.isfinite(columns.score)]
     low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
