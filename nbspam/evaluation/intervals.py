@@ -135,13 +135,12 @@ def _spread(values: Floats) -> float:
     return 1.959964 * float(np.std(values, ddof=1)) if len(values) else nan
 
 
-def not_seen_interval(truth: Whole) -> Interval:
+def not_seen_interval(sizes: Whole) -> Interval:
     """An interval for a share of wrong (ham, spam) pairs or missed spam when none was seen at all.
 
     Resampling cannot draw what was never seen and would claim certainty.  Pairing each message of the
     smallest class with one of another gives that many independent pairs, none of them wrong: Clopper-Pearson.
 
-    truth : int64 (n,), class numbers
+    sizes : int64 (n_classes,), messages of each class
     """
-    sizes = np.bincount(truth)
     return clopper_pearson(0, int(sizes[sizes > 0].min()))

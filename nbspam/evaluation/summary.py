@@ -37,7 +37,7 @@ from nbspam.evaluation.intervals import (
     standard_error_interval,
 )
 from nbspam.evaluation.outcomes import Columns, Evaluation
-from nbspam.evaluation.ranking import Ranking, one_minus_roca, spam_missed_at
+from nbspam.evaluation.ranking import one_minus_roca, spam_missed_at
 
 Floats = NDArray[np.float64]
 
@@ -89,8 +89,6 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> dict[str, Any]:
         "messages": len(columns.truth),
         "method": evaluation.method,
         "digest": evaluation.digest,
-    }
-    sheet.figures |= {
         "classes": list(evaluation.classes),
         "confusion": counts.tolist(),
         "trained": evaluation.trained,
@@ -157,15 +155,16 @@ class _Group:
 def _ranking_figures(columns: Columns) -> list[_Group]:
     groups = []
     if columns.positive is not None and (tasks := metrics.rankings(columns)):
-        levels = metrics.HAM_LOST_PERMILLE
+        ranking, levels = tasks[0], metrics.HAM_LOST_PERMILLE
+        # Of two classes the mean over them is the same.
+        macro = () if columns.n_classes > 2 else ("macro_one_minus_roca_percent",)
 
-        def for_spam(weights: Floats, only: Ranking = tasks[0]) -> list[float]:
-            tally = only.tally(weights)
+        def for_spam(weights: Floats) -> list[float]:
+            tally = ranking.tally(weights)
             missed = [100 * spam_missed_at(tally, permille) for permille in levels.values()]
             wrong = 100 * one_minus_roca(tally)
-            return [wrong, *missed, wrong][: len(names)]
+            return [wrong, *missed, *[wrong] * len(macro)]
 
-        macro = () if columns.n_classes > 2 else ("macro_one_minus_roca_percent",)
         names = ("one_minus_roca_percent", *levels, *macro)
         groups.append(_Group(names, for_spam))
     if (columns.n_classes > 2 or columns.positive is None) and columns.probabilities.shape[1]:
@@ -193,11 +192,12 @@ def _probability_figures(columns: Columns) -> list[_Group]:
 
 
 def _interval(columns: Columns, name: str, value: float, spread: Floats) -> tuple[Interval, str]:
-    if is_one_each(np.bincount(columns.truth)):
+    sizes = np.bincount(columns.truth)
+    if is_one_each(sizes):
         return NOTHING_RESAMPLED, BOOTSTRAP
     of_probabilities = name in ("ece_percent", "brier", "log_loss")
     if not of_probabilities:
-        low, high = not_seen_interval(columns.truth)
+        low, high = not_seen_interval(sizes)
         if value == 0:
             return (100 * low, 100 * high), CLOPPER_PEARSON
         if (spread == 100).all():
@@ -251,7 +251,8 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
     rates, again = metrics.class_rates(counts), metrics.class_rates(redrawn)
     total, right = int(counts.sum()), int(np.trace(counts))
     sheet.proportion("accuracy_percent", right, total)
-    _, not_seen = clopper_pearson(0, int(counts.sum(axis=1)[counts.sum(axis=1) > 0].min()))
+    sizes = counts.sum(axis=1)
+    _, not_seen = not_seen_interval(sizes)
     for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
         value = float(getattr(rates, name))
         if right == total:  # as for ranking figures: resampling would claim certainty
@@ -259,7 +260,7 @@ def _class_rates(sheet: _Sheet, counts: metrics.Whole, redrawn: metrics.Whole) -
         elif not right:
             sheet.put(name, value, (0.0, not_seen), CLOPPER_PEARSON)
         else:
-            hidden = name.startswith("macro") and (counts.sum(axis=1) == 1).any()
+            hidden = name.startswith("macro") and (sizes == 1).any()
             interval = NOTHING_RESAMPLED if hidden else _redrawn(counts, getattr(again, name))
             sheet.put(name, value, interval, BOOTSTRAP)
     decided = total - int(counts[:, -1].sum())
