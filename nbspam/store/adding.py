@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nbspam.store.derived import recount
-from nbspam.store.reader import Model, count_columns
+from nbspam.store.reader import count_columns
 from nbspam.store.updater import Updater
 
 
@@ -43,8 +43,3 @@ def add_counts(
         learned,
     )
     recount(connection)
-
-
-def vocabulary_keys(model: Model) -> list[int]:
-    """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
-    return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]

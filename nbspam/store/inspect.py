@@ -183,6 +183,11 @@ def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRo
     return TokenRow(row[0], row[1], row[2::2], row[3::2]) if row else None
 
 
+def vocabulary_keys(model: Model) -> list[int]:
+    """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
+    return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]
+
+
 def learned_messages(model: Model) -> int:
     """How many different messages the model has counted."""
     return int(model.connection.execute("SELECT count(DISTINCT digest) FROM learned").fetchone()[0])

@@ -22,9 +22,9 @@ from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
-from nbspam.store.adding import add_counts, vocabulary_keys
+from nbspam.store.adding import add_counts
 from nbspam.store.autolearned import autolearned_rows, take_back
-from nbspam.store.inspect import learned_as
+from nbspam.store.inspect import learned_as, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.tokens.numeric import NAMES
