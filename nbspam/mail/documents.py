@@ -10,7 +10,7 @@ OpenDocument 1.3, 6; [MS-OVBA], 2.2.
 from __future__ import annotations
 
 from nbspam.mail.message import MAX_ADDRESSES, MAX_NAMES, MAX_TEXT, Document
-from nbspam.mail.packed import MAX_PIECE, inflated
+from nbspam.mail.packed import MAX_PIECE, inflated, little_endian, stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
     at = payload.find(_FILE)
     while at >= 0 and len(document.names) < MAX_NAMES:
         begin = at + _NAME_AT
-        end = begin + int.from_bytes(payload[at + 26 : at + 28], "little")
+        end = begin + little_endian(payload, at + 26, 2)
         name = payload[begin : min(end, begin + MAX_NAME)]
         document.names.append(name.decode("utf-8", "replace"))
         flags = payload[at + 6 : at + 7]
@@ -99,16 +99,16 @@ def _read_file(payload: bytes, at: int, name: bytes, document: Document, allowan
 
 def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
     """The first bytes of a file in an archive."""
-    method = int.from_bytes(payload[at + 8 : at + 10], "little")
-    lengths = payload[at + 26 : at + 28], payload[at + 28 : at + 30]  # of the name, of what else is told
-    begin = at + _NAME_AT + sum(int.from_bytes(length, "little") for length in lengths)
+    method = little_endian(payload, at + 8, 2)
+    lengths = (
+        little_endian(payload, at + 26, 2),
+        little_endian(payload, at + 28, 2),
+    )  # of the name, of the rest
+    begin = at + _NAME_AT + sum(lengths)
     if method == _DEFLATED:
         return inflated(payload[begin : begin + MAX_PIECE], allowance)
-    if method != _STORED or allowance.unpacked_pieces <= 0:
-        return b""
-    allowance.unpacked_pieces -= 1
-    size = int.from_bytes(payload[at + 18 : at + 22], "little")
-    return payload[begin : begin + min(size, MAX_PIECE)]
+    size = min(little_endian(payload, at + 18, 4), MAX_PIECE)
+    return stored(payload[begin : begin + size], allowance) if method == _STORED else b""
 
 
 def _read_targets(xml: bytes, attribute: bytes, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""What is packed in a file, unpacked within the bounds of a message.
+"""Pieces of files that are no text: numbers, what is packed, within the bounds of a message.
 
 Hides that checksums do not count, as they do not for who shows such files.
 """
@@ -14,12 +14,22 @@ if TYPE_CHECKING:
 MAX_PIECE = 200_000  # bytes of a packed piece that are read, and at most as many that come of it
 
 
-def inflated(packed: bytes, allowance: Allowance) -> bytes:
-    """The first bytes of what was deflated (RFC 1951); none if it is broken, or of too many in a message."""
+def little_endian(data: bytes, at: int, length: int) -> int:
+    """The number in so many bytes, the lowest first; those behind the end are none."""
+    return int.from_bytes(data[at : at + length], "little")
+
+
+def stored(piece: bytes, allowance: Allowance) -> bytes:
+    """The first bytes of a piece that is not packed; none of too many in a message."""
     if allowance.unpacked_pieces <= 0:
         return b""
     allowance.unpacked_pieces -= 1
+    return piece[:MAX_PIECE]
+
+
+def inflated(packed: bytes, allowance: Allowance) -> bytes:
+    """The first bytes of what was deflated (RFC 1951); none if it is broken, or of too many in a message."""
     try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed[:MAX_PIECE], MAX_PIECE)
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored(packed, allowance), MAX_PIECE)
     except zlib.error:
         return b""

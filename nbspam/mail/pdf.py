@@ -8,7 +8,7 @@ Source: ISO 32000-1, 7.3, 7.5.7 and 12.6.4.7.
 
 from __future__ import annotations
 
-from nbspam.mail.packed import MAX_PIECE, inflated
+from nbspam.mail.packed import MAX_PIECE, inflated, stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,10 +121,7 @@ class PdfFile:
             head = head.replace(b"/ASCIIHexDecode", b"")
         if b"/FlateDecode" in head:
             return inflated(packed[_ZLIB_HEADER:], self.allowance)
-        if b"Decode" in head:
-            return b""
-        self.allowance.unpacked_pieces -= 1
-        return packed.partition(b"endstream")[0]
+        return b"" if b"Decode" in head else stored(packed.partition(b"endstream")[0], self.allowance)
 
 
 def _beginnings(payload: bytes) -> list[int]:

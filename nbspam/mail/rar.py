@@ -8,13 +8,13 @@ Source: RAR 5.0 archive format (rarlab); for the older one, technote.txt of RAR 
 from __future__ import annotations
 
 from nbspam.mail.message import MAX_NAMES
+from nbspam.mail.packed import little_endian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Document
 
-RAR = b"Rar!\x1a\x07"
-_OLDER, _NEWER = RAR + b"\x00", RAR + b"\x01\x00"
+_OLDER, _NEWER = b"Rar!\x1a\x07\x00", b"Rar!\x1a\x07\x01\x00"
 _MAX_BLOCKS = 1_000  # looked at
 _MAX_NAME = 1_000  # bytes
 _LEAST = 7  # bytes of the header of a block of the older format
@@ -37,28 +37,21 @@ def read_rar(payload: bytes, document: Document) -> None:
         _read_newer(payload, document)
 
 
-def _number(data: bytes, at: int, length: int) -> int:
-    return int.from_bytes(data[at : at + length], "little")
-
-
 def _read_older(payload: bytes, document: Document) -> None:
     at = len(_OLDER)
     for _ in range(_MAX_BLOCKS):
-        kind, flags, size = (
-            _number(payload, at + 2, 1),
-            _number(payload, at + 3, 2),
-            _number(payload, at + 5, 2),
-        )
+        kind, flags = little_endian(payload, at + 2, 1), little_endian(payload, at + 3, 2)
+        size = little_endian(payload, at + 5, 2)
         if kind == _ARCHIVE and flags & _HEADERS_ENCRYPTED:
             document.mark("encrypted")
             return
-        follows = _number(payload, at + 7, 4) if kind == _FILE or flags & _HAS_SIZE else 0
+        follows = little_endian(payload, at + 7, 4) if kind == _FILE or flags & _HAS_SIZE else 0
         if kind == _FILE:
             begin = at + 32
             if flags & _LARGE:
-                follows |= _number(payload, begin, 4) << 32
+                follows |= little_endian(payload, begin, 4) << 32
                 begin += 8
-            name = payload[begin : begin + _number(payload, at + 26, 2)]
+            name = payload[begin : begin + little_endian(payload, at + 26, 2)]
             _add(name.partition(b"\0")[0], bool(flags & _ENCRYPTED), document)
         at += size + follows
         if size < _LEAST or at >= len(payload):

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from nbspam.mail.charset import decode_with
 from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.packed import little_endian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def read_word(payload: bytes, document: Document) -> None:
     at = _beginning(payload)
     if at < 0:
         return
-    if _number(payload, at + 10, 2) & _ENCRYPTED:
+    if little_endian(payload, at + 10, 2) & _ENCRYPTED:
         document.mark("encrypted")
         return
     text = "".join(_pieces(payload, at)).translate(_SHOWN_AS)
@@ -51,23 +52,23 @@ def read_word(payload: bytes, document: Document) -> None:
 def _beginning(payload: bytes) -> int:
     """Where the addresses stand, to which all others are relative; -1 if they do not."""
     begins = [at for at in range(0, len(payload), _SECTOR) if payload[at : at + 2] in _BEGINNINGS]
-    return next((at for at in begins if _number(payload, at + 2, 2) <= _MAX_VERSION), -1)
+    return next((at for at in begins if little_endian(payload, at + 2, 2) <= _MAX_VERSION), -1)
 
 
 def _pieces(payload: bytes, at: int) -> Iterator[str]:
     """The pieces of the text in order; one of bytes where there is no list of them."""
-    size = _number(payload, at + 0x1A6, 4)
+    size = little_endian(payload, at + 0x1A6, 4)
     mark = b"\x02" + max(size - 5, 0).to_bytes(4, "little") + bytes(4)
     listed = payload.find(mark) + 5 if size in range(21, _MAX_LIST) else 4
     if listed < 5:
-        begin, end = _number(payload, at + 24, 4), _number(payload, at + 28, 4)
+        begin, end = little_endian(payload, at + 24, 4), little_endian(payload, at + 28, 4)
         yield _read(payload, at + begin, end - begin, in_bytes=True)
         return
     n = (size - 5 - 4) // 12
-    places = [_number(payload, listed + 4 * place, 4) for place in range(n + 1)]
+    places = [little_endian(payload, listed + 4 * place, 4) for place in range(n + 1)]
     room = MAX_TEXT
     for number, (first, last) in enumerate(pairwise(places)):
-        address = _number(payload, listed + 4 * (n + 1) + 8 * number + 2, 4)
+        address = little_endian(payload, listed + 4 * (n + 1) + 8 * number + 2, 4)
         in_bytes = bool(address & _IN_BYTES)
         address &= _IN_BYTES - 1
         yield _read(payload, at + (address // 2 if in_bytes else address), last - first, in_bytes)
@@ -81,7 +82,3 @@ def _read(payload: bytes, at: int, characters: int, in_bytes: bool) -> str:
     if in_bytes:
         return decode_with("cp1252", payload[at : at + length])
     return payload[at : at + 2 * length].decode("utf-16-le", "replace")
-
-
-def _number(payload: bytes, at: int, length: int) -> int:
-    return int.from_bytes(payload[at : at + length], "little")
