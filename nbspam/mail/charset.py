@@ -120,6 +120,11 @@ def decode_with(codec: str, payload: bytes) -> str:
     return payload.decode(codec, "replace")
 
 
+def with_halves_joined(text: str) -> str:
+    """Characters that came as the two halves of UTF-16 as one; a half alone is none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _decode_cp1252(payload: bytes) -> str:
     """windows-1252 as browsers have it, see WINDOWS_C1."""
     text = payload.decode("latin-1")

@@ -109,6 +109,11 @@ class Document:
         if "://" in address and len(self.addresses) < MAX_ADDRESSES:
             self.addresses.append(address)
 
+    def follows(self, instructions: str) -> None:
+        """Note where fields lead to that say HYPERLINK "address", as those of Word and RTF do."""
+        for instruction in instructions.split("HYPERLINK")[1:]:
+            self.leads_to(instruction.partition('"')[2].partition('"')[0])
+
     def mark(self, name: str) -> None:
         """Note what it does or is."""
         if name not in self.marks:

@@ -8,6 +8,7 @@ Source: ISO 32000-1, 9.6.6, 9.7.5.2 and 9.10; Adobe Technical Note 5014 (CMaps).
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from nbspam.mail.pdf import PdfFile, as_number, hexadecimal, number_behind, references
 
@@ -118,22 +119,22 @@ def read_font(file: PdfFile, number: int) -> Font:
 
 def _read_table(table: bytes, shown: dict[int, str], allowance: Allowance) -> None:
     """The characters of single codes, and of ranges of codes: one after the other, or listed."""
-    for piece in table.split(b"beginbf")[1:] if allowance.document_items > 0 else []:
-        if allowance.document_items <= 0:
-            break
-        allowance.document_items -= 1
-        content = piece.partition(b"endbf")[0]
-        if piece.startswith(b"char"):
-            pairs = _PAIR.findall(content)[: allowance.document_items]
-            allowance.document_items -= len(pairs)
-            shown.update((_code(code), _characters(characters)) for code, characters in pairs)
-            continue
-        for found in _RANGE.findall(content)[: allowance.document_items]:
-            codes = list(_range(*found))[: allowance.document_items]
-            allowance.document_items -= len(codes)
-            shown.update(codes)
-            if allowance.document_items <= 0:
-                return
+    found = list(islice(_codes(table), max(allowance.document_items, 0)))
+    allowance.document_items -= len(found)
+    shown.update(codes for codes in found if codes is not None)
+
+
+def _codes(table: bytes) -> Iterator[tuple[int, str] | None]:
+    """Each code with what it shows; None for the beginning of a section, which counts as well."""
+    for section in table.split(b"beginbf")[1:]:
+        yield None
+        content = section.partition(b"endbf")[0]
+        if section.startswith(b"char"):
+            for code, characters in _PAIR.findall(content):
+                yield _code(code), _characters(characters)
+        else:
+            for found in _RANGE.findall(content):
+                yield from _range(*found)
 
 
 def _range(first: bytes, last: bytes, characters: bytes, listed: bytes) -> Iterator[tuple[int, str]]:
@@ -155,11 +156,11 @@ def _read_widths(file: PdfFile, says: bytes, font: Font) -> None:
     A code and a list are those from that code on; two codes and a width are those of a range.
     """
     if font.code_bytes == 1:
-        _note_widths(font, number_behind(says, b"/FirstChar"), _array(file, says, b"/Widths"))
+        _note_widths(font, number_behind(says, b"/FirstChar"), _sizes(_array(file, says, b"/Widths")))
         return
     descendants = file.listed(says, b"/DescendantFonts")
     says = file.dictionary(descendants[0]) if descendants else b""
-    font.width = (number_behind(says, b"/DW") or 1000) / 1000
+    font.width = (number_behind(says, b"/DW") or _EM) / _EM
     _note_lists(font, _array(file, says.replace(b"/W[", b"/W ["), b"/W "))
 
 
@@ -174,8 +175,7 @@ def _read_drawn(file: PdfFile, says: bytes, font: Font) -> None:
         for key in (b"/FontMatrix", b"/FontBBox", b"/Widths")
     ]
     scale = abs(unit[0]) if unit else 0.001
-    first = number_behind(says, b"/FirstChar")
-    font.widths.update((first + place, width * scale) for place, width in enumerate(widths))
+    _note_widths(font, number_behind(says, b"/FirstChar"), [width * scale for width in widths])
     drawn = [width for width in widths if width]
     height = box[3] - box[1] if len(box) == 4 else 0.0
     font.height = min(abs(height or 2 * sum(drawn) / max(len(drawn), 1)) or _EM, _EM) * scale
@@ -198,8 +198,12 @@ def _array(file: PdfFile, says: bytes, key: bytes) -> list[bytes]:
     return found[1:]
 
 
-def _note_widths(font: Font, first: int, widths: list[bytes]) -> None:
-    font.widths.update((first + place, as_number(width) / 1000) for place, width in enumerate(widths))
+def _sizes(widths: list[bytes]) -> list[float]:
+    return [as_number(width) / _EM for width in widths]
+
+
+def _note_widths(font: Font, first: int, widths: list[float]) -> None:
+    font.widths.update((first + place, width) for place, width in enumerate(widths))
 
 
 def _note_lists(font: Font, items: list[bytes]) -> None:
@@ -209,14 +213,14 @@ def _note_lists(font: Font, items: list[bytes]) -> None:
         if item == b"[":
             begin = len(before)
         elif item == b"]" and begin > 0:
-            _note_widths(font, int(as_number(before[begin - 1])), before[begin:])
+            _note_widths(font, int(as_number(before[begin - 1])), _sizes(before[begin:]))
             before, begin = [], -1
         else:
             before.append(item)
         if begin < 0 and len(before) == 3:
             first, last, width = [as_number(word) for word in before]
             codes = range(int(first), min(int(last) + 1, int(first) + _MAX_RANGE))
-            font.widths.update(dict.fromkeys(codes, width / 1000))
+            font.widths.update(dict.fromkeys(codes, width / _EM))
             before = []
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from math import hypot
 
+from nbspam.mail.charset import with_halves_joined
 from nbspam.mail.message import MAX_TEXT
 from nbspam.mail.pdf import PdfFile, as_number, hexadecimal, literal, references
 from nbspam.mail.pdf_fonts import Font, read_font
@@ -59,9 +60,7 @@ def shown(file: PdfFile, allowance: Allowance) -> str:
                 drawn.append(file.stream(content))
                 room -= len(drawn[-1]) + 1  # and a line end between two
         writer.read(says, b"\n".join(drawn))
-    text = "".join(writer.found).replace("-\n", "")
-    halves_allowed = text.encode("utf-16", "surrogatepass")
-    return halves_allowed.decode("utf-16", "replace")
+    return with_halves_joined("".join(writer.found).replace("-\n", ""))
 
 
 class _Fonts:

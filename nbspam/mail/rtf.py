@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nbspam.mail.charset import canonical, decode_with
+from nbspam.mail.charset import canonical, decode_with, with_halves_joined
 from nbspam.mail.message import MAX_TEXT
 
 TYPE_CHECKING = False
@@ -64,10 +64,8 @@ def read_rtf(payload: bytes, document: Document, allowance: Allowance) -> None:
         binary = int(item[3] or 0) if item[2] == b"bin" else 0  # bytes behind it
         item = _ITEM.search(payload, item.end() + max(binary, 0))
     reader.flush()
-    text = "".join(reader.found).encode("utf-16", "surrogatepass")  # characters may come in two halves
-    document.text = text.decode("utf-16", "replace")
-    for instruction in b"".join(reader.instructions).split(b"HYPERLINK")[1:]:
-        document.leads_to(instruction.partition(b'"')[2].partition(b'"')[0].decode("utf-8", "replace"))
+    document.text = with_halves_joined("".join(reader.found))
+    document.follows(b"".join(reader.instructions).decode("utf-8", "replace"))
 
 
 class _Group:

@@ -44,8 +44,7 @@ def read_word(payload: bytes, document: Document) -> None:
     for field in fields:  # what to do, and what it gave
         instruction, _, result = field.partition("\x14")
         shown += result
-        if "HYPERLINK" in instruction:
-            document.leads_to(instruction.partition('"')[2].partition('"')[0])
+        document.follows(instruction)
     document.text = shown.replace("\x14", "")[:MAX_TEXT]
 
 
