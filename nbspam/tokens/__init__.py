@@ -44,13 +44,11 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
         _read_replaced(replaced, body, structure, readings)
-    structure = [
-        *edge_tokens(body[:MAX_TOKENS]),
-        *structure,
-    ]  # first, so that no flood of tags leaves them out
+    # The edges first, so that no flood of tags leaves them out; they are those of the text of the mail alone.
+    structure = [*edge_tokens(body[:MAX_TOKENS]), *structure]
     for part in message.parts:
         if part.document is not None and not part.is_replaced:
-            _read_document(part.document.text, body, structure)
+            _read_shown(part.document.text, body, structure)  # as text: docs/experiments/attached.md
     bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
     if measured:
         from nbspam.tokens.measures import measures  # the textbook does not pay for it
@@ -59,12 +57,13 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     return bag
 
 
-def _read_document(text: str, body: list[str], structure: list[str]) -> None:
-    """What a document shows, behind the text of the mail and as such: docs/experiments/attached.md."""
+def _read_shown(text: str, body: list[str], structure: list[str]) -> tuple[str, list[str]]:
+    """Adds the tokens of a text that is shown; (what is left of it without its URLs, these)."""
     text, urls = cut_urls(text)
     for url in urls:
         structure.extend(url_tokens(url))
     body.extend(words(text, MAX_TOKENS - len(body)))
+    return text, urls
 
 
 def _read_replaced(parts: list[Part], body: list[str], structure: list[str], readings: list[Reading]) -> None:
@@ -101,10 +100,7 @@ def _read_text(part: Part, body: list[str], structure: list[str], readings: list
         from nbspam.tokens.unicode_words import turned  # rare
 
         text = turned(text)
-    text, urls = cut_urls(text)
-    for url in urls:
-        structure.extend(url_tokens(url))
-    body.extend(words(text, MAX_TOKENS - len(body)))
+    text, urls = _read_shown(text, body, structure)
     readings.append((text, urls, len(part.text), html))
     if not text.isascii():
         from nbspam.tokens.unicode_words import has_zero_width

@@ -19,6 +19,7 @@ from unittest import mock
 
 from nbspam import tokens
 from nbspam.labels import HAM, SPAM
+from nbspam.mail.message import Document, Part
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.tokens.words import words
@@ -34,32 +35,48 @@ KINDS: dict[str, tuple[str, Callable[[str], bytes]]] = {  # ending of the name, 
     "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx_of),
     "rtf": ("application/rtf", rtf_of),
 }
-Reading = Callable[[str, list[str], list[str]], None]
+Reading = Callable[[Document], list[str]]  # tokens of the structure; it may change the text that is read
 
 
-def as_own_words(text: str, body: list[str], structure: list[str]) -> None:
-    """Words of a document apart from those of texts."""
-    structure.extend("document=" + word for word in words(text, 1_000))
+def kept(_: Document) -> list[str]:
+    """As words of the text."""
+    return []
 
 
 def first(limit: int) -> Reading:
     """Only so many characters."""
-    kept = tokens._read_document
-    return lambda text, body, structure: kept(text[:limit], body, structure)
+
+    def shortened(document: Document) -> list[str]:
+        document.text = document.text[:limit]
+        return []
+
+    return shortened
 
 
-READINGS: dict[str, Reading | None] = {
-    "kept: as words of the text": None,
+def as_own_words(document: Document) -> list[str]:
+    """Words of a document apart from those of texts."""
+    found = ["document=" + word for word in words(document.text, 1_000)]
+    document.text = ""
+    return found
+
+
+READINGS: dict[str, Reading] = {
+    "kept: as words of the text": kept,
     "the first 1,000 characters": first(1_000),
     "as words of their own": as_own_words,
-    "not read": lambda text, body, structure: None,
+    "not read": first(0),
 }
 
 
 @contextmanager
-def read_as(reading: Reading | None) -> Iterator[None]:
-    """Documents are read otherwise for a while."""
-    with mock.patch.object(tokens, "_read_document", reading or tokens._read_document):
+def read_as(reading: Reading) -> Iterator[None]:
+    """Documents are read otherwise for a while: their own tokens are made before their text is read."""
+    part_tokens = tokens.part_tokens
+
+    def with_reading(part: Part) -> list[str]:
+        return [*part_tokens(part), *(reading(part.document) if part.document else [])]
+
+    with mock.patch.object(tokens, "part_tokens", with_reading):
         yield
 
 
