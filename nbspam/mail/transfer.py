@@ -65,7 +65,7 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
         return binascii.a2b_base64(payload)
     except binascii.Error:
         allowance.note("bad-base64")
-        return _decode_base64_run(payload)
+        return base64_run(payload)
 
 
 def percent_decoded(data: bytes) -> bytes:
@@ -95,7 +95,7 @@ def _is_mostly_text(payload: bytes) -> bool:
     return sum(encoded) * 2 < sum(map(len, lines))
 
 
-def _decode_base64_run(payload: bytes) -> bytes:
+def base64_run(payload: bytes) -> bytes:
     """Base64 without padding, its last incomplete group dropped or filled up."""
     letters = payload.translate(None, _NOT_BASE64)
     whole = len(letters) & ~3
@@ -109,8 +109,8 @@ def _decode_base64_runs(payload: bytes, allowance: Allowance) -> bytes:
     """Base64 texts one behind the other, each with its padding; text that is none is left out."""
     allowance.note("bad-base64")
     runs = [run for run in payload.split(b"=", MAX_BASE64_RUNS * 2) if run.strip()][:MAX_BASE64_RUNS]
-    chunks = [_decode_base64_run(runs[0])] if runs else []
+    chunks = [base64_run(runs[0])] if runs else []
     for run in runs[1:]:
         if not _is_mostly_text(run):
-            chunks.append(_decode_base64_run(run))
+            chunks.append(base64_run(run))
     return b"".join(chunks)

@@ -6,9 +6,7 @@ how one address carries another one, to which it sends the reader on.
 
 from __future__ import annotations
 
-import binascii
-
-from nbspam.mail.transfer import percent_decoded
+from nbspam.mail.transfer import base64_run, percent_decoded
 
 MAX_ESCAPES = 2  # one in another: %252F
 MAX_VALUES = 30  # of a query in which a host is looked for
@@ -121,5 +119,4 @@ def _from_base64(text: str) -> str:
         if not (character.isascii() and (character.isalnum() or character in "+/")):
             size = place
             break
-    size -= size % 4 == 1  # one character is no byte
-    return binascii.a2b_base64(run[:size] + "=" * (-size % 4)).decode("utf-8", "replace")
+    return base64_run(run[:size].encode("ascii")).decode("utf-8", "replace")

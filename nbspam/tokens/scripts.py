@@ -6,8 +6,7 @@ What a script writes in another form, so that nobody reads it before a browser d
 
 from __future__ import annotations
 
-import binascii
-
+from nbspam.mail.transfer import base64_run
 from nbspam.tokens.odd_urls import unescaped
 from nbspam.tokens.urls import inner_hosts
 
@@ -103,8 +102,7 @@ def _from_base64(script: str) -> list[str]:
     spaced = script.encode("ascii", "replace").translate(_BASE64)
     found = []
     for run in [run for run in spaced.split() if len(run) >= MIN_BASE64][:MAX_BASE64]:
-        whole = run[: len(run) - (len(run) % 4 == 1)]
-        payload = binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))
+        payload = base64_run(run)
         try:
             text = payload.decode()
         except UnicodeDecodeError as error:
