@@ -51,7 +51,7 @@ from nbspam.mail.html_elements import (
     TABLE_NAME,
 )
 from nbspam.mail.html_entities import decode
-from nbspam.mail.html_pieces import Pieces, full_attributes, plain_attributes, wanted_attributes
+from nbspam.mail.html_pieces import CONDITION, Pieces, full_attributes, plain_attributes, wanted_attributes
 from nbspam.mail.html_stack import OpenElements, Page, Quotes
 from nbspam.mail.html_state import GONE, State
 from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, attributed_tag, bare_tag
@@ -185,7 +185,7 @@ class _Reader:
             html.alts.append(tag.alt)
             if tag.acts:
                 html.scripts.append(tag.acts)
-        if self.base or "<!--[if" in self.pieces.text:
+        if self.base or CONDITION in self.pieces.text:
             from nbspam.mail.html_addresses import complete  # few pages have one
 
             complete(html, self.base, self.pieces.text)

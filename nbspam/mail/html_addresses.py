@@ -7,18 +7,18 @@ links are where readers with Outlook get to, and they need not be those of the o
 
 from __future__ import annotations
 
+from nbspam.mail.html_pieces import CONDITION
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Html
 
 MAX_BASED = 1_000  # links, and images, of a page with a base; each may be as long as the base
-_CONDITION = "<!--[if"
 
 
 def complete(html: Html, base: str, text: str) -> None:
     """Add the links and images for Outlook alone; with a base make all whole: those beyond the bound go."""
-    if _CONDITION in text:
-        _add_conditional(html, text)
+    _add_conditional(html, text)
     if base:
         html.links = [(absolute(target, base), text) for target, text in html.links[:MAX_BASED]]
         html.images = [absolute(source, base) for source in html.images[:MAX_BASED]]
@@ -28,7 +28,7 @@ def _add_conditional(html: Html, text: str) -> None:
     from nbspam.mail.html import read_html  # which needs this
 
     links, images = {target for target, _ in html.links}, set(html.images)
-    for piece in text.split(_CONDITION)[1:]:
+    for piece in text.split(CONDITION)[1:]:
         markup = piece.partition("-->")[0].partition("]>")[2].partition("<![endif")[0]
         if "href" in markup.lower() or "src" in markup.lower():
             inside = read_html(markup)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_NAME = 40  # characters of an attribute's name that are kept
 NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
+CONDITION = "<!--[if"  # begins a comment that is markup for Outlook
 _SPACE = " \t\r\n\f"
 
 
