@@ -6,10 +6,8 @@ import binascii
 import io
 import shutil
 import subprocess
-import time
 import zipfile
 import zlib
-from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -20,23 +18,12 @@ from nbspam.mail import packed, parse
 from nbspam.mail import pdf as pdf_file
 from nbspam.mail.documents import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
-from nbspam.mail.message import MAX_NAMES, Document
+from nbspam.mail.message import MAX_NAMES
 from nbspam.tokens import tokenize
+from tests.documents_made import archive, check_bounded, mailed, read
 
 RELATIONS = b'<Relationships><Relationship Target="styles.xml"/><Relationship Target="%s"/></Relationships>'
 LINK = b"https://pay.example.net/a?b=1&amp;c=2"
-
-
-def read(payload: bytes) -> Document:
-    return read_document(payload, Allowance())
-
-
-def archive(files: dict[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", packed) as target:
-        for name, content in files.items():
-            target.writestr(name, content)
-    return made.getvalue()
 
 
 def pdf(content: bytes) -> bytes:
@@ -49,15 +36,6 @@ def packed_pdf(content: bytes) -> bytes:
         stream
     )
     return head + stream + b"\nendstream\nendobj\n"
-
-
-def attached(payload: bytes, name: str, kind: str = "octet-stream") -> list[str]:
-    """Tokens of the structure of a mail with the file."""
-    message = EmailMessage()
-    message["Subject"] = "see the file"
-    message.set_content("It is attached.")
-    message.add_attachment(payload, "application", kind, filename=name)
-    return tokenize(parse(message.as_bytes())).structure
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -237,17 +215,19 @@ def test_encrypted_pdf_says_no_more() -> None:
 
 
 def test_tokens_of_documents() -> None:
-    found = attached(archive({"scan/Invoice 7.PDF.exe": b"MZ"}), "scan.zip", "zip")
+    found = mailed(archive({"scan/Invoice 7.PDF.exe": b"MZ"}), "scan.zip", "zip").structure
     assert [token for token in found if token.startswith("inside=")] == [
         *("inside=.exe", "inside=scan", "inside=invoice", "inside=7.pdf", "inside=pdf")
     ]
-    found = attached(pdf(b"/Launch /URI (https://www.lake.example/x) /Creator (Maker)"), "a.pdf", "pdf")
+    found = mailed(
+        pdf(b"/Launch /URI (https://www.lake.example/x) /Creator (Maker)"), "a.pdf", "pdf"
+    ).structure
     assert {"document=#launch", "document=maker", "url=www.lake.example", "url=lake.example"} <= set(found)
 
 
 def test_document_under_another_name_and_uuencoded() -> None:
     payload = pdf(b"/URI (https://lake.example/)")
-    assert "url=lake.example" in attached(payload, "a.jpg", "jpeg")
+    assert "url=lake.example" in mailed(payload, "a.jpg", "jpeg").structure
     lines = [binascii.b2a_uu(payload[at : at + 45]).decode() for at in range(0, len(payload), 45)]
     mail = "Subject: a\n\nSee:\nbegin 644 a.pdf\n" + "".join(lines) + "`\nend\n"
     assert "url=lake.example" in tokenize(parse(mail.encode())).structure
@@ -288,15 +268,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_file_takes_long(name: str) -> None:
-    """Files of one message, each as large as what is read of a mail."""
-    payload = HOSTILE[name][: 1 << 20]
-    allowance = Allowance()
-    begun = time.process_time()
-    for _ in range(3):
-        read_document(payload, allowance)
-    assert time.process_time() - begun < 1.0
-    assert 0 <= allowance.unpacked_pieces <= MAX_UNPACKED_PIECES
-    assert 0 <= allowance.document_strings <= MAX_DOCUMENT_STRINGS
+    check_bounded(HOSTILE[name])
 
 
 def test_pieces_are_bounded() -> None:

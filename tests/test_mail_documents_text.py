@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import time
-import zipfile
 import zlib
 from base64 import a85encode
+from collections.abc import Callable
 from email.message import EmailMessage
 
 import pytest
@@ -14,19 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.documents import read_document
-from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
-from nbspam.mail.message import MAX_TEXT, Document
+from nbspam.mail.limits import Allowance
+from nbspam.mail.message import MAX_TEXT
 from nbspam.mail.pdf import MAX_OBJECTS, PdfFile
 from nbspam.mail.pdf_pages import MAX_FONTS
-from nbspam.tokens import Bag, tokenize
-from tests.documents_made import docx_of, pdf_of, rtf_of
+from nbspam.tokens import tokenize
+from tests.documents_made import archive, check_bounded, docx_of, mailed, pdf_of, read, rtf_of
 
 INVOICE = "Your plan was renewed for $499.99.\nCall (888) 555-0142 to cancel: https://pay.example.net/now"
-
-
-def read(payload: bytes) -> Document:
-    return read_document(payload, Allowance())
 
 
 def shown(payload: bytes) -> str:
@@ -58,14 +51,12 @@ def page(content: bytes, font: bytes = FIXED, *more: bytes) -> bytes:
 @pytest.mark.parametrize(
     "text", ["", INVOICE, "a (b) \\ {c} <d> & e", "Prüfung über 20 €\n\nzweitens", "wordbyword " * 400]
 )
-def test_text_of_a_document(make: object, text: str) -> None:
-    assert callable(make)
+def test_text_of_a_document(make: Callable[[str], bytes], text: str) -> None:
     assert shown(make(text)) == " ".join(text.split())
 
 
 @pytest.mark.parametrize("make", [docx_of, rtf_of])
-def test_text_in_any_letters(make: object) -> None:
-    assert callable(make)
+def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
     assert shown(make("Ваш счёт 您的账户 😀")) == "Ваш счёт 您的账户 😀"
 
 
@@ -317,14 +308,6 @@ def test_encrypted_pdf_shows_nothing() -> None:
     assert (found.marks, found.text) == (["encrypted"], "")
 
 
-def archive(files: dict[str, str]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, content in files.items():
-            target.writestr(name, content)
-    return made.getvalue()
-
-
 @pytest.mark.parametrize(
     ("name", "xml", "text"),
     [
@@ -473,18 +456,9 @@ def test_pieces_of_word_are_bounded() -> None:
     assert not shown(word(("a", "cp1252"))[:512])
 
 
-def with_file(payload: bytes, kind: str = "octet-stream", shown_text: str = "See the file.") -> Bag:
-    message = EmailMessage()
-    message["Subject"] = "scan"
-    message.set_content(shown_text)
-    message.add_attachment(payload, "application", kind, filename="scan")
-    return tokenize(parse(message.as_bytes()), measured=True)
-
-
 @pytest.mark.parametrize("make", [pdf_of, docx_of, rtf_of])
-def test_words_of_a_document_are_words_of_the_text(make: object) -> None:
-    assert callable(make)
-    found = with_file(make(INVOICE))
+def test_words_of_a_document_are_words_of_the_text(make: Callable[[str], bytes]) -> None:
+    found = mailed(make(INVOICE))
     assert found.body[:9] == ["see", "the", "file", "your", "plan", "was", "renewed", "for", "$499.99"]
     assert found.body[-2:] == ["to", "cancel"]
     assert "url=pay.example.net" in found.structure
@@ -492,7 +466,7 @@ def test_words_of_a_document_are_words_of_the_text(make: object) -> None:
 
 
 def test_a_document_changes_no_pairs_at_the_edges_and_no_measure_of_the_text() -> None:
-    plain, long = with_file(pdf_of("a")), with_file(pdf_of("a!!! $$$ 1 2 3"))
+    plain, long = mailed(pdf_of("a")), mailed(pdf_of("a!!! $$$ 1 2 3"))
     pairs = [[token for token in bag.structure if token.startswith("edge=")] for bag in (plain, long)]
     assert pairs[0] == pairs[1] == ["edge=see+the", "edge=the+file"]
     assert [token for token in plain.measures if "size" not in token] == [
@@ -620,12 +594,4 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_document_takes_long(name: str) -> None:
-    """Documents of one message, each as large as what is read of a mail."""
-    payload = HOSTILE[name][: 1 << 20]
-    allowance = Allowance()
-    begun = time.process_time()
-    for _ in range(3):
-        read_document(payload, allowance)
-    assert time.process_time() - begun < 1.0
-    assert 0 <= allowance.unpacked_pieces <= MAX_UNPACKED_PIECES
-    assert 0 <= allowance.document_items <= MAX_DOCUMENT_ITEMS
+    check_bounded(HOSTILE[name])

@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.mail.documents import read_document
-from nbspam.mail.limits import Allowance
-from nbspam.mail.message import MAX_NAMES, Document
+from nbspam.mail.message import MAX_NAMES
+from tests.documents_made import read
 
 OLDER, NEWER = b"Rar!\x1a\x07\x00", b"Rar!\x1a\x07\x01\x00"
-
-
-def read(payload: bytes) -> Document:
-    return read_document(payload, Allowance())
 
 
 def older(kind: int, flags: int, content: bytes = b"", packed: bytes = b"") -> bytes:
