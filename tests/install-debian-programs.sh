@@ -3,7 +3,7 @@
 # apt-get, it does nothing and those tests skip and say why.
 set -u
 missing=""
-for program in procmail maildrop bogofilter chromium spamc; do
+for program in procmail maildrop bogofilter chromium spamc qrencode; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 # These bring no command of their own.

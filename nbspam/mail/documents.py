@@ -1,6 +1,6 @@
-"""Files of a mail that are no text: archives and documents, what they show and where they lead to.
+"""Files of a mail that are no text: archives, documents and pictures, what they show and where they lead to.
 
-Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE.  RAR, PDF, RTF and what
+Hides the formats: ZIP, and the office documents, which are made of ZIP or OLE.  RAR, PDF, RTF, PNG and what
 Word 97 wrote have modules of their own.  Nothing is unpacked but what may name an address or be text, within
 bounds; nothing raises.
 Source: PKWARE's APPNOTE, 4.3.7; ECMA-376, 17.3 (text of documents), 18.4 (sheets), 21.1.2 (slides);
@@ -26,6 +26,7 @@ _MACROS = "_VBA_PROJECT".encode("utf-16-le")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # an office document inside of OLE
 # The texts; that of Word has a number in its name, too, when a server wrote it.
 _TEXTS = (b"word/document", b"xl/sharedstrings.xml", b"ppt/slides/slide", b"content.xml")
+_PICTURES = (b"word/media/", b"xl/media/", b"ppt/media/", b"pictures/")
 _SHEETS = b"xl/worksheets/sheet"  # which have a text of their own where they share none
 # Elements with whose end a word ends; all others, as a change of fonts, may stand inside of one.
 _BREAKS = frozenset((b"p", b"h", b"si", b"is", b"br", b"cr", b"tab", b"line-break", b"s"))
@@ -50,6 +51,10 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
         from nbspam.mail.rtf import read_rtf
 
         read_rtf(payload, document, allowance)
+    elif payload.startswith(b"\x89PNG"):
+        from nbspam.mail.png import read_png
+
+        read_png(payload, document, allowance)
     else:
         _read_ole(payload, document)
     return document
@@ -89,6 +94,10 @@ def _read_file(payload: bytes, at: int, name: bytes, document: Document, allowan
         _read_targets(_content(payload, at, allowance), b"Target=", document)
     elif name.endswith(b"vbaproject.bin"):
         document.mark("macros")
+    elif name.startswith(_PICTURES) and name.endswith(b".png"):
+        from nbspam.mail.png import read_png
+
+        read_png(_content(payload, at, allowance), document, allowance)
     elif name.startswith((*_TEXTS, _SHEETS)):
         content = _content(payload, at, allowance)
         if name.startswith(_SHEETS) and b"inlineStr" not in content:

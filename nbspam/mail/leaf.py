@@ -41,7 +41,7 @@ _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
 _RTF = b"{\\rtf"
-_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"Rar!", _RTF)
+_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 

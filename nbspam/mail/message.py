@@ -93,7 +93,7 @@ MAX_TEXT = 5_000  # characters of a document, about
 
 
 class Document:
-    """What is in an archive, a PDF or an office document; see documents.read_document."""
+    """What is in an archive, a PDF, an office document or a picture; see documents.read_document."""
 
     __slots__ = ("addresses", "marks", "names", "says", "text")
 
@@ -113,6 +113,14 @@ class Document:
         """Note where fields lead to that say HYPERLINK "address", as those of Word and RTF do."""
         for instruction in instructions.split("HYPERLINK")[1:]:
             self.leads_to(instruction.partition('"')[2].partition('"')[0])
+
+    def shows_code(self, says: str) -> None:
+        """Note a QR code: where it leads to, or what else it says."""
+        self.mark("qr")
+        if "://" in says:
+            self.leads_to(says)
+        else:
+            self.says.append(says)
 
     def mark(self, name: str) -> None:
         """Note what it does or is."""

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
+ZLIB_HEADER = 2  # bytes before what is deflated, in RFC 1950
 MAX_PIECE = 200_000  # bytes of a packed piece that are read, and at most as many that come of it
 
 
@@ -27,9 +28,9 @@ def stored(piece: bytes, allowance: Allowance) -> bytes:
     return piece[:MAX_PIECE]
 
 
-def inflated(packed: bytes, allowance: Allowance) -> bytes:
+def inflated(packed: bytes, allowance: Allowance, most: int = MAX_PIECE) -> bytes:
     """The first bytes of what was deflated (RFC 1951); none if it is broken, or of too many in a message."""
     try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored(packed, allowance), MAX_PIECE)
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored(packed, allowance), most)
     except zlib.error:
         return b""

@@ -8,7 +8,7 @@ Source: ISO 32000-1, 7.3, 7.5.7 and 12.6.4.7.
 
 from __future__ import annotations
 
-from nbspam.mail.packed import MAX_PIECE, inflated, stored
+from nbspam.mail.packed import MAX_PIECE, ZLIB_HEADER, inflated, stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
-_ZLIB_HEADER = 2  # bytes before what is packed
 # What a PDF says of itself, and what it can do.
 _SAYS = (b"/Title", b"/Author", b"/Subject", b"/Keywords", b"/Creator", b"/Producer")
 _DOES = (b"/JavaScript", b"/OpenAction", b"/Launch", b"/SubmitForm", b"/EmbeddedFile", b"/XFA")
@@ -45,6 +44,10 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         from nbspam.mail.pdf_pages import shown
 
         document.text = shown(file, allowance)
+    if b"/Image" in payload or any(b"/Image" in piece for piece in file.packed):
+        from nbspam.mail.pdf_pictures import read_pictures
+
+        read_pictures(file, document, allowance)
 
 
 class PdfFile:
@@ -108,7 +111,11 @@ class PdfFile:
             self._streams[number] = self._unpacked(self.objects.get(number, b""))
         return self._streams[number]
 
-    def _unpacked(self, content: bytes) -> bytes:
+    def samples(self, number: int, most: int) -> bytes:
+        """The stream of a picture, unpacked, to so many bytes."""
+        return self._unpacked(self.objects[number], most)
+
+    def _unpacked(self, content: bytes, most: int = MAX_PIECE) -> bytes:
         if self.allowance.unpacked_pieces <= 0:
             return b""
         head, _, packed = content.partition(b"stream")
@@ -120,7 +127,7 @@ class PdfFile:
             packed = hexadecimal(packed.partition(b">")[0])
             head = head.replace(b"/ASCIIHexDecode", b"")
         if b"/FlateDecode" in head:
-            return inflated(packed[_ZLIB_HEADER:], self.allowance)
+            return inflated(packed[ZLIB_HEADER:], self.allowance, most)
         return b"" if b"Decode" in head else stored(packed.partition(b"endstream")[0], self.allowance)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag
 from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
-from nbspam.tokens.structure import edge_tokens, message_tokens, part_tokens
+from nbspam.tokens.structure import document_tokens, edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
 
@@ -44,6 +44,11 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
         _read_replaced(replaced, body, structure, readings)
+    drawings = [text for text, *_ in readings if "\u2588" in text]
+    if drawings:
+        from nbspam.mail.qr_drawn import drawn  # rare
+
+        structure.extend(document_tokens(drawn(drawings)))
     # The edges first, so that no flood of tags leaves them out; they are those of the text of the mail alone.
     structure = [*edge_tokens(body[:MAX_TOKENS]), *structure]
     for part in message.parts:

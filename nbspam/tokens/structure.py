@@ -103,11 +103,11 @@ def part_tokens(part: Part) -> list[str]:
         found.append(f"attached={atom(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
     if part.document is not None:
-        found.extend(_document_tokens(part.document))
+        found.extend(document_tokens(part.document))
     return found
 
 
-def _document_tokens(document: Document) -> list[str]:
+def document_tokens(document: Document) -> list[str]:
     """What an archive holds; where a document leads to, what it says of itself and what it does."""
     found = ["document=#" + mark for mark in document.marks]
     for name in document.names:
