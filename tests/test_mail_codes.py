@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 import zlib
+from base64 import b64encode
 
 import pytest
 from hypothesis import example, given, settings
@@ -286,6 +287,13 @@ def test_codes_that_a_text_draws_with_blocks(page: str, halves: bool, is_light: 
     head = b"Subject: x\nContent-Type: " + kind + b"; charset=utf-8\n\nScan this\n"
     structure = tokenize(parse(head + says.encode() + b"\n")).structure
     assert {"document=#qr", "url=login.lake.example", "url=/read"} <= set(structure)
+
+
+def test_a_code_in_the_address_of_an_image() -> None:
+    picture = b64encode(png_of(grey(scaled(code_of(ADDRESS), 2)))).decode()
+    page = f'<html><p>Scan this<img src="data:image/png;base64,{picture}">'
+    structure = tokenize(parse(f"Subject: x\nContent-Type: text/html\n\n{page}\n".encode())).structure
+    assert {"document=#qr", "url=login.lake.example", "image=data"} <= set(structure)
 
 
 @pytest.mark.parametrize("text", ["\u2588" * 40, ("\u2588\u2580 \u2584" * 8 + "\n") * 30, "\u2588\n" * 30])

@@ -44,11 +44,7 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
         _read_replaced(replaced, body, structure, readings)
-    drawings = [text for text, *_ in readings if "\u2588" in text]
-    if drawings:
-        from nbspam.mail.qr_drawn import drawn  # rare
-
-        structure.extend(document_tokens(drawn(drawings)))
+    structure.extend(_codes_shown(readings))
     # The edges first, so that no flood of tags leaves them out; they are those of the text of the mail alone.
     structure = [*edge_tokens(body[:MAX_TOKENS]), *structure]
     for part in message.parts:
@@ -60,6 +56,18 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
 
         bag.measures = measures(message, readings, size_bytes)
     return bag
+
+
+def _codes_shown(readings: list[Reading]) -> list[str]:
+    """The tokens of QR codes that texts draw with blocks, or in addresses that hold a picture."""
+    drawings = [text for text, *_ in readings if "\u2588" in text]
+    pages = [html for *_, html in readings if html is not None]
+    pictures = [source for html in pages for source in html.images if source.startswith("data:image/png")]
+    if not drawings and not pictures:
+        return []
+    from nbspam.mail.qr_shown import shown_codes  # rare
+
+    return document_tokens(shown_codes(drawings, pictures))
 
 
 def _read_shown(text: str, body: list[str], structure: list[str]) -> tuple[str, list[str]]:
