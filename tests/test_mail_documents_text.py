@@ -266,6 +266,12 @@ def test_pages_have_fonts_of_their_own() -> None:
     assert shown(pdf(PAGE, stream(b"BT /F1 9 Tf (a) Tj ET"), HELVETICA, other, font)) == "a z"
 
 
+def test_a_page_begins_with_nothing_set_by_another() -> None:
+    first = stream(b"99 Tc q .01 0 0 .01 0 0 cm BT /F1 9 Tf (tiny) Tj ET")
+    second = stream(b"Q BT /F1 10 Tf (pay) Tj 17 0 Td (now) Tj ET")
+    assert shown(pdf(PAGE, first, FIXED, PAGE.replace(b"2 0", b"5 0"), second)) == "pay now"
+
+
 def test_a_form_is_shown_behind_the_pages() -> None:
     form = stream(b"BT /F1 9 Tf (stamp) Tj ET", b"/Subtype /Form /BBox [0 0 9 9] /Resources << >>")
     assert shown(pdf(form, stream(b"BT /F1 9 Tf (text) Tj ET"), HELVETICA, PAGE)) == "text stamp"

@@ -133,6 +133,10 @@ class _Writer:
         self._allowance = allowance
         self.found: list[str] = []
         self.length = 0
+        self._begin_page()
+
+    def _begin_page(self) -> None:
+        """Puts the pen where every page has it at first: nothing is left of what another page set."""
         self._font = Font()
         self._size = 1.0
         self._leading = self._between_characters = self._between_words = 0.0
@@ -146,7 +150,7 @@ class _Writer:
     def read(self, page: bytes, content: bytes) -> None:
         """Writes what a page or a form shows."""
         self._fonts.turn_to(page)
-        self._text = self._page = _UNMOVED
+        self._begin_page()
         self._write(" ")
         operands: list[bytes] = []
         at = 0
