@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.limits import Allowance
+from nbspam.mail.documents import read_document
+from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_TEXT
 from nbspam.mail.pdf import MAX_OBJECTS, PdfFile
-from nbspam.mail.pdf_pages import MAX_FONTS
+from nbspam.mail.pdf_pages import MAX_FONTS, MAX_PAGES
 from nbspam.tokens import tokenize
 from tests.documents_made import archive, check_bounded, docx_of, mailed, pdf_of, read, rtf_of
 
@@ -71,19 +72,23 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
         (b"BT /F1 10 Tf (pay (now)) Tj ET", "pay (now)"),
         (b"BT /F1 10 Tf [(pay) -20 (ment)] TJ ET", "payment"),
         (b"BT /F1 10 Tf [(pay)-250(now)]TJ ET", "pay now"),
+        (b"BT /F1 10 Tf [(pay) -140 (ment)] TJ 37.8 0 Td (s) Tj ET", "payments"),
         # three letters of 0.5 at size 10 end at 15
         (b"BT /F1 10 Tf 0 0 Td (pay) Tj 15.9 0 Td (ment) Tj ET", "payment"),
         (b"BT /F1 10 Tf 0 0 Td (pay) Tj 17 0 Td (now) Tj ET", "pay now"),
-        (b"BT /F1 10 Tf (pay) Tj ET BT /F1 10 Tf 15 0 Td (ment) Tj ET", "payment"),
+        (b"BT /F1 10 Tf 9 9 Td (pay) Tj ET BT 24 9 Td (ment) Tj ET", "payment"),
         (b"BT /F1 10 Tf 2 Tc (pay) Tj 21 0 Td (ment) Tj ET", "payment"),
         (b"BT /F1 10 Tf 9 Tw (a b) Tj 24 0 Td (c) Tj ET", "a bc"),
-        (b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (pay) Tj 10 0 0 10 15 0 Tm (ment) Tj ET", "payment"),
+        (b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (pay) Tj 10 0 0 10 15.9 0 Tm (ment) Tj ET", "payment"),
         (b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (pay) Tj 10 0 0 10 17 0 Tm (now) Tj ET", "pay now"),
         (b"q .1 0 0 .1 0 0 cm BT /F1 100 Tf (pay) Tj 150 0 Td (ment) Tj ET Q", "payment"),
         (b"q 1 0 0 1 0 9 cm BT /F1 10 Tf (a) Tj ET Q q 1 0 0 1 0 -9 cm BT (b) Tj ET Q", "a b"),
         (b"q 1 0 0 1 0 9 cm BT /F1 10 Tf (a) Tj ET Q BT 5 9 Td (b) Tj ET Q Q", "ab"),
         (b"BT /F1 10 Tf (pay) Tj 0 -12 Td (now) Tj ET", "pay now"),
-        (b"BT /F1 10 Tf (pay) Tj 0 -12 TD (now) Tj T* (then) Tj ET", "pay now then"),
+        (
+            b"BT /F1 10 Tf (a) Tj 0 -12 TD (b) Tj T* (pay) Tj 1 0 0 1 15 -24 Tm (ment) Tj ET",
+            "a b payment",
+        ),
         (b"BT /F1 10 Tf 12 TL (pay) Tj T* (now) Tj (then) ' 1 2 (last) \" ET", "pay now then last"),
         (b"BT /F1 10 Tf (re-) Tj 0 -12 Td (newed) Tj ET", "renewed"),
         (b"BT /F1 10 Tf 40 0 Td (b) Tj -40 0 Td (a) Tj ET", "b a"),
@@ -105,10 +110,31 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
             "payment now",
         ),
         (b"BT /F1 -10 Tf -1 0 0 -1 9 9 Tm (pay) Tj -15 0 Td (ment) Tj -23 0 Td (now) Tj ET", "payment now"),
+        # up a slope of 3 to 4, forth with a gap of 20 and back by 15
+        (
+            b"BT /F1 10 Tf .6 .8 -.8 .6 5 5 Tm (pay) Tj .6 .8 -.8 .6 14 17 Tm (ment-) Tj"
+            b" .6 .8 -.8 .6 41 53 Tm (now) Tj ET",
+            "payment- now",
+        ),
+        (
+            b"BT /F1 10 Tf .6 .8 -.8 .6 14 117 Tm (re-) Tj .6 .8 -.8 .6 5 105 Tm (newed) Tj ET",
+            "renewed",
+        ),
+        # the page goes up it, and the text on it, or another turn of the page, goes back
+        (
+            b".6 .8 -.8 .6 5 5 cm BT /F1 10 Tf .6 -.8 .8 .6 0 0 Tm (pay) Tj"
+            b" .6 -.8 .8 .6 9 -12 Tm (ment) Tj ET",
+            "payment",
+        ),
+        (
+            b"q .6 .8 -.8 .6 0 0 cm .6 -.8 .8 .6 0 0 cm BT /F1 10 Tf 9 40 Td (pay) Tj ET Q"
+            b" BT /F1 10 Tf 24 40 Td (ment) Tj ET",
+            "payment",
+        ),
         (b"BT /F1 10 Tf 50 Tz (pay) Tj 7.5 0 Td (ment) Tj 12 0 Td (now) Tj ET", "payment now"),
         (
-            b"q BT /F1 10 Tf 9 Tc 9 Tw 9 Tz 9 TL ET Q BT /F1 10 Tf (p y) Tj 17 0 Td (m) Tj T* (n) Tj ET",
-            "p y mn",
+            b"q BT /F1 10 Tf 9 Tc 9 Tw 9 Tz 9 TL ET Q BT /F1 10 Tf (p y) Tj 15 0 Td (m) Tj T* (n) Tj ET",
+            "p ymn",
         ),
         (b"BT /F1 10 Tf q /F1 .1 Tf (tiny) Tj Q (pay) Tj ET", "pay"),
         (b"BT /F1 10 Tf (never closed", ""),
@@ -126,10 +152,10 @@ def test_what_nobody_can_read_is_not_text() -> None:
 
 def test_a_word_in_a_font_of_unknown_widths_is_one() -> None:
     """Helvetica's own widths are not in the file; most letters are narrower or wider than is guessed."""
-    assert (
-        shown(page(b"BT /F1 10 Tf (will) Tj 13.3 0 Td (ing) Tj 25 0 Td (mm) Tj ET", HELVETICA))
-        == "willing mm"
-    )
+    narrow = b"BT /F1 10 Tf (will) Tj 13.3 0 Td (ing) Tj 25 0 Td (mm) Tj ET"
+    assert shown(page(narrow, HELVETICA)) == "willing mm"
+    wide = b"BT /F1 1 Tf 10 0 0 10 0 0 Tm (good) Tj 10 0 0 10 22.2 0 Tm (ness) Tj 2.9 0 Td (of) Tj ET"
+    assert shown(page(wide, HELVETICA)) == "goodness of"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +205,14 @@ def test_characters_of_a_table(table: bytes) -> None:
 def test_a_code_for_more_than_one_character() -> None:
     font = font_of_two_bytes(b"beginbfchar <0001> <00660066> <0002> <D83DDE00> endbfchar")
     assert shown(page(b"BT /F1 10 Tf <0001 0002 0009> Tj ET", *font)) == "ff😀"
+
+
+def test_spaces_of_codes_of_two_bytes() -> None:
+    """Each code has one behind it; that of words is for the single byte 32 alone."""
+    font = font_of_two_bytes(b"beginbfchar <2061> <0061> endbfchar", b"/DescendantFonts [5 0 R]")
+    content = b"BT /F1 10 Tf 2 Tc 9 Tw <20612061> Tj %d 0 Td <2061> Tj ET"
+    for end, text in ((14, "aaa"), (16, "aa a")):
+        assert shown(page(content % end, *font, b"<< /W [8289 [500]] >>")) == text
 
 
 def test_half_a_character_is_none() -> None:
@@ -249,6 +283,16 @@ def test_characters_of_macintosh(encoding: bytes) -> None:
         ),
         (b"<< /Type /Page /Resources 4 0 R /Contents 7 0 R >>", b"<< /Font << /F1 3 0 R >> >>", b""),
         (b"<< /Type /Page /Parent 4 0 R /Contents [2 0 R 5 0 R]>>", b"<< /Font << /F1 3 0 R >> >>", b""),
+        (
+            b"<< /Type /Page /Font << /F1 3 0 R >> /XObject << /F1 2 0 R >> /Contents [2 0 R 5 0 R]>>",
+            b"",
+            b"",
+        ),
+        (
+            b"<< /Type /Page /XObject 6 0 R /Parent 4 0 R /Contents [2 0 R 5 0 R]>>",
+            b"<< /Font << /F1 3 0 R >> >>",
+            b"<< /F1 2 0 R >>",
+        ),
     ],
 )
 def test_where_contents_and_fonts_stand(objects: tuple[bytes, bytes, bytes]) -> None:
@@ -275,6 +319,43 @@ def test_a_page_begins_with_nothing_set_by_another() -> None:
 def test_a_form_is_shown_behind_the_pages() -> None:
     form = stream(b"BT /F1 9 Tf (stamp) Tj ET", b"/Subtype /Form /BBox [0 0 9 9] /Resources << >>")
     assert shown(pdf(form, stream(b"BT /F1 9 Tf (text) Tj ET"), HELVETICA, PAGE)) == "text stamp"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        b"<< /Type /Page >>",
+        b"<< /Type /Annot /Contents (note) >>",
+        b"<< /PatternType 1 /BBox [0 0 9 9] >>\nstream\nBT (tile) Tj ET\nendstream",
+        b"<< /Subtype /Form >>\nstream\nBT (of no size) Tj ET\nendstream",
+    ],
+)
+def test_what_is_no_page_and_no_form_shows_nothing(other: bytes) -> None:
+    """Nor does it take the place of one."""
+    form = stream(b"BT (stamp) Tj ET", b"/Subtype /Form /BBox [0 0 9 9]")
+    objects = [PAGE, stream(b"BT (text) Tj ET"), HELVETICA]
+    found = shown(pdf(b"", b"", b"", *[other] * MAX_PAGES, form) + pdf(*objects))
+    assert found == "text stamp"
+
+
+def test_pages_are_bounded() -> None:
+    pages = pdf(PAGE, stream(b"BT (page) Tj ET"), HELVETICA, *[PAGE] * MAX_PAGES)
+    assert shown(pages).split() == ["page"] * MAX_PAGES
+
+
+def test_operators_are_bounded() -> None:
+    assert shown(page(b"q " * MAX_DOCUMENT_ITEMS + b"(late) Tj")) == ""
+
+
+def test_pages_behind_enough_text_leave_what_may_be_unpacked_to_other_files() -> None:
+    allowance = Allowance()
+    read_document(pdf_of("word " * 40_000), allowance)
+    assert allowance.unpacked_pieces > MAX_UNPACKED_PIECES / 2
+
+
+def test_a_font_is_read_once() -> None:
+    font = font_of_two_bytes(b"beginbfrange <0001> <00ff> <0061> endbfrange")
+    assert shown(page(b"/F1 9 Tf <0001> Tj " * 300, *font)) == "a" * 300
 
 
 def test_pages_in_packed_objects() -> None:
@@ -577,6 +658,9 @@ HOSTILE = {
     ),
     "widths": page(b"BT /F1 9 Tf (a) Tj", b"<< /FirstChar 1 /Widths [" + b"1 " * 400_000),
     "objects": b"%PDF" + b"1 0 obj" * 140_000,
+    "fonts of no page": pdf(
+        *[b"/Page /Contents 1 0 R"] * MAX_PAGES, *[b"/Font " + b"/F 1 0 R " * 2_200] * 50
+    ),
     "pages": pdf(*[PAGE] * 9_000) + b"/Contents",
     "pages of one list": pdf(*[b"/Page /Contents 9 0 R"] * 8, b"[" + b"9 0 R " * 100_000),
     "packed objects, one in the other": pdf(
