@@ -73,6 +73,7 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
         (b"BT /F1 10 Tf [(pay) -20 (ment)] TJ ET", "payment"),
         (b"BT /F1 10 Tf [(pay)-250(now)]TJ ET", "pay now"),
         (b"BT /F1 10 Tf [(pay) -140 (ment)] TJ 37.8 0 Td (s) Tj ET", "payments"),
+        (b"BT /F1 10 Tf [(pay) 100 (ment)] TJ 34 0 Td (s) Tj ET", "payments"),
         # three letters of 0.5 at size 10 end at 15
         (b"BT /F1 10 Tf 0 0 Td (pay) Tj 15.9 0 Td (ment) Tj ET", "payment"),
         (b"BT /F1 10 Tf 0 0 Td (pay) Tj 17 0 Td (now) Tj ET", "pay now"),
@@ -98,7 +99,7 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
         (b"BT /F1 10 Tf % (not text) Tj\n(pay) % )\rTj ET", "pay"),
         # from below, from above, upside down, and as a mirror of a mirror
         (
-            b"BT /F1 10 Tf 0 1 -1 0 9 0 Tm (pay) Tj 0 1 -1 0 9 15 Tm (ment) Tj 40 0 Td (now) Tj ET",
+            b"BT /F1 1 Tf 0 10 -10 0 9 0 Tm (pay) Tj 0 10 -10 0 9 15.9 Tm (ment) Tj 4 0 Td (now) Tj ET",
             "payment now",
         ),
         (
@@ -109,7 +110,10 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
             b"BT /F1 9 Tf -1 0 0 -1 9 9 Tm (pay) Tj -1 0 0 -1 -4.5 9 Tm (ment) Tj 40 0 Td (now) Tj ET",
             "payment now",
         ),
-        (b"BT /F1 -10 Tf -1 0 0 -1 9 9 Tm (pay) Tj -15 0 Td (ment) Tj -23 0 Td (now) Tj ET", "payment now"),
+        (
+            b"BT /F1 -10 Tf -.6 -.8 .8 -.6 9 9 Tm (pay) Tj -15 0 Td (ment) Tj -23 0 Td (now) Tj ET",
+            "payment now",
+        ),
         # up a slope of 3 to 4, forth with a gap of 20 and back by 15
         (
             b"BT /F1 10 Tf .6 .8 -.8 .6 5 5 Tm (pay) Tj .6 .8 -.8 .6 14 17 Tm (ment-) Tj"
@@ -122,13 +126,13 @@ def test_text_in_any_letters(make: Callable[[str], bytes]) -> None:
         ),
         # the page goes up it, and the text on it, or another turn of the page, goes back
         (
-            b".6 .8 -.8 .6 5 5 cm BT /F1 10 Tf .6 -.8 .8 .6 0 0 Tm (pay) Tj"
-            b" .6 -.8 .8 .6 9 -12 Tm (ment) Tj ET",
-            "payment",
+            b".6 .8 -.8 .6 5 5 cm BT /F1 10 Tf .6 -.8 .8 .6 0 0 Tm (download) Tj"
+            b" .6 -.8 .8 .6 24 -32 Tm (able) Tj ET",
+            "downloadable",
         ),
         (
-            b"q .6 .8 -.8 .6 0 0 cm .6 -.8 .8 .6 0 0 cm BT /F1 10 Tf 9 40 Td (pay) Tj ET Q"
-            b" BT /F1 10 Tf 24 40 Td (ment) Tj ET",
+            b"q .6 .8 -.8 .6 0 0 cm .6 -.8 .8 .6 0 0 cm BT /F1 10 Tf 9 -40 Td (pay) Tj ET Q"
+            b" BT /F1 10 Tf 24 -40 Td (ment) Tj ET",
             "payment",
         ),
         (b"BT /F1 10 Tf 50 Tz (pay) Tj 7.5 0 Td (ment) Tj 12 0 Td (now) Tj ET", "payment now"),
@@ -289,9 +293,9 @@ def test_characters_of_macintosh(encoding: bytes) -> None:
             b"",
         ),
         (
-            b"<< /Type /Page /XObject 6 0 R /Parent 4 0 R /Contents [2 0 R 5 0 R]>>",
-            b"<< /Font << /F1 3 0 R >> >>",
+            b"<< /Type /Page /XObject 4 0 R /Parent 6 0 R /Contents [2 0 R 5 0 R]>>",
             b"<< /F1 2 0 R >>",
+            b"<< /Font << /F1 3 0 R >> >>",
         ),
     ],
 )
@@ -333,9 +337,9 @@ def test_a_form_is_shown_behind_the_pages() -> None:
 def test_what_is_no_page_and_no_form_shows_nothing(other: bytes) -> None:
     """Nor does it take the place of one."""
     form = stream(b"BT (stamp) Tj ET", b"/Subtype /Form /BBox [0 0 9 9]")
-    objects = [PAGE, stream(b"BT (text) Tj ET"), HELVETICA]
-    found = shown(pdf(b"", b"", b"", *[other] * MAX_PAGES, form) + pdf(*objects))
-    assert found == "text stamp"
+    first = b"<< /Type /Page /Contents %d 0 R >>" % (MAX_PAGES + 2)
+    made = pdf(*[other] * MAX_PAGES, first, stream(b"BT (text) Tj ET"), form)
+    assert shown(made) == "text stamp"
 
 
 def test_pages_are_bounded() -> None:
