@@ -197,9 +197,11 @@ def font_of_two_bytes(table: bytes, more: bytes = b"") -> tuple[bytes, bytes]:
     "table",
     [
         b"3 beginbfchar <0001> <0070> <0002> <0061> <0003> <0079> endbfchar",
-        b"1 beginbfchar\n<0001>\n<0070>\nendbfchar 1 beginbfchar <0002> <0061> <0003> <0079> endbfchar",
+        b"1 beginbfchar\n<0001>\n<0070>\nendbfchar 1 beginbfchar <0002> <0061> <0003> <0079> endbfchar"
+        b" begincodespacerange <0001> <ffff> endcodespacerange",
         b"1 beginbfrange <0001> <0003> [<0070> <0061> <0079>] endbfrange",
-        b"beginbfrange <0001> <0001> <0070> <0002> <0002> <0061> <0003> <0004> <0079> endbfrange",
+        b"1 beginbfrange <0001> <0009> [<0070> <0061> <0079>] endbfrange",
+        b"beginbfrange <0002> <0002> <0061> <0001> <0001> <0070> <0003> <0004> <0079> endbfrange",
     ],
 )
 def test_characters_of_a_table(table: bytes) -> None:
@@ -209,19 +211,35 @@ def test_characters_of_a_table(table: bytes) -> None:
 def test_a_code_for_more_than_one_character() -> None:
     font = font_of_two_bytes(b"beginbfchar <0001> <00660066> <0002> <D83DDE00> endbfchar")
     assert shown(page(b"BT /F1 10 Tf <0001 0002 0009> Tj ET", *font)) == "ff😀"
+    font = font_of_two_bytes(b"beginbfrange <0001> <0002> <00660066> endbfrange")
+    assert shown(page(b"BT /F1 10 Tf <0001 0002> Tj ET", *font)) == "fffg"
+    font = font_of_two_bytes(b"beginbfchar <0001> <%s> endbfchar" % (b"0061" * 40))
+    assert shown(page(b"BT /F1 10 Tf <0001> Tj ET", *font)) == "a" * 32
+
+
+def test_ranges_of_all_codes() -> None:
+    """Many a program writes one that maps each code to itself; it leaves room for others."""
+    every = b"beginbfrange <0000> <FFFF> <0000> endbfrange "
+    content = b"BT /F1 10 Tf <60A8 597D 0050> Tj ET"
+    assert shown(page(content, *font_of_two_bytes(every))) == "您好P"
+    single = b"beginbfchar <60A8> <0070> endbfchar"
+    assert shown(page(content, *font_of_two_bytes(every * 200 + single))) == "p好P"
+    shifted = font_of_two_bytes(b"beginbfrange <5000> <6000> <7000> endbfrange")
+    assert shown(page(content, *shifted)) == "\u797d"
 
 
 def test_spaces_of_codes_of_two_bytes() -> None:
     """Each code has one behind it; that of words is for the single byte 32 alone."""
-    font = font_of_two_bytes(b"beginbfchar <2061> <0061> endbfchar", b"/DescendantFonts [5 0 R]")
+    font = font_of_two_bytes(b"beginbfrange <2061> <2061> <0061> endbfrange", b"/DescendantFonts [5 0 R]")
     content = b"BT /F1 10 Tf 2 Tc 9 Tw <20612061> Tj %d 0 Td <2061> Tj ET"
     for end, text in ((14, "aaa"), (16, "aa a")):
         assert shown(page(content % end, *font, b"<< /W [8289 [500]] >>")) == text
 
 
 def test_half_a_character_is_none() -> None:
-    font = font_of_two_bytes(b"beginbfrange <0001> <0002> <D7FF> endbfrange")
-    assert shown(page(b"BT /F1 10 Tf <0002> Tj ET", *font)) == "\ufffd"
+    for before, last in ((b"D7FF", "\ufffd"), (b"DBFFDFFF", "\U0010ffff")):
+        font = font_of_two_bytes(b"beginbfrange <0001> <0002> <%s> endbfrange" % before)
+        assert shown(page(b"BT /F1 10 Tf <0002> Tj ET", *font)) == last
 
 
 def test_a_table_for_codes_of_one_byte() -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 MAX_ARRAY = 20_000  # bytes
 _EM = 1_000  # units of the size of most fonts
 _CODES = 256  # of one byte
-_MAX_RANGE = 256  # codes of a range: but for their last byte they are one
+_MAX_RANGE = 256  # codes of a range: but for their last byte they are one, as the standard has it;
+_MAX_LONG = 8  # ranges of a font may be of more, as viewers take them
 _PAIR = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>")
 _RANGE = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>\s*(?:<([^<>]*)>|\[([^][]*)\])")
 _ARRAY_ITEM = re.compile(rb"[][]|[-+.\d]{1,20}")
@@ -61,19 +62,21 @@ class Font:
     """What codes show, and how wide that is.
 
     code_bytes : of one code, 1 or 2
-    encoding   : codec of codes that `shown` does not have, "" if there is none
+    encoding   : codec of codes that `shown` and `ranges` do not have, "" if there is none
     shown      : characters by code
+    ranges     : of many codes, each with its first code, the one behind its last, and what the first shows
     widths     : by code, in sizes of the font
     width      : of all others
     height     : of what it draws, in sizes of the font
     """
 
-    __slots__ = ("code_bytes", "encoding", "height", "shown", "width", "widths")
+    __slots__ = ("code_bytes", "encoding", "height", "ranges", "shown", "width", "widths")
 
     def __init__(self, code_bytes: int = 1, encoding: str = "cp1252") -> None:
         self.code_bytes = code_bytes
         self.encoding = encoding
         self.shown: dict[int, str] = {}
+        self.ranges: list[tuple[int, int, str]] = []
         self.widths: dict[int, float] = {}
         self.width = 0.5
         self.height = 1.0
@@ -90,9 +93,12 @@ class Font:
 
     def _character(self, code: int) -> str:
         known = self.shown.get(code)
-        if known is None and self.encoding:
-            return code.to_bytes(self.code_bytes, "big").decode(self.encoding, "replace")
-        return known or ""
+        if known is not None:
+            return known
+        for begin, end, first in self.ranges:
+            if begin <= code < end:
+                return _following(first, code - begin)
+        return code.to_bytes(self.code_bytes, "big").decode(self.encoding, "replace") if self.encoding else ""
 
 
 def read_font(file: PdfFile, number: int) -> Font:
@@ -103,7 +109,7 @@ def read_font(file: PdfFile, number: int) -> Font:
         font = Font(2, next((codec for name, codec in _ENCODINGS if name in says), ""))
     tables = references(says, b"/ToUnicode")
     if tables:
-        _read_table(file.stream(tables[0]), font.shown, file.allowance)
+        _read_table(file.stream(tables[0]), font, file.allowance)
     elif font.code_bytes == 1:
         encodings = references(says, b"/Encoding")
         says_codes = file.dictionary(encodings[0]) if encodings else says
@@ -117,14 +123,14 @@ def read_font(file: PdfFile, number: int) -> Font:
     return font
 
 
-def _read_table(table: bytes, shown: dict[int, str], allowance: Allowance) -> None:
+def _read_table(table: bytes, font: Font, allowance: Allowance) -> None:
     """The characters of single codes, and of ranges of codes: one after the other, or listed."""
-    found = list(islice(_codes(table), max(allowance.document_items, 0)))
+    found = list(islice(_codes(table, font), max(allowance.document_items, 0)))
     allowance.document_items -= len(found)
-    shown.update(codes for codes in found if codes is not None)
+    font.shown.update(codes for codes in found if codes is not None)
 
 
-def _codes(table: bytes) -> Iterator[tuple[int, str] | None]:
+def _codes(table: bytes, font: Font) -> Iterator[tuple[int, str] | None]:
     """Each code with what it shows; None for the beginning of a section, which counts as well."""
     for section in table.split(b"beginbf")[1:]:
         yield None
@@ -134,20 +140,29 @@ def _codes(table: bytes) -> Iterator[tuple[int, str] | None]:
                 yield _code(code), _characters(characters)
         else:
             for found in _RANGE.findall(content):
-                yield from _range(*found)
+                yield from _range(font, *found)
 
 
-def _range(first: bytes, last: bytes, characters: bytes, listed: bytes) -> Iterator[tuple[int, str]]:
-    """Each code from the first to the last with what it shows."""
-    begin = _code(first)
-    codes = range(begin, min(_code(last) + 1, begin + _MAX_RANGE))
+def _range(
+    font: Font, first: bytes, last: bytes, characters: bytes, listed: bytes
+) -> Iterator[tuple[int, str]]:
+    """Each code from the first to the last with what it shows; a longer range is noted besides."""
+    begin, end = _code(first), _code(last) + 1
+    codes = range(begin, min(end, begin + _MAX_RANGE))
     known = _characters(characters)
     if known:
+        if end > codes.stop and len(font.ranges) < _MAX_LONG:
+            font.ranges.append((begin, end, known))
         for offset, code in enumerate(codes):
-            yield code, known[:-1] + chr(min(ord(known[-1]) + offset, 0x10FFFF))
+            yield code, _following(known, offset)
     else:
         each = listed.replace(b">", b" ").replace(b"<", b" ").split()
         yield from zip(codes, [_characters(one) for one in each], strict=False)
+
+
+def _following(known: str, offset: int) -> str:
+    """What so many codes behind the one of these characters is shown as: the last of them goes on."""
+    return known[:-1] + chr(min(ord(known[-1]) + offset, 0x10FFFF))
 
 
 def _read_widths(file: PdfFile, says: bytes, font: Font) -> None:
