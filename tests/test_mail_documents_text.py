@@ -6,6 +6,7 @@ import zlib
 from base64 import a85encode
 from collections.abc import Callable
 from email.message import EmailMessage
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -262,11 +263,21 @@ def test_widths_of_codes_of_two_bytes() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "codec"),
-    [(b"/UniGB-UCS2-H", "utf-16-be"), (b"/GBK-EUC-H", "gbk"), (b"/ETen-B5-H", "big5")],
+    [
+        (b"/UniGB-UCS2-H", "utf-16-be"),
+        (b"/UniJIS-UTF16-H", "utf-16-be"),
+        (b"/GBK-EUC-H", "gbk"),
+        (b"/GB-EUC-H", "gbk"),
+        (b"/90ms-RKSJ-H", "cp932"),
+        (b"/ETen-B5-H", "big5"),
+        (b"/ETenms-B5-H", "big5"),
+        (b"/KSCms-UHC-H", "cp949"),
+    ],
 )
 def test_fonts_that_the_viewer_has(encoding: bytes, codec: str) -> None:
     font = b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong /Encoding %s >>" % encoding
-    assert shown(page(b"BT /F1 10 Tf <%s> Tj ET" % "您好".encode(codec).hex().encode(), font)) == "您好"
+    codes = "a東京".encode(codec).hex().encode()  # the letter in one byte, where codes have one or two
+    assert shown(page(b"BT /F1 10 Tf <%s> Tj ET" % codes, font)) == "a東京"
 
 
 def test_a_font_that_tells_no_characters() -> None:
@@ -275,11 +286,26 @@ def test_a_font_that_tells_no_characters() -> None:
 
 
 def test_characters_by_the_names_of_drawings() -> None:
-    encoding = b"<< /Differences [1 /p /adieresis /fi /uni20AC 65 /comma /g17 /one] >>"
+    encoding = b"<< /Differences [1/p/adieresis /fi /uni20AC 165/comma /g17 /one /percent] >>"
     font = b"<< /Type /Font /Encoding %s >>"
     for says, more in ((font % encoding, b""), (font % b"4 0 R", encoding)):
-        content = b"BT /F1 10 Tf (\x01\x02\x03\x04ABCD) Tj ET"
-        assert shown(page(content, says, more)) == "pa\u0308fi€,1D"
+        content = b"BT /F1 10 Tf (\x01\x02\x03\x04\xa5\xa6\xa7\xa8D) Tj ET"
+        assert shown(page(content, says, more)) == "pa\u0308fi€,1%D"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (b"/agrave/aacute/acircumflex/atilde/adieresis/aring/ccedilla/aogonek/ccaron", "àáâãäåçąč"),
+        (b"/one.oldstyle/P.sc/a.alt.sc/.notdef/g.17", "1Pag"),
+        (b"/f_i/one_space_a.alt/uni00660069/underscore", "fi1 afi_"),
+        (b"/union/universe/percentunknown/A /B", "AB"),
+    ],
+)
+def test_parts_of_the_names_of_drawings(names: bytes, text: str) -> None:
+    font = b"<< /Type /Font /Encoding << /Differences [65 %s] >> >>" % names
+    found = shown(page(b"BT /F1 10 Tf (ABCDEFGHI) Tj ET", font))
+    assert normalize("NFC", found)[: len(text)] == text
 
 
 def test_characters_of_windows() -> None:

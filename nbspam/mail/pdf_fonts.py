@@ -2,7 +2,8 @@
 
 Hides where the characters are told: in a table of the font, by its encoding, or by the names of what it
 draws.  A font that tells nothing, only which of its drawings to use, gives no text.
-Source: ISO 32000-1, 9.6.6, 9.7.5.2 and 9.10; Adobe Technical Note 5014 (CMaps).
+Source: ISO 32000-1, 9.6.6, 9.7.5.2 and 9.10; Adobe Technical Note 5014 (CMaps); Adobe Glyph List
+Specification, 2 (names).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _ENCODINGS = (
     (b"/GBK", "gb18030"),
     (b"/GB-EUC", "gb18030"),
     (b"-RKSJ-", "cp932"),
-    (b"/ETen-B5", "big5"),
+    (b"-B5-", "cp950"),
     (b"/KSC", "cp949"),
 )
 # Names of what a font draws, each with the character; letters are their own, and may have an accent behind.
@@ -255,14 +256,15 @@ def _read_differences(says: bytes, shown: dict[int, str]) -> None:
         if word.isdigit() and len(word) < 4:
             code = int(word)
         elif word.startswith(b"/") and code < _CODES:
-            shown[code] = _named(word[1:].decode("latin-1"))
+            name = word[1:].decode("latin-1").partition(".")[0]  # behind it stands how they look
+            shown[code] = "".join(map(_named, name.split("_")))
             code += 1
 
 
 def _named(name: str) -> str:
-    """The character of a name; letters are their own."""
+    """The character of a part of a name, letters are their own; or the characters by their numbers."""
     if len(name) == 1:
         return name
-    if len(name) == 7 and name.startswith("uni"):
+    if name.startswith("uni") and len(name) % 4 == 3:
         return _characters(name[3:].encode("latin-1"))
     return _NAMES.get(name) or (name[0] + _ACCENTS[name[1:]] if name[1:] in _ACCENTS else "")
