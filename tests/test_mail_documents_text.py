@@ -170,6 +170,7 @@ def test_a_word_in_a_font_of_unknown_widths_is_one() -> None:
         (b"/FontMatrix [.01 0 0 .01 0 0] /FontBBox [0 0 0 0]", b"10"),
         (b"/FontMatrix [.01 0 0 -.01 0 0] /FontBBox [0 80 90 -20]", b"10"),
         (b"/FontMatrix [.01 0 0 .01 0 0]", b"10"),
+        (b"", b"100"),
     ],
 )
 def test_a_font_that_a_document_draws_has_units_of_its_own(says: bytes, size: bytes) -> None:
@@ -178,9 +179,19 @@ def test_a_font_that_a_document_draws_has_units_of_its_own(says: bytes, size: by
     assert shown(page(content, font)) == "payment now"
 
 
-def test_a_drawn_font_too_small_to_be_seen_is_not_text() -> None:
-    font = b"<< /Type /Font /Subtype /Type3 /FontMatrix [.001 0 0 .001 0 0] /FontBBox [0 0 90 100] >>"
-    assert shown(page(b"BT /F1 9 Tf (tiny) Tj /F1 11 Tf (seen) Tj ET", font)) == "seen"
+@pytest.mark.parametrize(
+    ("says", "tiny", "seen"),
+    [
+        (b"/FontBBox [0 -50 90 50]", b"9", b"11"),
+        (b"/FontBBox [0 0 90 99000]", b".9", b"1.1"),  # no letter is higher than a font
+        (b"/Widths [0 50 50 0]", b"9", b"11"),  # twice as high as letters are wide
+        (b"", b".9", b"1.1"),
+    ],
+)
+def test_a_drawn_font_too_small_to_be_seen_is_not_text(says: bytes, tiny: bytes, seen: bytes) -> None:
+    font = b"<< /Type /Font /Subtype /Type3 /FontMatrix [.001 0 0 .001 0 0] %s >>" % says
+    content = b"BT /F1 %s Tf (tiny) Tj /F1 %s Tf (seen) Tj ET" % (tiny, seen)
+    assert shown(page(content, font)) == "seen"
 
 
 def test_widths_of_many_digits_are_one_each() -> None:
@@ -188,6 +199,18 @@ def test_widths_of_many_digits_are_one_each() -> None:
     assert shown(page(b"BT /F1 10 Tf (ab) Tj 20 0 Td (c) Tj ET", font)) == "abc"
     font = font.replace(b"500 500", b"300 500")
     assert shown(page(b"BT /F1 10 Tf (ab) Tj 20 0 Td (c) Tj ET", font)) == "ab c"
+
+
+def test_widths_in_an_object_of_their_own() -> None:
+    font = b"<< /Type /Font /FirstChar 97 /Widths 4 0 R >>"
+    content = b"BT /F1 10 Tf (a) Tj 9 0 Td (b) Tj 7 0 Td (c) Tj ET"
+    assert shown(page(content, font, b"[900 500]")) == "ab c"
+
+
+def test_widths_are_counted() -> None:
+    allowance = Allowance()
+    read_document(page(b"/F1 9 Tf (a) Tj"), allowance)
+    assert allowance.document_items <= MAX_DOCUMENT_ITEMS - 95
 
 
 def font_of_two_bytes(table: bytes, more: bytes = b"") -> tuple[bytes, bytes]:
@@ -249,16 +272,31 @@ def test_a_table_for_codes_of_one_byte() -> None:
     assert shown(page(b"BT /F1 10 Tf (\x01\x02x) Tj ET", font, table)) == "pqx"
 
 
-def test_widths_of_codes_of_two_bytes() -> None:
+@pytest.mark.parametrize(
+    ("codes", "end"),
+    [(b"<0001>", 5), (b"<0002>", 20), (b"<00030004>", 2), (b"<0005>", 3), (b"<0007>", 7), (b"<0008>", 9)],
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_widths_of_codes_of_two_bytes(codes: bytes, end: int, own: bool) -> None:
     table = b"beginbfrange <0001> <0009> <0061> endbfrange"
     font, characters = font_of_two_bytes(table, b"/DescendantFonts [5 0 R]")
-    widths = b"<< /DW 300 /W[1 [500 2000] 3 4 100] >>"  # of a and b, of c and d; of all others 300
-    content = b"BT /F1 10 Tf %s Tj ET"
-    for codes, end in ((b"<0001>", 5), (b"<0002>", 20), (b"<00030004>", 2), (b"<0005>", 3)):
-        near = content % (codes + b" Tj %d 0 Td <0009>" % end)
-        far = content % (codes + b" Tj %d 0 Td <0009>" % (end + 2))
-        assert " " not in shown(page(near, font, characters, widths))
-        assert " " in shown(page(far, font, characters, widths))
+    # of a and b, of c and d, of f and g, of h; of all others 300
+    listed = b"[1 [500 2000] 3 4 100 6 7 700 8 [900]]"
+    widths = b"<< /DW 300 /W%s >>" % (b" 6 0 R" if own else listed)
+    content = b"BT /F1 10 Tf %s Tj %d 0 Td <0009> Tj ET"
+    near, far = [
+        shown(page(content % (codes, at), font, characters, widths, listed)) for at in (end, end + 2)
+    ]
+    assert [near.count(" "), far.count(" ")] == [0, 1]
+
+
+def test_codes_of_two_bytes_are_as_wide_as_a_size_where_nothing_is_said() -> None:
+    font, characters = font_of_two_bytes(
+        b"beginbfrange <0001> <0009> <0061> endbfrange", b"/DescendantFonts [5 0 R]"
+    )
+    for end, text in ((10, "aa"), (12, "a a")):
+        content = b"BT /F1 10 Tf <0001> Tj %d 0 Td <0001> Tj ET" % end
+        assert shown(page(content, font, characters, b"<< /W [9 [500]] >>")) == text
 
 
 @pytest.mark.parametrize(
