@@ -180,6 +180,13 @@ def test_packed_objects_of_a_pdf() -> None:
     assert found.marks == ["javascript"]
 
 
+def test_strings_in_objects_of_their_own() -> None:
+    link, title = b"<< /URI 2 0 R /Title 3 0 R/Author 4 0 R /Subject 7 >>", b"\n<FEFF00C4>"
+    made = [b"%d 0 obj\n%s\nendobj\n" % (n, each) for n, each in ((1, link), (2, b"(%s)" % LINK), (3, title))]
+    found = read(b"%PDF-1.7\n" + b"".join(made))
+    assert (found.addresses, found.says) == ([LINK.decode()], ["Ä"])
+
+
 def test_pdf_says_what_it_is() -> None:
     found = read(
         pdf(b"/OpenAction 3 0 R /Title <FEFF00C4> /Author (\xef\xbb\xbf\xc3\xa4) /Producer (Maker 1.2)")

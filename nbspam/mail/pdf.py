@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
+_WHITE = b" \t\r\n\0\f"
 # What a PDF says of itself, and what it can do.
 _SAYS = (b"/Title", b"/Author", b"/Subject", b"/Keywords", b"/Creator", b"/Producer")
 _DOES = (b"/JavaScript", b"/OpenAction", b"/Launch", b"/SubmitForm", b"/EmbeddedFile", b"/XFA")
@@ -35,11 +36,11 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         for mark in _DOES:
             if mark in piece:
                 document.mark(mark[1:].decode().lower())
-        for address in _strings(piece, b"/URI", allowance):
+        for address in _strings(file, piece, b"/URI"):
             document.leads_to(address)
     for piece in pieces:  # behind all addresses, for a table of contents has many titles
         for key in _SAYS:
-            document.says += _strings(piece, key, allowance)
+            document.says += _strings(file, piece, key)
     if b"/Contents" in payload or any(b"/Contents" in piece for piece in file.packed):
         from nbspam.mail.pdf_pages import shown
 
@@ -173,13 +174,15 @@ def number_behind(data: bytes, key: bytes) -> int:
     return int(words[0]) if words and words[0].isdigit() else 0
 
 
-def _strings(data: bytes, key: bytes, allowance: Allowance) -> list[str]:
-    """The strings that stand behind a key."""
+def _strings(file: PdfFile, data: bytes, key: bytes) -> list[str]:
+    """The strings that stand behind a key, or in an object to which it refers."""
     found: list[str] = []
     at = data.find(key)
-    while at >= 0 and allowance.document_strings > 0:
-        value = data[at + len(key) : at + MAX_STRING].lstrip(b" \t\r\n\0\f")
-        allowance.document_strings -= 1
+    while at >= 0 and file.allowance.document_strings > 0:
+        value = data[at + len(key) : at + MAX_STRING].lstrip(_WHITE)
+        file.allowance.document_strings -= 1
+        for number in references(b"/" + value, b"/")[:1] if value[:1].isdigit() else ():
+            value = file.objects.get(number, b"")[:MAX_STRING].lstrip(_WHITE)
         if value[:1] == b"(":
             found.append(_text(literal(value)))
         elif value[:1] == b"<":  # a dictionary, too, has no digits
