@@ -471,6 +471,13 @@ def test_contents_that_are_not_packed_and_as_letters() -> None:
     assert shown(pdf(PAGE, b"<< /Filter /DCTDecode >>\nstream\nBT (pay) Tj ET\nendstream")) == ""
 
 
+def test_where_objects_begin() -> None:
+    """Behind two numbers; pdftotext does not mind what else."""
+    content = page(b"BT /F1 9 Tf (pay) Tj ET").replace(b"2 0 obj", b"obj 7 obj x obj\n2\n0obj")
+    assert shown(content) == "pay"
+    assert shown(b"%PDF obj") == ""
+
+
 def test_pdf_that_is_cut_off() -> None:
     whole = page(b"BT /F1 9 Tf (pay) Tj ET")
     assert [shown(whole[:end]) for end in (10, whole.index(b"2 0 obj"), len(whole))] == ["", "", "pay"]

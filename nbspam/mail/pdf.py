@@ -138,7 +138,7 @@ def _beginnings(payload: bytes) -> list[int]:
     at = payload.find(b"obj")
     while at >= 0 and len(found) < MAX_OBJECTS:
         numbers = payload[max(at - _MAX_NUMBERS, 0) : at].split()
-        if payload[at - 1 : at].isspace() and len(numbers) > 1 and (numbers[-1] + numbers[-2]).isdigit():
+        if len(numbers) > 1 and (numbers[-1] + numbers[-2]).isdigit():
             found.append(at)
         at = payload.find(b"obj", at + 3)
     return found
