@@ -368,6 +368,7 @@ def test_characters_of_macintosh(encoding: bytes) -> None:
             b"<< /F1 3 0 R >>",
         ),
         (b"<< /Type /Page /Resources 4 0 R /Contents 7 0 R >>", b"<< /Font << /F1 3 0 R >> >>", b""),
+        (b"<</Type/Page/Contents 7 0 R/Resources 4 0 R>>", b"<</Font<</F1 3 0 R>>>>", b""),
         (b"<< /Type /Page /Parent 4 0 R /Contents [2 0 R 5 0 R]>>", b"<< /Font << /F1 3 0 R >> >>", b""),
         (
             b"<< /Type /Page /Font << /F1 3 0 R >> /XObject << /F1 2 0 R >> /Contents [2 0 R 5 0 R]>>",

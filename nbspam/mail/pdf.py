@@ -159,7 +159,8 @@ def references(says: bytes, key: bytes) -> list[int]:
     if value[:1] == b"[":
         value = value[1:].partition(b"]")[0]
     else:
-        value = value[:_MAX_NUMBERS] if value[:1].isdigit() else b""
+        number, mark, _ = value[:_MAX_NUMBERS].partition(b"R")
+        value = number + mark if number[:1].isdigit() else b""
     words = value.replace(b"R", b" R ").split()
     return [
         int(number)
