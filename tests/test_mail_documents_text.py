@@ -202,7 +202,7 @@ def test_widths_of_many_digits_are_one_each() -> None:
 
 
 def test_widths_in_an_object_of_their_own() -> None:
-    font = b"<< /Type /Font /FirstChar 97 /Widths 4 0 R >>"
+    font = b"<</Type/Font/Widths 4 0 R/FirstChar 97>>"
     content = b"BT /F1 10 Tf (a) Tj 9 0 Td (b) Tj 7 0 Td (c) Tj ET"
     assert shown(page(content, font, b"[900 500]")) == "ab c"
 
@@ -369,7 +369,11 @@ def test_characters_of_macintosh(encoding: bytes) -> None:
         ),
         (b"<< /Type /Page /Resources 4 0 R /Contents 7 0 R >>", b"<< /Font << /F1 3 0 R >> >>", b""),
         (b"<</Type/Page/Contents 7 0 R/Resources 4 0 R>>", b"<</Font<</F1 3 0 R>>>>", b""),
-        (b"<< /Type /Page /Parent 4 0 R /Contents [2 0 R 5 0 R]>>", b"<< /Font << /F1 3 0 R >> >>", b""),
+        (
+            b"<< /Type /Page /Parent 4 0 R /Contents [2 0 R 5 0 R] /B [ 2 0 R ]>>",
+            b"<< /Font << /F1 3 0 R >> >>",
+            b"",
+        ),
         (
             b"<< /Type /Page /Font << /F1 3 0 R >> /XObject << /F1 2 0 R >> /Contents [2 0 R 5 0 R]>>",
             b"",
@@ -426,8 +430,10 @@ def test_what_is_no_page_and_no_form_shows_nothing(other: bytes) -> None:
 
 
 def test_pages_are_bounded() -> None:
-    pages = pdf(PAGE, stream(b"BT (page) Tj ET"), HELVETICA, *[PAGE] * MAX_PAGES)
-    assert shown(pages).split() == ["page"] * MAX_PAGES
+    """What they share is unpacked once."""
+    twice = b"<< /Type /Page /Contents [2 0 R 2 0 R] /B [ 2 0 R ] >>"
+    pages = pdf(twice, stream(b"BT (page) Tj ET"), *[twice] * MAX_PAGES)
+    assert shown(pages) == " ".join(["pagepage"] * MAX_PAGES)
 
 
 def test_operators_are_bounded() -> None:
@@ -445,11 +451,13 @@ def test_a_font_is_read_once() -> None:
     assert shown(page(b"/F1 9 Tf <0001> Tj " * 300, *font)) == "a" * 300
 
 
-def test_pages_in_packed_objects() -> None:
-    packed = b"4 0 3 %d %s %s" % (len(PAGE) + 1, PAGE, HELVETICA)
+@pytest.mark.parametrize("behind", [b"", b"\n% made by hand\n"])
+def test_pages_in_packed_objects(behind: bytes) -> None:
+    font = b"<< /Encoding << /Differences [97 /z] >> >>"
+    packed = b"3 %d 4 0%s %s %s" % (len(PAGE) + 1, behind, PAGE, font)
     first = packed.index(b"<<")
-    objects = stream(packed, b"/Type /ObjStm /N 2 /First %d" % first)
-    assert shown(pdf(objects, stream(b"BT /F1 9 Tf (pay) Tj ET"))) == "pay"
+    objects = stream(packed, b"/Type/ObjStm/N 2/First %d/Length 9" % first)
+    assert shown(pdf(objects, stream(b"BT /F1 9 Tf (pay) Tj ET"))) == "pzy"
 
 
 def test_an_object_that_was_replaced() -> None:
@@ -464,6 +472,10 @@ def test_contents_that_are_not_packed_and_as_letters() -> None:
     says = b"<< /Filter [/ASCII85Decode /FlateDecode] >>\nstream\n"
     assert shown(pdf(PAGE, says + letters + b"~>\nendstream", HELVETICA)) == "pay"
     assert shown(pdf(PAGE, says + b"\xff~>\nendstream", HELVETICA)) == ""
+    says = b"<< /Filter /ASCII85Decode >>\nstream\n"
+    assert shown(pdf(PAGE, says + a85encode(b"BT (pay) Tj ET") + b"~>\nendstream")) == "pay"
+    says = b"<< /Filter /ASCIIHexDecode >>\nstream\n"
+    assert shown(pdf(PAGE, says + b"BT (pay) Tj ET".hex().encode() + b">\nendstream")) == "pay"
     digits = zlib.compress(b"BT (pay) Tj ET").hex().encode()
     says = b"<< /Filter [ /ASCIIHexDecode /FlateDecode ] >>\nstream \r\n"
     assert shown(pdf(PAGE, says + digits + b">\nendstream", HELVETICA)) == "pay"
@@ -691,6 +703,7 @@ def test_objects_are_bounded() -> None:
     places = [b" ".join(b"%d 0" % (n + 9_000 * place) for n in range(9_000)) for place in range(9)]
     made = pdf(*[stream(each, b"/ObjStm /First 200000") for each in places])
     assert MAX_OBJECTS < len(PdfFile(made, Allowance()).objects) < 2 * MAX_OBJECTS
+    assert len(PdfFile(pdf(*[b""] * (MAX_OBJECTS + 9)), Allowance()).objects) == MAX_OBJECTS
 
 
 TEMPLATES = (

@@ -85,10 +85,8 @@ class PdfFile:
         if len(self.objects) >= MAX_OBJECTS:
             return
         first = number_behind(container, b"/First")
-        pairs = piece[:first].split()
-        places = [int(text) for text in pairs[: 2 * MAX_OBJECTS] if text.isdigit() and len(text) < 10]
-        if len(places) != len(pairs):
-            return
+        pairs = piece[:first].split()[: 2 * MAX_OBJECTS]
+        places = [int(text) for text in pairs if text.isdigit() and len(text) < 10]
         begins = sorted(
             (first + place, number) for number, place in zip(places[::2], places[1::2], strict=False)
         )
