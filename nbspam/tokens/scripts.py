@@ -40,7 +40,7 @@ def script_tokens(script: str) -> list[str]:
         names |= dict.fromkeys(
             [word for word in spaced.split() if word.isalpha() and 2 < len(word) <= MAX_NAME]
         )
-        hosts.extend([host for host in inner_hosts(layer) if layer is script or host not in hosts])
+        hosts.extend([host for host in inner_hosts(layer) if host not in hosts])
     return [*("script=" + name for name in list(names)[:MAX_SCRIPT_WORDS]), *hosts]
 
 
