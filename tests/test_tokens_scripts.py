@@ -92,6 +92,11 @@ def test_a_text_in_base64_may_end_within_a_letter(last: str) -> None:
     assert "script=secret" not in script_tokens(f"atob('{base64.b64encode(whole[:-1] + b'abc').decode()}')")
 
 
+def test_many_other_runs_hide_no_address() -> None:
+    other = base64.b64encode(b"one more of these, ").decode()
+    assert "url=lake.example" in script_tokens(f"{other} " * 99 + WRITTEN)
+
+
 def test_other_forms_are_looked_for_in_the_first_characters_of_a_script() -> None:
     assert "url=lake.example" in script_tokens(" " * (MAX_WRITTEN - len(WRITTEN)) + WRITTEN)
     assert "url=lake.example" not in script_tokens(" " * MAX_WRITTEN + WRITTEN)

@@ -13,7 +13,6 @@ from nbspam.tokens.urls import inner_hosts
 MAX_SCRIPT_WORDS = 200  # other ones of all scripts of a page
 MAX_NAME = 40
 MIN_BASE64 = 24  # characters of a run that is decoded
-MAX_BASE64 = 20  # runs
 MAX_LAYERS = 2  # one form in another
 MAX_WRITTEN = 200_000  # characters of a layer in which other forms are looked for
 # What is base64, or part of a name, in a script stays together; all else parts words.
@@ -101,7 +100,7 @@ def _from_base64(script: str) -> list[str]:
         return []
     spaced = script.encode("ascii", "replace").translate(_BASE64)
     found = []
-    for run in [run for run in spaced.split() if len(run) >= MIN_BASE64][:MAX_BASE64]:
+    for run in [run for run in spaced.split() if len(run) >= MIN_BASE64]:
         payload = base64_run(run)
         try:
             text = payload.decode()
