@@ -136,6 +136,7 @@ def test_older_office_document() -> None:
         (b"(https://lake\\056example/\\\ne)", "https://lake.example/e"),
         (b"(https://lake.example/\\\r\nf\\g)", "https://lake.example/fg"),
         (b"(https://lake.example/\\151\\551)", "https://lake.example/ii"),
+        (b"(https://lake.example/\\1511)", "https://lake.example/i1"),
         (b"(https://lake.example/\\n\\r\\t\\b\\f.)", "https://lake.example/\n\r\t\b\f."),
         (b"<68747470733a2f2f6c616b652e 6578616d706c652f7>", "https://lake.example/p"),
         (b"(\xfe\xff" + "https://lake.example/ü".encode("utf-16-be") + b")", "https://lake.example/ü"),

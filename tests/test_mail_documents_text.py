@@ -16,6 +16,7 @@ from nbspam.mail import parse
 from nbspam.mail.documents import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.packed import MAX_PIECE
 from nbspam.mail.pdf import MAX_OBJECTS, PdfFile
 from nbspam.mail.pdf_pages import MAX_FONTS, MAX_PAGES
 from nbspam.tokens import tokenize
@@ -454,7 +455,7 @@ def test_a_font_is_read_once() -> None:
 @pytest.mark.parametrize("behind", [b"", b"\n% made by hand\n"])
 def test_pages_in_packed_objects(behind: bytes) -> None:
     font = b"<< /Encoding << /Differences [97 /z] >> >>"
-    packed = b"3 %d 4 0%s %s %s" % (len(PAGE) + 1, behind, PAGE, font)
+    packed = b"4 %d 3 0%s %s %s" % (len(font) + 1, behind, font, PAGE)
     first = packed.index(b"<<")
     objects = stream(packed, b"/Type/ObjStm/N 2/First %d/Length 9" % first)
     assert shown(pdf(objects, stream(b"BT /F1 9 Tf (pay) Tj ET"))) == "pzy"
@@ -475,7 +476,8 @@ def test_contents_that_are_not_packed_and_as_letters() -> None:
     says = b"<< /Filter /ASCII85Decode >>\nstream\n"
     assert shown(pdf(PAGE, says + a85encode(b"BT (pay) Tj ET") + b"~>\nendstream")) == "pay"
     says = b"<< /Filter /ASCIIHexDecode >>\nstream\n"
-    assert shown(pdf(PAGE, says + b"BT (pay) Tj ET".hex().encode() + b">\nendstream")) == "pay"
+    hexadecimal = b"BT (pay) Tj ET".hex().encode() + b">\nendstream"
+    assert shown(pdf(PAGE, says + hexadecimal) + b"trailer << /Root 1 0 R >>") == "pay"
     digits = zlib.compress(b"BT (pay) Tj ET").hex().encode()
     says = b"<< /Filter [ /ASCIIHexDecode /FlateDecode ] >>\nstream \r\n"
     assert shown(pdf(PAGE, says + digits + b">\nendstream", HELVETICA)) == "pay"
@@ -489,6 +491,12 @@ def test_where_objects_begin() -> None:
     content = page(b"BT /F1 9 Tf (pay) Tj ET").replace(b"2 0 obj", b"obj 7 obj x obj\n2\n0obj")
     assert shown(content) == "pay"
     assert shown(b"%PDF obj") == ""
+
+
+def test_what_comes_of_a_stream_is_bounded() -> None:
+    """A letter may stand for four bytes."""
+    filled = b"<< /Filter /ASCII85Decode >>\nstream\n" + b"z" * MAX_PIECE + b"~>\nendstream"
+    assert len(PdfFile(pdf(filled), Allowance()).stream(1)) == MAX_PIECE
 
 
 def test_pdf_that_is_cut_off() -> None:

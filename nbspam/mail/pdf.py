@@ -146,7 +146,7 @@ def _from_ascii85(text: bytes) -> bytes:
     from base64 import a85decode
 
     try:
-        return a85decode(b"".join(text.partition(b"~")[0].split()))
+        return a85decode(text.partition(b"~")[0])
     except ValueError:
         return b""
 
