@@ -581,7 +581,12 @@ def test_links_of_open_document() -> None:
             rb"{\shprslt{\*\do{\dptxbxtext box}}}}}",
             "a box",
         ),
-        (rb"{\rtf1 \ldblquote a\rdblquote\emdash b}", "“a”—b"),
+        (rb"{\rtf1 \uc0{\u228 z}\uc-1\u228 xyz}", "äzäxyz"),
+        (rb"{\rtf1\ansicpg936 \uc2\u24744 \'c4\'fa\u22909 \'ba\'c3}", "您好"),
+        (rb"{\rtf1\ansi\fs204\margl1251 \'fc}", "ü"),
+        (rb"{\rtf1{\fonttbl{\f1\fcharset204 A;}}\f1{\'f1}}", "с"),
+        (rb"{\rtf1 \ldblquote a\rdblquote\emdash b\endash\lquote c\rquote\bullet}", "“a”—b–‘c’•"),
+        (rb"{\rtf1 a{\info b\u228 c\emdash d}e}", "ae"),
         (
             rb"{\rtf1{\fonttbl{\f0 Arial;}}{\*\unknown x}{\info{\title y}}{\pict 00ff}a}",
             "a",
@@ -596,6 +601,31 @@ def test_links_of_open_document() -> None:
 )
 def test_text_of_rtf(rtf: bytes, text: str) -> None:
     assert shown(rtf) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "codec", "text"),
+    [
+        (77, "mac_roman", "été"),
+        (128, "cp932", "請求書"),
+        (129, "cp949", "청구서"),
+        (134, "gbk", "您的账户"),
+        (136, "big5", "您的帳戶"),
+        (161, "cp1253", "λίμνη"),
+        (162, "cp1254", "ışık"),
+        (163, "cp1258", "đêm ơ"),
+        (177, "cp1255", "אגם"),
+        (178, "cp1256", "بحيرة"),
+        (186, "cp1257", "ežeras į"),
+        (204, "cp1251", "озеро"),
+        (222, "cp874", "ทะเลสาบ"),
+        (238, "cp1250", "łódź"),
+    ],
+)
+def test_alphabets_of_fonts_of_rtf(number: int, codec: str, text: str) -> None:
+    written = "".join(f"\\'{byte:02x}" for byte in text.encode(codec))
+    made = f"{{\\rtf1{{\\fonttbl{{\\f3\\fcharset{number} A;}}}}\\f3 {written}}}".encode()
+    assert shown(made) == text
 
 
 def test_links_of_rtf() -> None:
@@ -625,6 +655,19 @@ def test_text_of_a_document_of_word() -> None:
     assert shown(word(("Prüfung\x07über\r20 €", "cp1252"))) == "Prüfung über 20 €"
     assert shown(word(("Pay", "cp1252"), (" счёт 您", "utf-16-le"), (" now", "cp1252"))) == "Pay счёт 您 now"
     assert shown(word(("re\x1fnew\x1eal", "utf-16-le"))) == "renew-al"
+    assert shown(word(("Pay", "cp1252"), flags=0x1200)) == "Pay"
+
+
+def test_a_piece_of_word_that_ends_before_it_begins_is_none() -> None:
+    whole = word(("Pay", "cp1252"), (" now", "cp1252"))
+    places = bytes((3, 0, 0, 0, 7, 0, 0, 0))
+    backward = whole.replace(places, (1_607).to_bytes(4, "little") + places[4:])
+    assert shown(backward).count("now") == shown(whole).count("now") == 1
+
+
+def test_what_is_no_document_of_word() -> None:
+    found = read(b"\xd0\xcf\x11\xe0" + b"\xa5" * 600)
+    assert (found.marks, found.text) == ([], "")
 
 
 def test_a_short_document_of_word_begins_between_large_sectors() -> None:
@@ -635,13 +678,17 @@ def test_a_short_document_of_word_begins_between_large_sectors() -> None:
 
 def test_document_of_word_without_a_list_of_pieces() -> None:
     whole = word(("Pay now", "cp1252"), mark=b"\xdc\xa5")
-    assert shown(whole[: whole.rindex(bytes(77))]) == "Pay now"
+    rest = b" of a picture"
+    assert shown(whole[: whole.rindex(bytes(77))] + rest) == "Pay now"
+    assert shown(whole[: 512 + 0x1A6] + bytes(4) + whole[512 + 0x1AA :]) == "Pay now"
 
 
 def test_fields_of_word() -> None:
     link = '\x13 HYPERLINK "https://pay.example.net/a" \x14Pay\x15 now \x13 PAGE \x147\x15'
     found = read(word((link, "cp1252")))
     assert (found.text, found.addresses) == ("Pay now 7", ["https://pay.example.net/a"])
+    inside = "\x13 IF \x13 PAGE \x141\x15 > 1 \x14Next\x15 page"
+    assert read(word((inside, "cp1252"))).text == "1 > 1 Next page"
 
 
 def test_encrypted_documents_of_word() -> None:
