@@ -550,6 +550,18 @@ def test_sheets_of_numbers_leave_room_for_the_texts_behind_them() -> None:
     assert shown(made) == "Item"
 
 
+def test_slides_are_shown_one_behind_the_other() -> None:
+    slides = {f"ppt/slides/slide{n}.xml": f"<a:p><a:t>number {n}</a:t></a:p>" for n in (1, 2)}
+    assert shown(archive(slides)) == "number 1 number 2"
+
+
+def test_elements_are_bounded() -> None:
+    """What is behind them is no text, for its elements would be words."""
+    first = "<>" * (MAX_DOCUMENT_ITEMS - 2) + "<a:t>soon</a:t><a:t>late</a:t>"
+    second = "<a:t>late</a:t>"
+    assert shown(archive({"ppt/slides/slide1.xml": first, "ppt/slides/slide2.xml": second})) == "soon"
+
+
 def test_links_of_open_document() -> None:
     link = "<text:a xlink:type='simple' xlink:href=\"https://pay.example.net/a?b=1&amp;c=2\">Pay</text:a>"
     found = read(archive({"mimetype": "", "content.xml": link}))

@@ -134,8 +134,9 @@ def _shown(xml: bytes, allowance: Allowance) -> str:
     from nbspam.mail.html_entities import decode
 
     found: list[bytes] = []
-    pieces = xml.split(b"<", allowance.document_items)
-    allowance.document_items -= len(pieces) - 1
+    most = allowance.document_items
+    pieces = xml.split(b"<", most)[:most]  # what is left is not taken apart, so it is no text
+    allowance.document_items -= len(pieces)
     for piece in pieces:
         element, _, text = piece.partition(b">")
         name = element.partition(b" ")[0].strip(b"/").rpartition(b":")[2]
