@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 from nbspam.mail import packed, parse
 from nbspam.mail import pdf as pdf_file
-from nbspam.mail.documents import read_document
+from nbspam.mail.documents import MAX_NAME, read_document
 from nbspam.mail.limits import MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_NAMES
 from nbspam.tokens import tokenize
 from tests.documents_made import archive, check_bounded, mailed, read
 
-RELATIONS = b'<Relationships><Relationship Target="styles.xml"/><Relationship Target="%s"/></Relationships>'
+RELATIONS = (
+    b'<Relationships><Relationship Target="styles.xml"/>'
+    b'<Relationship Target="%s" TargetMode="External"/></Relationships>'
+)
 LINK = b"https://pay.example.net/a?b=1&amp;c=2"
 
 
@@ -63,6 +66,7 @@ def test_archive_in_an_archive() -> None:
 
 def test_encrypted_archive() -> None:
     made = bytearray(archive({"read.txt": b"the code is 7", "secret.exe": b"MZ"}))
+    made[6] |= 8  # sizes stand behind the first file
     assert not read(bytes(made)).marks
     made[made.index(b"PK\x03\x04", 1) + 6] |= 1  # the flag of the second file
     found = read(bytes(made))
@@ -90,6 +94,20 @@ def test_file_behind_a_long_extra_field(packed: int) -> None:
     found = read(made.getvalue())
     assert found.names == ["a.rels", "b.txt"]
     assert found.addresses == ["https://pay.example.net/a?b=1&c=2"]
+
+
+def test_files_packed_each_in_its_own_way() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as target:
+        target.writestr("mimetype", b"application/vnd.oasis.opendocument.text")
+        target.writestr("a.rels", RELATIONS % LINK, zipfile.ZIP_DEFLATED)
+    assert read(made.getvalue()).addresses == ["https://pay.example.net/a?b=1&c=2"]
+
+
+def test_long_names_and_addresses_are_cut_off() -> None:
+    assert read(archive({"a" * (MAX_NAME + 1): b""})).names == ["a" * MAX_NAME]
+    (address,) = read(archive({"a.rels": RELATIONS % (LINK + b"d" * MAX_NAME)})).addresses
+    assert len(address) < MAX_NAME
 
 
 def test_open_document_has_no_names() -> None:

@@ -517,7 +517,11 @@ def test_encrypted_pdf_shows_nothing() -> None:
             "<w:p><w:t>pay</w:t><w:t>ment</w:t></w:p><w:p><w:t>now</w:t></w:p>",
             "payment now",
         ),
-        ("word/document.xml", "<w:t>a</w:t><w:tab/><w:t>b</w:t><w:br w:type='page'/><w:t>c</w:t>", "a b c"),
+        (
+            "word/document.xml",
+            "<w:t>a</w:t><w:tab/><w:t>b</w:t><w:br w:type='page'/><w:t>c</w:t><w:cr/>d",
+            "a b c d",
+        ),
         (
             "word/document.xml",
             "<w:instrText>HYPERLINK</w:instrText><w:delText>old</w:delText><w:t>new</w:t>",

@@ -28,7 +28,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # an office document inside
 _TEXTS = (b"word/document", b"xl/sharedstrings.xml", b"ppt/slides/slide", b"content.xml")
 _PICTURES = (b"word/media/", b"xl/media/", b"ppt/media/", b"pictures/")
 _SHEETS = b"xl/worksheets/sheet"  # which have a text of their own where they share none
-# Elements with whose end a word ends; all others, as a change of fonts, may stand inside of one.
+# Elements that part words; all others, as a change of fonts, may stand inside of one.
 _BREAKS = frozenset((b"p", b"h", b"si", b"is", b"br", b"cr", b"tab", b"line-break", b"s"))
 # Instructions of fields, what was deleted; numbers and formulas of sheets.
 _NOT_SHOWN = frozenset((b"instrText", b"delText", b"v", b"f"))
@@ -83,7 +83,7 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
             document.mark("encrypted")
         else:
             _read_file(payload, at, name.lower(), document, allowance)
-        at = payload.find(_FILE, max(end, begin))
+        at = payload.find(_FILE, end)
     if not _OFFICE.isdisjoint(document.names):
         document.names.clear()  # each document has the same
 
@@ -140,8 +140,8 @@ def _shown(xml: bytes, allowance: Allowance) -> str:
     for piece in pieces:
         element, _, text = piece.partition(b">")
         name = element.partition(b" ")[0].strip(b"/").rpartition(b":")[2]
-        if name in _BREAKS and (element[:1] == b"/" or element[-1:] == b"/"):
+        if name in _BREAKS:
             found.append(b" ")
-        if text and name not in _NOT_SHOWN:
+        if name not in _NOT_SHOWN:
             found.append(text)
     return decode(b"".join(found)[:MAX_BYTES].decode("utf-8", "replace")) + "\n"
