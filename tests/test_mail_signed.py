@@ -14,6 +14,7 @@ ENVELOPED_DATA = bytes.fromhex("06092a864886f70d010703")
 DATA = bytes.fromhex("06092a864886f70d010701")
 ALGORITHMS = bytes.fromhex("310d300b0609608648016503040201")
 PART = b"Content-Type: text/html\r\n\r\n<p>Sign in <a href=https://lake.example/>here</a></p>\r\n"
+PART += b"<p>It ends soon.</p>\r\n" * 9
 END = b"\0\0"
 
 
@@ -46,6 +47,8 @@ WRITTEN = [
     ("with ends", signed(element(4, PART), open_element)),
     ("in pieces", signed(element(0x24, PIECES))),
     ("in pieces, with ends", signed(open_element(0x24, PIECES), open_element)),
+    ("whole, and more behind", signed(element(4, PART) + element(4, b"more"))),
+    ("in pieces, and more behind", signed(element(0x24, PIECES) + element(4, b"more"))),
 ]
 
 
@@ -75,7 +78,9 @@ def test_a_signed_part_is_read_inside_of_others_and_of_itself() -> None:
         signed(element(4, PART)).replace(DATA, b""),
         signed(element(4, b"")),
         signed(b""),
+        signed(element(4, PART)).replace(DATA + b"\xa0", DATA + b"\xa1"),
         signed(element(5, PART)),
+        signed(element(5, element(4, PART))),
         signed(element(0x24, element(5, PART))),
         signed(element(4, PART))[:45],
     ],
@@ -85,6 +90,13 @@ def test_what_is_not_signed_or_has_nothing_in_it_stays_a_file(payload: bytes) ->
     message = parse(mail(payload))
     assert message.structure == ["application/pkcs7-mime"]
     assert message.parts[0].filename == "smime.p7m"
+
+
+@pytest.mark.parametrize(("how", "payload"), WRITTEN, ids=[row[0] for row in WRITTEN])
+def test_a_signature_may_be_cut_off_anywhere(how: str, payload: bytes) -> None:
+    found = [signed_content(payload[:end]) for end in range(len(payload))]
+    assert all(PART.startswith(part) for part in found)
+    assert found[-1] == PART
 
 
 def test_what_is_cut_off_is_read_as_far_as_it_goes() -> None:

@@ -44,4 +44,4 @@ def _element(data: bytes, at: int) -> tuple[int, int, int]:
     if size > 0x80:
         start += size - 0x80
         size = int.from_bytes(data[at + 2 : start], "big")
-    return head[0], start, min(start + size, len(data))
+    return head[0], start, start + size
