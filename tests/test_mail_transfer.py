@@ -46,6 +46,7 @@ def test_no_payload_raises(payload, encoding):
 @example(b"100%")
 @example(b"100%  sure")
 @example(b"%%41")
+@example(b"%41b%4gc%g4%")
 def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
     assert percent_decoded(data) == unquote_to_bytes(data)
 
@@ -61,6 +62,8 @@ def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
         (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there"),
         (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!"),
         (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n\nwrite to: us, or not\n", b"hello!!!!"),
+        (b"aGVsbG8hISEh\n\n_____\nlist footer of words and more words\n", b"hello!!!!"),
+        (b"aGVsbG8h\n\naGVs bG8h", b"hello!hello!"),
         (b"a", b""),
         (b"", b""),
         (b"====", b""),
@@ -68,6 +71,26 @@ def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
 )
 def test_broken_base64_gives_what_readers_show(payload, expected):
     assert decode_base64(payload, Allowance()) == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "defects"),
+    [
+        (b"aGVsbG8h!", []),
+        (b"aGVsbG8", ["bad-base64"]),
+        (b"aGVsbG8=aGVsbG8=", ["bad-base64"]),
+        (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", ["text-after-base64"]),
+    ],
+)
+def test_what_is_wrong_with_base64_is_noted(payload, defects):
+    allowance = Allowance()
+    decode_base64(payload, allowance)
+    assert allowance.defects == defects
+
+
+@pytest.mark.parametrize("name", ["x-uuencode", "uuencode", "x-uue", "uue", "x-uu"])
+def test_each_name_of_uuencode(name):
+    assert decode_transfer(b"begin 644 a\n#0V%T\n`\nend\n", name, Allowance()) == b"Cat"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +119,10 @@ def test_broken_quoted_printable_gives_what_readers_show(payload, expected):
         ('"base64"', "base64"),
         ("7bit (comment)", "7bit"),
         ("8-bit", "8bit"),
+        ("8bits", "8bit"),
+        ("7-bit", "7bit"),
+        ("7bits", "7bit"),
+        ("quoted printable", "quoted-printable"),
         ("x-odd", "x-odd"),
     ],
 )

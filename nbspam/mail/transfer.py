@@ -101,7 +101,7 @@ def base64_run(payload: bytes) -> bytes:
     whole = len(letters) & ~3
     rest = letters[whole:]
     if len(rest) > 1:
-        return binascii.a2b_base64(letters + b"==="[: 4 - len(rest)])
+        return binascii.a2b_base64(letters + b"==")
     return binascii.a2b_base64(letters[:whole])
 
 
