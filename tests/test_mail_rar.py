@@ -24,10 +24,10 @@ def older_file(name: bytes, flags: int = 0x8000, high: int = 0) -> bytes:
     """A file of twenty bytes that stay as they are; `high` are the upper bytes of a large size."""
     before = b"unpked\x03crc_time" + b"\x14\x30" + len(name).to_bytes(2, "little") + b"attr"
     sizes = high.to_bytes(4, "little") + bytes(4) if flags & 0x100 else b""
-    return older(0x74, flags, before[2:6] + before[6:] + sizes + name, bytes(20))
+    return older(0x74, flags, before[2:6] + before[6:] + sizes + name, b"x" * 20)
 
 
-ARCHIVE = older(0x73, 0, bytes(6))
+ARCHIVE = older(0x73, 0, b"\x07" * 6)
 
 
 def varying(value: int) -> bytes:
@@ -47,8 +47,8 @@ def newer(kind: int, content: bytes, extra: bytes = b"", packed: bytes = b"") ->
 
 def newer_file(name: bytes, flags: int = 0, extra: bytes = b"") -> bytes:
     between = b"time" * bool(flags & 2) + b"chck" * bool(flags & 4)
-    content = varying(flags) + varying(300) + varying(33_188) + between + varying(256) + varying(1)
-    return newer(2, content + varying(len(name)) + name, extra, bytes(200))
+    content = varying(flags) + varying(300) + varying(33_188) + between + varying(8) + varying(1)
+    return newer(2, content + varying(len(name)) + name, extra, b"\x01" * 300)
 
 
 def test_names_in_an_archive_of_the_older_format() -> None:
@@ -71,6 +71,20 @@ def test_a_name_in_two_alphabets_and_one_behind_a_large_size() -> None:
     found = read(OLDER + ARCHIVE + older_file(b"a.js\0\x01\x02", 0x8200) + older_file(b"b.js", 0x8100))
     assert found.names == ["a.js", "b.js"]
     assert read(OLDER + ARCHIVE + older_file(b"b.js", 0x8100, high=1) + older_file(b"c.js")).names == ["b.js"]
+
+
+def test_long_names() -> None:
+    name = b"n" * 300 + b".js"
+    assert read(OLDER + ARCHIVE + older_file(name) + older_file(b"b.js")).names == [name.decode(), "b.js"]
+    assert read(NEWER + newer_file(name) + newer_file(b"b.js")).names == [name.decode(), "b.js"]
+    assert read(NEWER + newer_file(b"n" * 3_000) + newer_file(b"b.js")).names == ["n" * 1_000, "b.js"]
+
+
+def test_flags_of_folders_and_of_files_without_a_flag_for_their_size() -> None:
+    found = read(
+        OLDER + ARCHIVE + older_file(b"folder", 0x80E0) + older_file(b"a.js", 0) + older_file(b"b.js")
+    )
+    assert (found.names, found.marks) == (["folder", "a.js", "b.js"], [])
 
 
 def test_comments_and_other_blocks_are_passed_over() -> None:
@@ -109,6 +123,7 @@ def test_names_are_bounded() -> None:
 def test_other_files_that_begin_so() -> None:
     assert not read(b"Rar!").names
     assert not read(b"Rar!\x1a\x07\x02" + older_file(b"a.js")).names
+    assert not read(b"Rar!\x1a\x07\x02\x00" + newer_file(b"a.js")).names
 
 
 @given(
