@@ -27,7 +27,7 @@ def older_file(name: bytes, flags: int = 0x8000, high: int = 0) -> bytes:
     return older(0x74, flags, before[2:6] + before[6:] + sizes + name, b"x" * 20)
 
 
-ARCHIVE = older(0x73, 0, b"\x07" * 6)
+ARCHIVE = older(0x73, 0x08, b"\x07" * 6)  # solid
 
 
 def varying(value: int) -> bytes:
@@ -62,9 +62,11 @@ def test_names_in_an_archive_of_the_newer_format() -> None:
         newer_file("\u00fcber.js".encode()),
         newer_file(b"b/c.scr", 2),
         newer_file(b"d.exe", 6, b"\x02\x02\x00"),
+        newer_file(b"e.com", 4),
+        newer_file(b"folder", 1),
     ]
     found = read(NEWER + archive + b"".join(files) + newer(5, varying(0)))
-    assert (found.names, found.marks) == (["\u00fcber.js", "b/c.scr", "d.exe"], [])
+    assert (found.names, found.marks) == (["\u00fcber.js", "b/c.scr", "d.exe", "e.com", "folder"], [])
 
 
 def test_a_name_in_two_alphabets_and_one_behind_a_large_size() -> None:

@@ -41,7 +41,7 @@ def mail(payload: bytes, kind: str = "application/pkcs7-mime") -> bytes:
     return head.encode() + b"Content-Transfer-Encoding: base64\n\n" + text
 
 
-PIECES = element(4, PART[:30]) + element(4, PART[30:])
+PIECES = element(4, PART[:30]) + element(4, PART[30:200]) + element(4, PART[200:])
 WRITTEN = [
     ("whole", signed(element(4, PART))),
     ("with ends", signed(element(4, PART), open_element)),
