@@ -25,6 +25,10 @@ ACTS = [
     ("a page in base64", "<iframe src='data:text/html;base64,PGI+'>", ["PGI+"]),
     ("a script in itself", "<script src='data:,go()'></script>", ["go()", ""]),
     ("a picture in itself", "<img src='data:image/png;base64,iVBO'>", []),
+    ("a picture in itself, in capitals", "<img src='DATA: IMAGE/PNG;base64,iVBO'>", []),
+    ("a link behind controls", "<a href='&#1;&#31; java\nscript:go()&#2;'>", ["go()"]),
+    ("a page with commas", "<a href='data:text/html,red,green,blue'>", ["red,green,blue"]),
+    ("an address in a script", "<p onclick='go(\"?a=1&copy=2\")'>", ['go("?a=1&copy=2")']),
     ("an SVG in itself", "<object data='data:image/svg+xml,%3Csvg%3E'>", ["<svg>"]),
     ("what is no handler", "<p once=1 on=2 onwards=3>", []),
 ]

@@ -28,7 +28,7 @@ def acts(attributes: dict[str, str], addresses: Iterable[str]) -> str:
 def _inside(address: str) -> str:
     """The script or page that an address is, still in base64 if it was; "" if it is a place."""
     scheme, _, rest = address.partition(":")
-    scheme = scheme.strip().lower()
+    scheme = scheme.lower()
     if scheme == "data":
         kind, _, rest = rest.partition(",")
         kind = kind.strip().lower()

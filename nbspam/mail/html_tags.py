@@ -36,6 +36,7 @@ MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
 MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
 
+_CONTROLS = "".join(map(chr, range(33)))  # which browsers take from both ends of an address
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _ACTING = HANDLERS | {"srcdoc"}
 _CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
@@ -368,7 +369,7 @@ def _address(value: str) -> str:
     value = value[: 2 * MAX_TARGET]
     if "&" in value:
         value = decode(value, True)
-    value = value.strip()
+    value = value.strip().strip(_CONTROLS)
     # Browsers leave line breaks and tabs out of an address.
     if "\n" in value or "\t" in value or "\r" in value:
         value = value.translate(_NO_BREAKS)
