@@ -151,9 +151,21 @@ def test_what_is_drawn(content: bytes, text: str) -> None:
     assert shown(page(content)) == text
 
 
-def test_what_nobody_can_read_is_not_text() -> None:
-    assert shown(page(b"BT /F1 .9 Tf (tiny) Tj /F1 10 Tf .09 0 0 .09 0 0 Tm (tiny) Tj ET")) == ""
-    assert shown(page(b".09 0 0 .09 0 0 cm BT /F1 10 Tf (tiny) Tj /F1 -12 Tf (seen) Tj ET")) == "seen"
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"/F1 .9 Tf (hidden) Tj /F1 1.1 Tf (seen) Tj",
+        b"/F1 10 Tf .09 0 0 .09 0 0 Tm (hidden) Tj .2 0 0 .2 0 0 Tm (seen) Tj",
+        b".09 0 0 .09 0 0 cm /F1 10 Tf (hidden) Tj /F1 -12 Tf (seen) Tj",
+        # flattened to a line, narrowed to a bar, or both letters and their height along one line
+        b"/F1 10 Tf 1 0 0 .09 0 0 Tm (hidden) Tj 1 0 0 .2 0 0 Tm (seen) Tj",
+        b"/F1 10 Tf 9 Tz (hidden) Tj 20 Tz (seen) Tj",
+        b"/F1 .9 Tf 1 0 0 9 0 0 Tm (hidden) Tj 200 Tz (seen) Tj",
+        b"/F1 10 Tf 1 2 1 2 0 0 Tm (hidden) Tj 1 0 2 1 0 0 Tm (seen) Tj",
+    ],
+)
+def test_what_nobody_can_read_is_not_text(content: bytes) -> None:
+    assert shown(page(b"BT %s ET" % content)) == "seen"
 
 
 def test_a_word_in_a_font_of_unknown_widths_is_one() -> None:

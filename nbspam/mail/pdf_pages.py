@@ -233,7 +233,7 @@ class _Writer:
         matrix = _times(self._text, self._page)
         scale = hypot(matrix[0], matrix[1])
         size = abs(self._size) * scale * self._font.height
-        if not size >= SMALLEST:  # or is no number
+        if not size * _shrunk(matrix, scale, self._stretch) >= SMALLEST:  # or is no number
             return
         found, width = "", 0.0
         for operand in operands:
@@ -312,6 +312,16 @@ def _matrix(operands: list[bytes]) -> _Matrix:
         return _UNMOVED
     a, b, c, d, e, f = [as_number(word) for word in operands[-6:]]
     return a, b, c, d, e, f
+
+
+def _shrunk(matrix: _Matrix, scale: float, stretch: float) -> float:
+    """How much of their size letters have in the direction in which they have less of it.
+
+    They may be flattened to a line, or narrowed to a bar.
+    """
+    a, b, c, d, _, _ = matrix
+    height = abs(a * d - b * c) / scale / scale if scale else 0.0
+    return min(height, abs(stretch))
 
 
 def _times(first: _Matrix, second: _Matrix) -> _Matrix:
