@@ -132,6 +132,7 @@ HIDING = [
     ("the annotation of a formula", "<math><semantics><annotation>X</annotation></semantics></math>"),
     ("a division that a form's end does not end", "<form><div style=display:none></form>X</div>"),
     ("hidden attribute", "<p hidden>X</p>"),
+    ("behind a slash", '<p class="a"/style="display:none">X</p>'),
     ("a size of nothing", "<marquee width=0 height=0>X</marquee>"),
     ("white on the default ground", "<font color=white>X</font>"),
     ("white by number", '<font color="#FFFFFF">X</font>'),

@@ -152,7 +152,7 @@ def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[s
         if words and not _add_bare(words, wanted, found):
             return None
         if index < last:
-            if quoted.find("=", 1) != len(quoted) - 1:
+            if quoted.find("=", 1) != len(quoted) - 1 or "/" in quoted:
                 return None
             name = quoted[:-1].lower()
             if name in wanted and name not in found:
