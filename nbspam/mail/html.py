@@ -164,17 +164,21 @@ class _Reader:
                 opened.before.append(state)
                 if tag.effect is not None:
                     state = state.then(tag.effect)
-        ended: Tag | None = None
-        if kind == CLOSE_BLOCK and opened.tags and opened.tags[-1].name == tag.name:
-            ended = opened.tags.pop()
+        ended, after = None, state
+        if kind == CLOSE_BLOCK:
+            if opened.tags and opened.tags[-1].name == tag.name:
+                ended, after = opened.tags.pop(), opened.before.pop()
+            else:
+                depth = len(opened.tags)
+                after = opened.close(tag, state)
+                if depth == len(opened.tags) and opened.passes_over(tag):
+                    return state
         if ended is None or ended.kind != OPEN_SINGLE:  # that is a block in the line
             if state.hidden:
                 self._separate(state)
             else:
                 self.visible.append("\n")
-        if ended is not None:
-            return opened.before.pop()
-        return opened.close(tag, state) if kind == CLOSE_BLOCK else state
+        return after
 
     def _finish(self) -> Html:
         self._end_link()
@@ -267,14 +271,11 @@ class _Reader:
 
     def _turn_form(self, tag: Tag, state: State) -> State:
         """A form begins or ends; one in another is nothing, and its end ends no other element."""
-        if tag.kind == CLOSE_FORM:
-            self.in_form = False
-            state = self.open.take_out(tag, state)
-        elif self.in_form:
+        opened, ends = self.open, tag.kind == CLOSE_FORM
+        if ends != self.in_form:
             return state
-        else:
-            self.in_form = True
-            state = self.open.push(tag, self.open.make_room(tag, state))
+        self.in_form = not ends
+        state = opened.take_out(tag, state) if ends else opened.push(tag, opened.make_room(tag, state))
         self._separate(state)
         return state
 

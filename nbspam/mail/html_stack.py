@@ -9,7 +9,7 @@ cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import OPEN_TABLE, WALLS
+from nbspam.mail.html_elements import OPEN_TABLE, TABLE_NAME, WALLS
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_state import GONE, TABLE, State
 from nbspam.mail.html_tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
@@ -86,6 +86,13 @@ class OpenElements:
         if index < 0:
             return state
         return self._end(index) if tag.element.carried else self._cut(index)
+
+    def passes_over(self, tag: Tag) -> bool:
+        """Whether the end tag of a block that is not open does nothing; that of a `p` makes an empty one.
+
+        In a table it may end a row that is not written.
+        """
+        return tag.name != "p" and not (tag.element.in_table and self.is_in(TABLE_NAME))
 
     def _end(self, index: int) -> State:
         """End a formatting element; if a block was begun inside it, that stays open."""
