@@ -89,7 +89,7 @@ def settle(effect: Effect, element: Element) -> None:
     box = _of_box(box)
     shown_as = _stand(box, effect)
     is_box = element.is_box() if shown_as is None else shown_as
-    if _is_undrawn(box) or _is_cut_out(box) or _is_far_off(box):
+    if _is_undrawn(box, is_box) or _is_cut_out(box) or _is_far_off(box, is_box):
         effect.gone = True
     if not _RARE.isdisjoint(box) or box.get("display", "").startswith("table-column"):
         from nbspam.mail.html_boxes import hide_rarely
@@ -129,12 +129,12 @@ def _flow(box: dict[str, str]) -> int | None:
     return None if apart else OPEN_SINGLE
 
 
-def _is_undrawn(box: dict[str, str]) -> bool:
+def _is_undrawn(box: dict[str, str], is_box: bool) -> bool:
     """Whether what is inside is not drawn, too faintly, or all letters on one place."""
     get = box.get
     return (
         _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
-        or get("content-visibility") == "hidden"
+        or (is_box and get("content-visibility") == "hidden")
         or (_is_faint(get("zoom", "")) and box["zoom"].strip("0.%") != "")  # a zoom of nought is none
         or pixels_of(get("letter-spacing", "")) <= _HEAPED
     )
@@ -183,8 +183,8 @@ def _inset(box: dict[str, str]) -> float:
     return sum([pixels_of(box[name]) for name in ("padding-left", "margin-left") if name in box])
 
 
-def _is_far_off(box: dict[str, str]) -> bool:
-    """Whether what is inside stands off the screen, and nothing moves it back."""
+def _is_far_off(box: dict[str, str], is_box: bool) -> bool:
+    """Whether what is inside stands off the screen, all moves together; fewer move what is in a line."""
     right = _inset(box)
     if box.get("position") in ("absolute", "fixed", "relative"):
         right += pixels_of(box.get("left", ""))
@@ -192,8 +192,10 @@ def _is_far_off(box: dict[str, str]) -> bool:
             place = pixels_of(box.get(name, ""))
             if place <= _FAR or (place >= _FAR_RIGHT and name == "top"):
                 return True
-    if "transform" in box:
+    if is_box and "transform" in box:
         from nbspam.mail.html_boxes import moved  # rare
 
         right += moved(box["transform"])
-    return right <= _FAR or right >= _FAR_RIGHT or pixels_of(box.get("margin-top", "")) <= _FAR
+    if right <= _FAR or right >= _FAR_RIGHT:
+        return True
+    return is_box and pixels_of(box.get("margin-top", "")) <= _FAR
