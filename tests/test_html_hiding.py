@@ -188,6 +188,11 @@ def test_what_hides_a_box_does_not_hide(why: str, page: str) -> None:
     assert read_html(page).visible.strip() == "see"
 
 
+@pytest.mark.parametrize("path", ["inset(0 100% 0 0)", "polygon(0 0,0 0,0 0)", "ellipse(0 0)"])
+def test_an_element_in_a_line_is_cut_out_like_any_other(path: str) -> None:
+    assert read_html(f"<b style='clip-path:{path}'>X</b>").visible == ""
+
+
 @pytest.mark.parametrize("box", ["display:inline-block", "display:block", "float:left", "position:absolute"])
 def test_an_element_in_a_line_is_cut_off_once_it_is_a_box(box: str) -> None:
     assert read_html(f"<b style='{box};width:0;overflow:hidden'>X</b>").visible == ""

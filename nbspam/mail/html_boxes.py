@@ -17,7 +17,8 @@ _BEGIN = ("inset-inline-start", "margin-inline-start", "margin-inline")
 
 def hide_rarely(rules: dict[str, str]) -> tuple[bool, bool]:
     """Whether a text is hidden in any case, and whether it is where the element is a box."""
-    return _is_wiped_out(rules) or _is_moved_off(rules), _is_clipped(rules) or _is_turned_away(rules)
+    gone = _is_wiped_out(rules) or _is_moved_off(rules) or _is_cut_out(rules.get("clip-path", ""))
+    return gone, _is_clipped(rules) or _is_turned_away(rules)
 
 
 def _is_wiped_out(rules: dict[str, str]) -> bool:
@@ -64,7 +65,12 @@ def _is_clipped(rules: dict[str, str]) -> bool:
         sides = [pixels_of(side) for side in clip[5:].rstrip(")").replace(",", " ").split()[:4]]
         if len(sides) == 4 and "auto" not in clip and (sides[1] - sides[3] <= 2 or sides[2] - sides[0] <= 2):
             return True
-    shape, _, inside = rules.get("clip-path", "").partition("(")
+    return False
+
+
+def _is_cut_out(path: str) -> bool:
+    """Whether nothing is left of an element, in a line too, by its `clip-path`."""
+    shape, _, inside = path.partition("(")
     inside = inside.rpartition(")")[0].partition(" round ")[0]
     if shape == "inset":
         return _is_inset(inside.split()[:4])
