@@ -83,7 +83,7 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("base", "blank", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
+        *("base", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
         *("link_text", "noted", "open", "page", "pieces", "quotes", "raw", "root", "start"),
         *("titles", "visible"),
     )
@@ -94,7 +94,6 @@ class _Reader:
         self.visible: list[str] = []
         self.hidden: list[str] = []
         self.titles: list[str] = []
-        self.blank = 0  # so many of the visible texts, from the first on, were seen to be blank
         self.open, self.quotes = OpenElements(), Quotes()
         self.page = page or Page()
         self.root = self.page.root()
@@ -302,14 +301,8 @@ class _Reader:
         if not self.page.read_sheet(text, medium, self.html.colours):
             return state
         self.known = {}  # tags mean something else from here on
-        self.late = self.late or bool(self.open.tags) or self.page.has_body() or self._has_text()
+        self.late = self.late or bool(self.open.tags) or self.page.has_begun(self.visible)
         return state if self.late or self.gave_up else self.page.root()
-
-    def _has_text(self) -> bool:
-        """Whether a visible text is more than blanks; each blank one is looked at once."""
-        while self.blank < len(self.visible) and not self.visible[self.blank].strip():
-            self.blank += 1
-        return self.blank < len(self.visible)
 
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)

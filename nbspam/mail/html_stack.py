@@ -217,7 +217,7 @@ class Page:
     quirks  : it has no doctype
     """
 
-    __slots__ = ("_html", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
+    __slots__ = ("_blank", "_html", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
 
     def __init__(self, first: Page | None = None) -> None:
         """first: this page as it was known after a first reading."""
@@ -225,6 +225,7 @@ class Page:
         self.is_whole = first is not None
         self.quirks: bool = first.quirks if first else True
         self._sheets = 0
+        self._blank = 0  # so many of the visible texts, from the first on, were seen to be blank
         self._met: set[str] = set()  # which of `html` and `body` were written
         self._html = self.body = NOTHING
         self._begin()
@@ -262,8 +263,11 @@ class Page:
         if not self._met:
             root.quirks = False
 
-    def has_body(self) -> bool:
-        return "body" in self._met
+    def has_begun(self, visible: list[str]) -> bool:
+        """Whether the body is written, or a visible text is more than blanks; each is looked at once."""
+        while self._blank < len(visible) and not visible[self._blank].strip():
+            self._blank += 1
+        return "body" in self._met or self._blank < len(visible)
 
     def end(self) -> None:
         """Nothing that follows can change it."""
