@@ -154,6 +154,9 @@ PAGES = [
     ("the html's ground", "<html style='background:#000'><body style='color:#000'>X"),
     ("a class of the html", "<style>.x{display:none}</style><html class=x><body>X"),
     ("a rule for a body that is not written", "<style>body{color:#fff}</style>X"),
+    ("a rule for a body that is not written, in an html", "<html><style>body{color:#fff}</style>X"),
+    ("a rule for the html that is written", "<html lang=en><style>html{display:none}</style><body>X"),
+    ("a second one", "<html><style>html{x:y}</style><style>html{display:none}</style><body>X"),
     ("a sheet in an element that it concerns", "<div class=a><style>.a p{display:none}</style><p>X</div>"),
     ("a fifty-first sheet", "<style></style>" * 50 + "<style>p{display:none}</style><p>X"),
 ]
@@ -163,6 +166,11 @@ PAGES = [
 def test_a_page_hides_its_text_by(why: str, page: str) -> None:
     html = read_html(page)
     assert (html.visible.strip(), html.hidden.strip()) == ("", "X")
+
+
+def test_blanks_before_the_body_are_not_hidden() -> None:
+    html = read_html("<html><head><style>body{color:#fff}</style></head>\n<body bgcolor=black>X")
+    assert (html.visible.strip(), html.hidden) == ("X", "")
 
 
 def test_words_cut_by_an_asked_element_stay_words() -> None:

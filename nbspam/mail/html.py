@@ -246,6 +246,8 @@ class _Reader:
             state = self._take_raw(tag, state)
         elif tag.kind == BODY and self.page.meet(tag) and (self.open.tags or not self.page.is_plain(tag)):
             state = self.open.rebuild(0, self.page.root())
+            if not "".join(self.hidden).strip():
+                self.hidden.clear()  # blanks before the body are nothing
         elif tag.kind == LOST:
             self.open.tags.clear()
             self.open.before.clear()

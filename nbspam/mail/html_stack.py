@@ -217,7 +217,7 @@ class Page:
     quirks  : it has no doctype
     """
 
-    __slots__ = ("_blank", "_html", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
+    __slots__ = ("_blank", "_html", "_is_bare", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
 
     def __init__(self, first: Page | None = None) -> None:
         """first: this page as it was known after a first reading."""
@@ -228,12 +228,16 @@ class Page:
         self._blank = 0  # so many of the visible texts, from the first on, were seen to be blank
         self._met: set[str] = set()  # which of `html` and `body` were written
         self._html = self.body = NOTHING
+        self._is_bare = True  # `html` is not written, or says nothing of meaning
         self._begin()
 
     def _begin(self) -> None:
-        """`html` and `body` as they are while they are not written."""
-        if self.sheet is not None and not self._met:
+        """`html` and `body` as they are by the sheet while they are not written, or bare."""
+        if self.sheet is None:
+            return
+        if self._is_bare:
             self._html = attributed_tag(bare_tag("html"), {}, self.sheet)
+        if "body" not in self._met:
             self.body = attributed_tag(bare_tag("body"), {}, self.sheet)
 
     def root(self) -> State:
@@ -280,6 +284,7 @@ class Page:
         self._met.add(tag.name)
         if tag.name == "html":
             self._html = tag
+            self._is_bare = tag.effect is None and tag.match is None
         else:
             self.body = tag
         return True
