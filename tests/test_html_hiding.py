@@ -50,6 +50,7 @@ HIDDEN_BY = [
     "display:table-column",
     "display:none;display:",
     "opacity:0;opacity:",
+    "display:none;display:none none",
     "opacity:0;opacity:x",
     "visibility:hidden;visibility:",
     "position:absolute;left:-9999px;position:5",
@@ -86,6 +87,7 @@ def test_a_style_hides(style: str) -> None:
 
 SEEN_WITH = [
     "display:none;display:var(--x)",
+    "display:none;display:block flow",
     "height:0;padding-top:50px;overflow:hidden",
     "height:calc(100% - 5px);overflow:hidden",
     "width:calc(100% - 100px);overflow:hidden",

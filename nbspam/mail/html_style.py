@@ -37,6 +37,7 @@ _DISPLAYS = _INHERITED | word_set(
     "table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
     "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
 )
+_PAIRED = word_set("block inline flow flow-root table flex grid ruby list-item math run-in")  # `block flow`
 
 _DIGITS = frozenset("0123456789abcdef")  # int() takes signs, underscores and digits of other scripts, too
 _BASIC = {
@@ -167,7 +168,7 @@ def is_invalid(name: str, value: str) -> bool:
     if value in _INHERITED or "var(" in value:
         return False
     if name == "display":
-        return not _DISPLAYS.issuperset(value.split())
+        return value not in _DISPLAYS and not _PAIRED.issuperset(value.split())
     if name == "visibility":
         return value not in _VISIBILITY
     if name in ("position", "float"):
