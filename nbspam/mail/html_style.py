@@ -152,6 +152,8 @@ def declarations(
             rules, value = above if word.strip() == "important" else {}, value.strip()
         if name not in rules or not is_invalid(name, value):
             rules[name] = value
+            if name == "font" and _size_in_font(value):
+                rules.pop("font-size", None)
     if "var(" in style:
         from nbspam.mail.html_values import with_variables  # rare
 
@@ -254,11 +256,17 @@ def _letters(rules: dict[str, str], effect: Effect) -> None:
     if "font-size" in rules:
         effect.size = _letter_size(rules["font-size"])
     elif "font" in rules:
-        for word in rules["font"].split()[:8]:
-            number = number_of(word.partition("/")[0])
-            if number is not None and (number[1] or number[0] < 1):  # 400 is a weight
-                effect.size = _letter_size(word.partition("/")[0])
-                break
+        effect.size = _letter_size(_size_in_font(rules["font"]))
+
+
+def _size_in_font(value: str) -> str:
+    """The size in `font`; none if no name of a font is behind it, since a browser passes over that."""
+    for word in value.split()[:8][:-1]:
+        size = word.partition("/")[0]
+        number = number_of(size)
+        if size in _SIZES or (number is not None and (number[1] or number[0] < 1)):  # 400 is a weight
+            return size
+    return ""
 
 
 def _letter_size(value: str) -> float | None:
