@@ -38,6 +38,12 @@ _DISPLAYS = _INHERITED | word_set(
     "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
 )
 _PAIRED = word_set("block inline flow flow-root table flex grid ruby list-item math run-in")  # `block flow`
+# What a shorthand sets although it need not name it.
+_RESET = {"font": ("font-size",), "background": ("background-color", "background-image")}
+_BACKGROUND = word_set(
+    "none repeat no-repeat repeat-x repeat-y space round scroll fixed local top left right bottom center "
+    "border-box padding-box content-box text cover contain auto initial currentcolor"
+)
 
 _DIGITS = frozenset("0123456789abcdef")  # int() takes signs, underscores and digits of other scripts, too
 _BASIC = {
@@ -152,8 +158,9 @@ def declarations(
             rules, value = above if word.strip() == "important" else {}, value.strip()
         if name not in rules or not is_invalid(name, value):
             rules[name] = value
-            if name == "font" and _size_in_font(value):
-                rules.pop("font-size", None)
+            if name in _RESET and not is_invalid(name, value):
+                for other in _RESET[name]:
+                    rules.pop(other, None)
     if "var(" in style:
         from nbspam.mail.html_values import with_variables  # rare
 
@@ -169,6 +176,8 @@ def is_invalid(name: str, value: str) -> bool:
         return not name.startswith("--")
     if value in _INHERITED or "var(" in value:
         return False
+    if name in _RESET:
+        return not (_size_in_font(value) if name == "font" else _is_background(value))
     if name == "display":
         return value not in _DISPLAYS and not _PAIRED.issuperset(value.split())
     if name == "visibility":
@@ -178,10 +187,20 @@ def is_invalid(name: str, value: str) -> bool:
     if name in _LENGTHS:
         return "(" not in value and value not in _NO_NUMBER and number_of(value) is None
     if name in ("color", "background-color", "-webkit-text-fill-color"):
-        return css_colour(value) is None and value not in ("currentcolor", "initial") and "(" not in value
+        unknown = "(" in value and "gradient(" not in value
+        return css_colour(value) is None and value not in ("currentcolor", "initial") and not unknown
     if name == "font-size":
         return "(" not in value and value not in _SIZES and value not in _STEPS and number_of(value) is None
     return False
+
+
+def _is_background(value: str) -> bool:
+    """Whether `background` may have this value: it has words of its own, places, and one colour."""
+    if "(" in value:
+        return True
+    words = [word for word in value.replace(",", " ").replace("/", " ").split() if word not in _BACKGROUND]
+    colours = [word for word in words if number_of(word) is None]
+    return len(colours) < 2 and all(css_colour(word) is not None for word in colours)
 
 
 def style_effect(
@@ -202,7 +221,7 @@ def style_effect(
                 effect.colour = colour
                 colours.append(canonical(colour))
     for name in ("background", "background-color"):
-        if name in rules:
+        if name in rules and not is_invalid(name, rules[name]):
             effect.ground = _ground(rules[name], effect.ground, colours)
     picture = rules.get("background-image", "")
     if "gradient(" in picture or (effect.ground is None and "url(" in picture):
