@@ -154,6 +154,18 @@ HIDING = [
     ("ground of a row", "<table><tr bgcolor=red><td><font color=#ff0000>X</font></td></tr></table>"),
     ("ground of a style", '<div style="background-color:blue"><font color=blue>X</font></div>'),
     ("ground in short", '<div style="background:#00f url(x.gif)"><font color=blue>X</font></div>'),
+    (
+        "a colour of a cell that its style takes away",
+        "<table><td bgcolor=black style='color:#fff;background:none'>X</table>",
+    ),
+    (
+        "a colour of a table that its style takes away",
+        "<table bgcolor=red style='background:transparent'><td style='color:#fff'>X</table>",
+    ),
+    (
+        "a colour that another rule takes away",
+        "<style>p{background:#000;color:#fff}.x{background-color:transparent}</style><p class=x>X</p>",
+    ),
     ("black ground", '<div style="background:black">X</div>'),
     ("link in the colour of its ground", "<font color=red><a href=x style='color:#ffffff'>X</a></font>"),
     ("inside something hidden", '<div style="display:none"><p style="display:block">a</p><b>X</b></div>'),
@@ -198,6 +210,11 @@ SHOWN = [
     ("white on a dark cell", "<table><tr><td bgcolor=navy><font color=white>X</font></td></tr></table>"),
     ("white on a dark page", "<body bgcolor=black text=white>X"),
     ("white on a picture", "<table><tr><td background=x.gif><font color=white>X</font></td></tr></table>"),
+    ("white on a picture on nothing", '<p style="background:transparent url(x.gif);color:white">X</p>'),
+    (
+        "a row without ground on a dark table",
+        "<table bgcolor=#000><tr style='background:none'><td style='color:#fff;background:0'>X</table>",
+    ),
     ("white on a gradient", '<p style="background:linear-gradient(red,blue);color:white">X</p>'),
     (
         "the ground of a block of a link, behind a link in it",

@@ -160,11 +160,13 @@ class State:
         """Its ground, and that of its cells.  Text of a table between its cells is shown outside of it."""
         ground = self.ground
         cell_ground = None if effect is TABLE else self.cell_ground
-        if effect.ground is not None:
+        if effect.ground is not None and effect.ground != TRANSPARENT:
             ground = colour if effect.ground == CURRENT else effect.ground
         elif effect.cell and self.cell_ground is not None:
             ground = self.cell_ground
-        return ground, cell_ground if effect.cell_ground is None else effect.cell_ground
+        if effect.cell_ground is not None and effect.cell_ground != TRANSPARENT:
+            cell_ground = effect.cell_ground
+        return ground, cell_ground
 
     def _key(self) -> _Key:
         hiding = self.gone, self.shut, self.opacity, self.invisible, self.size, self.squeezed

@@ -222,10 +222,12 @@ def style_effect(
                 colours.append(canonical(colour))
     for name in ("background", "background-color"):
         if name in rules and not is_invalid(name, rules[name]):
-            effect.ground = _ground(rules[name], effect.ground, colours)
+            ground = _ground(rules[name], colours)
+            if ground != TRANSPARENT or "(" not in rules.get("background", ""):
+                effect.ground = ground
     picture = rules.get("background-image", "")
-    if "gradient(" in picture or (effect.ground is None and "url(" in picture):
-        effect.ground = _ground(picture, None, colours)
+    if "gradient(" in picture or (effect.ground in (None, TRANSPARENT) and "url(" in picture):
+        effect.ground = _ground(picture, colours)
     if effect.colour is not None and _is_drawn_otherwise(rules, effect.colour):
         effect.colour = UNKNOWN
     return effect
@@ -246,7 +248,8 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
     return False
 
 
-def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
+def _ground(value: str, colours: list[str]) -> int | None:
+    """The colour of a ground; TRANSPARENT where it says none, None where nobody knows."""
     if "gradient(" in value and "url(" not in value:
         from nbspam.mail.html_colours import gradient_colour  # rare
 
@@ -258,14 +261,16 @@ def _ground(value: str, ground: int | None, colours: list[str]) -> int | None:
         words = [value]
     else:
         words = value.split()[:20]
+    ground = None if "(" in value else TRANSPARENT
     for word in words:
         if word == "currentcolor":
             return CURRENT
         colour = css_colour(word)
         if colour is not None:
             colours.append(canonical(colour))
-            return ground if colour == TRANSPARENT else colour
-    return UNKNOWN if "url(" in value else ground
+            ground = colour
+            break
+    return UNKNOWN if "url(" in value and ground in (None, TRANSPARENT) else ground
 
 
 def _letters(rules: dict[str, str], effect: Effect) -> None:
