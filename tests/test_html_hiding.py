@@ -95,6 +95,9 @@ def test_a_style_hides(style: str) -> None:
 SEEN_WITH = [
     "display:none;display:var(--x)",
     "display:none;display:block flow",
+    "display:'none'",
+    "display:none'",
+    "color:'#fff'",
     "font:0/0 a;font-size:12px",
     "background-color:#000;background:#fff",
     "background:#fff;background:#000 x",

@@ -26,6 +26,7 @@ PIXELS = {
     "vmax": 10.0,
     "%": 1.0,
 }
+QUOTE = "`"  # stands around what was a string, so that 'none' is no word; CSS knows no such sign
 MOST = 1e6  # so that no product overflows
 _MARKS = ("'", '"', "/*", "\\")
 _HEX = "0123456789abcdefABCDEF"
@@ -88,7 +89,7 @@ def _string(css: str, place: int, quote: str) -> tuple[str, int]:
         line = css.find("\n", at, end)
         stop = line if line >= 0 else end
         if stop == len(css) or not _is_escaped(css, stop):
-            return css[place + 1 : stop].translate(_IN_STRING), stop + 1
+            return QUOTE + css[place + 1 : stop].translate(_IN_STRING) + QUOTE, stop + 1
         at = stop + 1
 
 

@@ -7,7 +7,7 @@ first (`:hover`).  Comparisons are counted by the Family that is asked, so that 
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import split_outside
+from nbspam.mail.html_css import QUOTE, split_outside
 from nbspam.mail.html_elements import word_set
 
 MAX_SELECTORS = 100  # of one rule
@@ -330,7 +330,7 @@ def _attribute(text: str) -> tuple[str, str, str]:
     operator = equals
     if equals and name[-1:] in "~|^$*" and name:
         name, operator = name[:-1], name[-1] + equals
-    return _name(name.strip().lower()), operator, value.strip().lower()
+    return _name(name.strip().lower()), operator, value.strip(" " + QUOTE).lower()
 
 
 def _pseudo(
