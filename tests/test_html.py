@@ -272,7 +272,6 @@ SHOWN = [
         "a block for nothing in one for all",
         "<style>@media all{@media print{.h{display:none}}}</style><p class=h>X</p>",
     ),
-    ("a class of another case", "<!doctype html><style>.h{display:none}</style><p class=H>X</p>"),
     ("one of two classes", "<style>.h.i{display:none}</style><p class=h>X</p>"),
     ("an element inside of another", "<style>div p{display:none}</style><p>X</p>"),
     ("a class inside of another", "<style>.i .h{display:none}</style><p class=h>X</p>"),
@@ -331,6 +330,25 @@ ENDS = [
 def test_hiding_ends_with(why: str, source: str) -> None:
     html = read_html(source)
     assert (words(html.visible), words(html.hidden)) == ("Y", "X")
+
+
+DOCTYPES = [
+    ("html", "X"),
+    ("HTML PUBLIC '-//W3C//DTD HTML 4.0 Transitional//EN'", ""),
+    ('HTML PUBLIC "-//W3C//DTD HTML 4.0//EN"', "X"),
+    ('HTML PUBLIC "-//IETF//DTD HTML//EN"', ""),
+    ('HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN"', ""),
+    ('HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd"', "X"),
+    ('html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1"', "X"),
+    ("x", ""),
+]
+
+
+@pytest.mark.parametrize(("doctype", "hidden"), DOCTYPES, ids=[row[0] for row in DOCTYPES])
+def test_letters_of_a_table_are_what_its_doctype_makes_of_them(doctype: str, hidden: str) -> None:
+    page = "<font color=white><table><td>X</table>"
+    assert read_html(f" <!-- a --><!DOCTYPE {doctype}>{page}").hidden.strip() == hidden
+    assert read_html(f"<p><!DOCTYPE {doctype}>{page}").hidden.strip() == ""
 
 
 LASTS = [

@@ -84,6 +84,12 @@ def test_a_selector_hides_nothing(why: str, selector: str) -> None:
     assert read_html(page % selector).visible.count("see") == 2
 
 
+def test_a_class_of_another_case_is_another_one_with_a_doctype() -> None:
+    page = "<style>.h{display:none}</style><p class=H>X"
+    assert read_html(page).hidden.strip() == "X"
+    assert read_html("<!doctype html>" + page).visible.strip() == "X"
+
+
 CASCADE = [
     ("the later rule", "p{display:none}p{display:block}", True),
     ("an ancestor counts as a name more", "div p{display:block}p{display:none}", True),

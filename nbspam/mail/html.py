@@ -16,8 +16,8 @@ Decisions, where browsers and mail readers leave a choice:
   styles nothing: comments, unknown elements, elements without content, hidden elements.  `<b>Hel</b>lo`
   is joined too but is ordinary, and not counted.
 - Text in the colour of its ground is hidden; the ground is white where nothing else is said, unknown under
-  a picture.  A page without doctype follows the old rule that letters of a table do not inherit from around
-  it; with one, they do.
+  a picture.  A page without doctype, or with one of HTML 4.0, follows the old rule that letters of a table do
+  not inherit from around it; with another, they do.
 - `mso-hide` alone hides nothing, since it does so in one program only; `width=0 height=0` only hides the
   content of elements that take their size from attributes (`marquee`, `object`, `applet`).
 - Zero-width characters stay where they are; the tokens deal with them.  What a style or `bdo` turns round
@@ -388,7 +388,8 @@ class _Reader:
             self.html.comments += 1
             return self.pieces.behind_comment(piece)
         if piece[1:8].lower() == "doctype":
-            self.page.meet_doctype(self.root)
+            if not self.html.tags and not self.page.has_begun(self.visible):
+                self.page.meet_doctype(piece, self.root)
         else:
             self.html.comments += 1
         return self.pieces.behind(">", piece)

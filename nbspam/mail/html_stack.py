@@ -25,6 +25,13 @@ MAX_SHEETS = 1_000  # style elements that are read
 MAX_QUOTES = 1 << 30  # end tags, more than a page has
 # What Outlook and Yahoo write before the message that is answered.
 _ANSWERED = ("divrplyfwdmsg", "yahoo_quoted", "top:solid #e1e1e1 1.0pt", "top:solid #b5c4df 1.0pt")
+# Doctypes whose pages browsers read as if they had none: always, and where no address is beside them
+# (HTML, 13.2.6.4.1; the common ones).
+_OLD = (
+    *("-//ietf//dtd html", "-//w3c//dtd html 3", "-//w3c//dtd html 4.0 transitional//"),
+    *("-//w3c//dtd html 4.0 frameset//", "-//w3c//dtd w3 html", "-//microsoft//", "-//softquad"),
+)
+_OLD_ALONE = ("-//w3c//dtd html 4.01 transitional//", "-//w3c//dtd html 4.01 frameset//")
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -214,7 +221,7 @@ class Page:
 
     sheet   : the rules of its style elements, as far as they have been read
     is_whole: all of them are in the sheet
-    quirks  : it has no doctype
+    quirks  : it has no doctype, or an old one
     """
 
     __slots__ = ("_blank", "_html", "_is_bare", "_met", "_sheets", "body", "is_whole", "quirks", "sheet")
@@ -261,8 +268,14 @@ class Page:
         """Whether text inherits nothing from the tag of `html` or `body`, since no sheet is known."""
         return self.sheet is None and tag.effect is None and tag.link_colour is None
 
-    def meet_doctype(self, root: State) -> None:
-        """Texts outside of all elements have this root."""
+    def meet_doctype(self, text: str, root: State) -> None:
+        """Take a doctype before all else for what it is; texts outside of all elements have this root."""
+        name, _, rest = text[8:].partition(">")[0].lower().strip().partition(" ")
+        identifiers = rest.replace("'", '"').split('"')[1:]
+        if name != "html" or (identifiers and identifiers[0].startswith(_OLD)):
+            return
+        if len(identifiers) < 3 and "".join(identifiers).startswith(_OLD_ALONE):
+            return
         self.quirks = False
         if not self._met:
             root.quirks = False
