@@ -102,6 +102,7 @@ _CLOSES = {
     "li": (word_set("li p"), _ITEM_STOPS),
     "dt": (word_set("dt dd p"), _ITEM_STOPS),
     "dd": (word_set("dt dd p"), _ITEM_STOPS),
+    "legend": (frozenset(), WALLS),
     "select": (word_set("select"), WALLS),
     "optgroup": (word_set("optgroup option"), WALLS | word_set("select")),
     "option": (word_set("option"), WALLS | word_set("select optgroup")),

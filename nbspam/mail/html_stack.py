@@ -52,7 +52,12 @@ class OpenElements:
         return _inside(tag, state)
 
     def make_room(self, tag: Tag, state: State) -> State:
-        """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell."""
+        """Close what a new block cannot stand in: a paragraph in a paragraph, a cell in a cell.
+
+        Without doctype a table can stand in a paragraph.
+        """
+        if state.quirks and tag.name == "table":
+            return state
         index = self._find(tag, first=False)
         if index >= 0:
             state = self._cut(index)
