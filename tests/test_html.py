@@ -22,6 +22,8 @@ VISIBLE = [
     ("wbr joins", "Via<wbr>gra", "Viagra"),
     ("a picture joins", "Via<img src=x width=1>gra", "Viagra"),
     ("a block that is not there joins", "V<div style='display:none'>x</div>iagra", "Viagra"),
+    ("a field that is hidden joins", "Via<input type=hidden value=x>gra", "Viagra"),
+    ("a break that is not there joins", "Via<br style='display:none'>gra", "Viagra"),
     ("br separates", "one<br>two<BR/>three</br>four", "one two three four"),
     ("paragraphs separate", "<p>one<p>two</p>three", "one two three"),
     ("divisions separate", "one<div>two</div>three", "one two three"),
@@ -193,6 +195,7 @@ HIDING = [
     ("sheet, last of many classes", f"<style>.h{{display:none}}</style><p class='{'a ' * 30}h'>X</p>"),
     ("sheet, element with a class", "<style>p.h b, p{display:none}</style><p class=h>X</p>"),
     ("sheet, after a rule of no meaning", "<style>@page{a:b} .h{display:none}</style><p class=h>X</p>"),
+    ("a field that is not shown", "<input value=X style='opacity:0'>"),
     ("unknown element", "<xyz style=display:none>X</xyz>"),
 ]
 

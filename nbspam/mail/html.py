@@ -309,7 +309,8 @@ class _Reader:
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
         if tag.shown:
-            (self.hidden if state.hidden else self.visible).append(f" {tag.shown}\n")
+            own = state if tag.effect is None or tag.element.special else state.then(tag.effect)
+            (self.hidden if own.hidden else self.visible).append(f" {tag.shown}\n")
         return self._turn_link(tag, state) if tag.evidence > NOTED else state
 
     def _turn_link(self, tag: Tag, state: State) -> State:

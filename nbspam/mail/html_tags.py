@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nbspam.mail.html_elements import (
     ASKING,
+    BREAK,
     HANDLERS,
     INVISIBLE,
     LOST,
@@ -199,6 +200,8 @@ def _ruled_tag(
         _tell(tag, attributes)
     tag.acts = _acts(tag, attributes)
     tag.effect = _effect(tag, attributes, ruled, variables)
+    if tag.kind == BREAK and tag.effect is not None and tag.effect.gone:
+        tag.kind = INVISIBLE
     flow = tag.effect.flow if tag.effect is not None else None
     if flow is not None and flow in _FLOWS.get(tag.kind, ()):
         tag.kind = flow
@@ -240,6 +243,7 @@ def _tell(tag: Tag, attributes: dict[str, str]) -> None:
         kind = decode(attributes.get("type", ""), True).strip().lower()
         text = attributes.get("value") or attributes.get("placeholder") or ""
         tag.shown = "" if kind in _WITHOUT_TEXT else decode(text, True)
+        tag.kind = INVISIBLE if kind == "hidden" else tag.kind
     elif name == "optgroup":
         tag.shown = decode(attributes.get("label", ""), True)
     elif name == "base":
