@@ -60,6 +60,7 @@ VISIBLE = [
     ("style", "a<style>p{x:y}</style>b", "ab"),
     ("a script without end hides the rest", "a<script>b<p>c", "a"),
     ("noscript is shown, mail runs no scripts", "a <noscript>b</noscript> c", "a b c"),
+    ("canvas is shown, it is drawn by scripts", "a <canvas>b</canvas> c", "a b c"),
     ("frames that are not loaded", "a<iframe>no</iframe><noframes>no</noframes>b", "ab"),
     ("template", "a<template>no</template>b", "ab"),
     ("textarea shows markup as it is", "<textarea><b>x</b></textarea>", "<b>x</b>"),
@@ -128,10 +129,7 @@ HIDING = [
     ("clipped", '<div style="position:absolute;clip:rect(0,0,0,0)">X</div>'),
     ("select", "<select style=display:none><option>X<option>X</select>"),
     ("option", "<select><option style=display:none>X</select>"),
-    *[
-        (f"content of {name}", f"<{name} id=a class=b>X</{name}>")
-        for name in ["video", "audio", "canvas", "meter"]
-    ],
+    *[(f"content of {name}", f"<{name} id=a class=b>X</{name}>") for name in ["video", "audio", "meter"]],
     ("content of progress", "<progress>X</progress>"),
     ("a dialog that is not open", "<dialog>X</dialog>"),
     ("the description of a drawing", "<svg><desc>X</desc></svg>"),

@@ -6,7 +6,7 @@ it leave it visible.  Linear in time, without recursion, never raises.
 
 Decisions, where browsers and mail readers leave a choice:
 - Text is kept as written, white space too; blocks, cells and line breaks put a newline between words.
-- `noscript` and `object` show their content (mail is read without scripts and plug-ins); `iframe`,
+- `noscript`, `canvas` and `object` show their content (mail is read without scripts and plug-ins); `iframe`,
   `noframes`, `script`, `style`, `video` and the like do not; a `textarea` and the options of a `select` do.
 - Closed `details` show their first `summary`, as in mail programs that know them; others show all of it.
 - A variable of CSS has one value in a page, the last that was set.

@@ -78,7 +78,7 @@ _MORE = {
 }
 _BOXES = word_set("html body video img input")
 # What stands in these is for programs that do not know them, or is shown only after a click.
-_NEVER_SHOWN = word_set("template datalist rp video audio canvas meter progress dialog")
+_NEVER_SHOWN = word_set("template datalist rp video audio meter progress dialog")
 # These are not shown inside of an element; elsewhere they are unknown elements like any other.
 _FOREIGN = {
     **dict.fromkeys(
