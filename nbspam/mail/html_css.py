@@ -24,7 +24,7 @@ PIXELS = {
     "vh": 8.0,
     "vmin": 8.0,
     "vmax": 10.0,
-    "%": 1.0,
+    "%": 6.0,  # of the width of a mail
 }
 QUOTE = "`"  # stands around what was a string, so that 'none' is no word; CSS knows no such sign
 MOST = 1e6  # so that no product overflows

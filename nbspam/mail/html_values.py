@@ -83,8 +83,7 @@ def _term(words: list[str], units: set[str]) -> float:
 
 
 def _unit(name: str) -> float:
-    """Pixels; a share is one of the width of a mail."""
-    return 6.0 if name == "%" else PIXELS.get(name) or 1.0
+    return PIXELS.get(name) or 1.0
 
 
 def _list(words: list[str], units: set[str]) -> list[float]:
