@@ -8,7 +8,7 @@ known.  Hides from which size and place on nobody can read a text.
 from __future__ import annotations
 
 from nbspam.mail.html_css import number_of, pixels_of
-from nbspam.mail.html_elements import OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
+from nbspam.mail.html_elements import BODY, OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
 from nbspam.mail.html_state import FAINT, SHORT, TINY, Effect
 from nbspam.mail.html_style import is_invalid, style_effect
 
@@ -97,7 +97,8 @@ def settle(effect: Effect, element: Element) -> None:
         gone, shrunk = hide_rarely(box)
         if gone or (shrunk and (is_box or element.is_box())):
             effect.gone = True
-    if is_box and (shown_as or not (element.is_cell or element.holds_cells)) and _is_clipped(box):
+    grows = element.kind == BODY or (not shown_as and (element.is_cell or element.holds_cells))
+    if is_box and not grows and _is_clipped(box):
         effect.gone = True
     if "text-indent" in box:
         squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= _FAR
