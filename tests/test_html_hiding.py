@@ -59,6 +59,7 @@ HIDDEN_BY = [
     "color:#fff;background-color:red black",
     "color:#fff;background:red black",
     "color:#fff;background-color:linear-gradient(red,red)",
+    "color:#fff;background-color:#000 url(x.png)",
     "color:#fff;background:#fff none no-repeat fixed 0 50%/2px;background:x",
     "font-size:0;font:12px",
     "opacity:0;opacity:x",

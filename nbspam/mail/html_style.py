@@ -187,7 +187,7 @@ def is_invalid(name: str, value: str) -> bool:
     if name in _LENGTHS:
         return "(" not in value and value not in _NO_NUMBER and number_of(value) is None
     if name in ("color", "background-color", "-webkit-text-fill-color"):
-        unknown = "(" in value and "gradient(" not in value
+        unknown = "(" in value and "gradient(" not in value and "url(" not in value
         return css_colour(value) is None and value not in ("currentcolor", "initial") and not unknown
     if name == "font-size":
         return "(" not in value and value not in _SIZES and value not in _STEPS and number_of(value) is None
