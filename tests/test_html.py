@@ -221,6 +221,8 @@ SHOWN = [
         "the ground of a block of a link, behind a link in it",
         "<a href=x><div style=background:#000><a href=y></a><b style=color:#fff>X</b></div>",
     ),
+    ("a mark has its own colours", "<font color=white><mark>X</mark></font>"),
+    ("a mark has its own ground", "<mark id=a style=color:white>X</mark>"),
     ("a link has its own colour", "<font color=white><a href=x>X</a></font>"),
     ("visibility undone", '<p style="visibility:hidden"><b style="visibility:visible">X</b></p>'),
     ("size undone", '<td style="font-size:0"><span style="font-size:12px">X</span></td>'),

@@ -84,7 +84,7 @@ def _over(box: dict[str, str], other: dict[str, str]) -> dict[str, str]:
     return {**other, **box}
 
 
-# What all that is not shown does, closed details, their summary, a `font` with a size, a cell, a table.
+# What all that is hidden does, closed details, their summary, a sized `font`, a cell, a `mark`, a table.
 GONE = Effect()
 GONE.gone = True
 SHUT = Effect()
@@ -95,6 +95,8 @@ SIZED = Effect()
 SIZED.size = NORMAL
 CELL = Effect()
 CELL.cell = True
+MARK = Effect()
+MARK.colour, MARK.ground = 0, 0xFFFF00
 TABLE = Effect()
 
 

@@ -25,7 +25,7 @@ from nbspam.mail.html_elements import (
 )
 from nbspam.mail.html_entities import decode
 from nbspam.mail.html_hiding import rule_effect, settle
-from nbspam.mail.html_state import CELL, GONE, LINK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
+from nbspam.mail.html_state import CELL, GONE, LINK, MARK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
 from nbspam.mail.html_style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
@@ -127,6 +127,8 @@ def bare_tag(text: str) -> Tag:
                 tag.effect = OPENS if tag.name == "summary" else SHUT
             elif tag.element.is_cell:
                 tag.effect = CELL
+            elif tag.name == "mark":
+                tag.effect = MARK
         tag.evidence = _LINKS if tag.name == "a" else _PLAIN
         if len(_bare) >= MAX_SHARED:
             _bare.clear()
@@ -344,7 +346,7 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
         effect.colour, effect.ground = found.get("text"), ground
         return effect
     if ground is None:
-        return CELL if element.is_cell else None
+        return CELL if element.is_cell else MARK if element.name == "mark" else None
     if element.holds_cells:
         return _shared(_of_cell_ground, "cell_ground", ground)
     return _shared(_of_ground, "ground", ground)
