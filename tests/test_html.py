@@ -134,6 +134,7 @@ HIDING = [
     ("a dialog that is not open", "<dialog>X</dialog>"),
     ("the description of a drawing", "<svg><desc>X</desc></svg>"),
     ("the annotation of a formula", "<math><semantics><annotation>X</annotation></semantics></math>"),
+    ("a division that is left open in a form", "<form style=display:none><div></form>X</div>"),
     ("a division that a form's end does not end", "<form><div style=display:none></form>X</div>"),
     ("hidden attribute", "<p hidden>X</p>"),
     ("behind a slash", '<p class="a"/style="display:none">X</p>'),
@@ -266,6 +267,7 @@ SHOWN = [
         (f"{name} without table", f"<div><{name} style=display:none>X</div>")
         for name in ["td", "th", "caption", "tr", "tbody", "thead", "tfoot"]
     ],
+    ("a form between cells", "<table><form style=display:none><tr><form style=color:#fff><td>X</table>"),
     ("a form in a form", "<form><form style=display:none>X"),
     ("a sheet for print", "<style media=print>.h{display:none}</style><p class=h>X</p>"),
     ("a sheet of another language", "<style type=text/x>.h{display:none}</style><p class=h>X</p>"),
@@ -303,6 +305,7 @@ def test_text_is_not_hidden_by(why: str, source: str) -> None:
 
 
 ENDS = [
+    ("the end of the form around its paragraph", "<form style=display:none><p>X</form>Y"),
     ("its end tag", "<span style=display:none>X</span>Y"),
     ("the end of the paragraph", "<p><span style=display:none>X</p>Y"),
     ("the next paragraph", "<p style=display:none>X<p>Y"),

@@ -276,6 +276,8 @@ class _Reader:
         if ends != self.in_form:
             return state
         self.in_form = not ends
+        if not ends and opened.tags and opened.tags[-1].element.holds_cells:
+            return state  # it is empty, between the cells of a table
         state = opened.take_out(tag, state) if ends else opened.push(tag, opened.make_room(tag, state))
         self._separate(state)
         return state

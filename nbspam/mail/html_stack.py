@@ -32,6 +32,7 @@ _OLD = (
     *("-//w3c//dtd html 4.0 frameset//", "-//w3c//dtd w3 html", "-//microsoft//", "-//softquad"),
 )
 _OLD_ALONE = ("-//w3c//dtd html 4.01 transitional//", "-//w3c//dtd html 4.01 frameset//")
+_IMPLIED = frozenset(("dd", "dt", "li", "optgroup", "option", "p", "rb", "rp", "rt"))  # HTML, 13.2.6.3
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -88,9 +89,16 @@ class OpenElements:
         return self.push(tag, state)
 
     def take_out(self, tag: Tag, state: State) -> State:
-        """Close the element of an end tag, but nothing inside it."""
+        """Close the element of an end tag, but nothing inside it: that stays in it, and as it is."""
         index = self._find(tag, first=True)
-        return state if index < 0 else self._take_out(index)
+        if index < 0:
+            return state
+        while self.tags[-1].name in _IMPLIED:
+            state = self._cut(len(self.tags) - 1)
+        if index == len(self.tags) - 1:
+            return self._cut(index)
+        del self.tags[index], self.before[index + 1]
+        return state
 
     def close(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag; one that is not open changes nothing."""
