@@ -164,16 +164,17 @@ def _is_clipped(box: dict[str, str]) -> bool:
     ) and _has_no_room(box)
 
 
+# The padding in which a text is seen that has no room; that on the other side moves the text out of the box.
 _ROOM = {
-    **dict.fromkeys(("height", "max-height", "block-size"), ("padding-top", "padding-bottom")),
-    **dict.fromkeys(("width", "max-width", "inline-size"), ("padding-right", "padding-left")),
+    **dict.fromkeys(("height", "max-height", "block-size"), "padding-bottom"),
+    **dict.fromkeys(("width", "max-width", "inline-size"), "padding-right"),
 }
 
 
 def _has_no_room(box: dict[str, str]) -> bool:
-    for name, paddings in _ROOM.items():
+    for name, padding in _ROOM.items():
         small = name in box and number_of(box[name]) is not None and pixels_of(box[name]) <= TINY
-        if small and sum([pixels_of(box.get(side, "")) for side in paddings]) < _LINE:
+        if small and pixels_of(box.get(padding, "")) < _LINE:
             return True
     number = number_of(box.get("line-height", ""))
     return number is not None and number[0] <= 0
