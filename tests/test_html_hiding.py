@@ -207,7 +207,8 @@ OF_THE_ELEMENT = [
     ("nor left undrawn", "<b style='content-visibility:hidden'>see</b>"),
     ("a block in a line", "<div style='display:inline;height:0;overflow:hidden'>see</div>"),
     ("a cell grows", "<table><td style='max-height:0;overflow:hidden'>see</table>"),
-    ("a page grows", "<html style='height:0;overflow:hidden'><body style='width:0;overflow:hidden'>see"),
+    ("a page grows", "<html style='height:0;overflow:hidden'><body>see"),
+    ("a body grows", "<body style='width:0;overflow:hidden'>see"),
     ("a table grows", "<table style='height:0;overflow:hidden'><td>see</table>"),
 ]
 
