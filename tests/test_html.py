@@ -323,6 +323,7 @@ ENDS = [
     ("the next link, in a block in the link", "<a style=display:none>X<div><a>Y"),
     ("the next nobr", "<nobr style=display:none>X<nobr>Y"),
     ("the next button", "<button style=display:none>X<button>Y"),
+    ("the end of the button around a block", "<button style=display:none><div>X</button>Y"),
     ("the next option", "<select><option style=display:none>X<option>Y</select>"),
     ("the end of the table", "<table><tr><td style=display:none>X</table>Y"),
     ("the next item", "<ul><li style=display:none>X<li>Y</ul>"),

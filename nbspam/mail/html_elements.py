@@ -237,6 +237,6 @@ def end_element(name: str) -> Element:
         element.stops = WALLS
     else:
         element = Element(name, CLOSE if name in _INLINE or ":" in name else CLOSE_UNKNOWN)
-        element.stops = _SPECIAL
+        element.stops = WALLS if name in WALLS else _SPECIAL
     element.closes = _HEADINGS if name in _HEADINGS else frozenset((name,))
     return element
