@@ -71,6 +71,15 @@ def test_names_are_lower_case_and_doubles_stay_in_order():
     assert mail.get("subject") is None
 
 
+@pytest.mark.parametrize("spelled", [str.upper, str.lower, str.title, str.swapcase])
+def test_names_say_what_the_body_is_however_they_are_spelled_and_whatever_was_read_before(spelled):
+    names = (spelled(name) for name in ("Content-Type", "Content-Transfer-Encoding"))
+    data = "Subject: lake\n{}: text/html\n{}: base64\n\nPGI+bGFrZTwvYj4=\n".format(*names).encode()
+    for _ in range(2):
+        (part,) = parse(data).parts
+        assert (part.content_type, part.text) == ("text/html", "<b>lake</b>")
+
+
 def test_a_line_that_is_no_field_begins_the_body():
     mail = parse(b"Subject: s\nDear friend,\nbuy now: cheap\n\nmore\n")
     assert mail.headers == [("subject", "s")]

@@ -285,10 +285,9 @@ def _read_fields(text: str, block: HeaderBlock, allowance: Allowance) -> bool:
         fields.clear()
         return _read_fields_slowly(text, block, allowance)
     block.sizes = [len(line) + 1 for line in lines]
-    if "ontent-" in text:
-        for lower, value in fields:
-            if lower in _CONTENT:
-                block.content.setdefault(lower, value)
+    for lower, value in fields:
+        if lower in _CONTENT:
+            block.content.setdefault(lower, value)
     return True
 
 
