@@ -129,6 +129,27 @@ def test_an_inner_multipart_may_use_the_boundary_of_the_outer():
     assert mail.defects == ["duplicate-boundary"]
 
 
+def test_the_boundary_of_the_outer_may_stand_two_multiparts_inside():
+    inmost = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n"
+    inner = f"Content-Type: multipart/mixed; boundary=c\n\n--c\n{inmost}--c\n\ntwo\n--c--\n"
+    assert texts(split(f"--b\n{inner}--b\n\nthree\n--b--\n")) == ["one", "two", "three"]
+
+
+def test_any_number_of_multiparts_with_the_boundary_of_the_outer_is_no_nesting():
+    body = "--b\nContent-Type: multipart/mixed; boundary=b\n\n" * 99 + "--b\n\nlast\n--b--\n"
+    mail = split(body)
+    assert texts(mail)[-1] == "last"
+    assert mail.defects == ["duplicate-boundary", "no-close-delimiter"]
+
+
+def test_alternatives_with_the_boundary_of_the_outer_replace_nothing():
+    inner = (
+        "Content-Type: multipart/alternative; boundary=b\n\n--b\n\none\n--b\nContent-Type: text/html\n\ntwo\n"
+    )
+    mail = split(f"--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\n{inner}--b--\n--c--\n--b--\n")
+    assert [part.is_replaced for part in mail.parts] == [False, False]
+
+
 def test_a_missing_boundary_is_taken_from_the_first_delimiter():
     mail = parse(
         b"Content-Type: multipart/mixed\n\n-- \nx\n--q\nContent-Type: text/html\n\n<b>one</b>\n--q--\n"

@@ -40,7 +40,7 @@ class _Multipart:
         self.start = start
         self.depth = depth
         self.opened = 0  # delimiters seen
-        self.twins = 0  # multiparts inside it that use the same boundary
+        self.twins = 0  # multiparts directly inside it that use the same boundary
 
 
 class _Scan:
@@ -227,15 +227,16 @@ class Splitter:
         delimiter = b"--" + boundary.encode("latin-1", "replace") if boundary else b""
         if not boundary:
             self.allowance.note("no-boundary")
-        for outer in scan.multiparts:
-            if outer.delimiter == delimiter and delimiter:
-                outer.twins += 1
-                self.allowance.note("duplicate-boundary")
+        is_twin = bool(delimiter) and any(outer.delimiter == delimiter for outer in scan.multiparts)
+        if is_twin:
+            self.allowance.note("duplicate-boundary")
+            if scan.multiparts[-1].delimiter == delimiter:
+                scan.multiparts[-1].twins += 1
                 return
         default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, entity.encoding, start, depth)
         is_related = entity.content_type == "multipart/related" and "start" not in entity.parameters
-        if is_related or entity.content_type == "multipart/alternative":
+        if (is_related or entity.content_type == "multipart/alternative") and not is_twin:
             self.choices.append(is_related)
             multipart.choice = len(self.choices)
         scan.push(multipart)
