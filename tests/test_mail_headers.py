@@ -93,6 +93,20 @@ def test_one_junk_line_between_known_fields_does_not_hide_the_rest():
     assert mail.defects == ["bad-header"]
 
 
+@pytest.mark.parametrize("junk", ["not a field", "notafield", "not\na field"])
+def test_lines_that_are_no_field_before_base64_do_not_keep_it_from_being_read(junk):
+    encoded = f"Content-Transfer-Encoding: base64\n{junk}\n\nYSBsYWtlIHdpdGggc29tZSB3YXRlcgo=\n"
+    assert parse(f"Subject: s\n{encoded}".encode()).parts[0].text == "a lake with some water\n"
+    parts = parse(f"Content-Type: multipart/mixed; boundary=b\n\n--b\n{encoded}--b--\n".encode()).parts
+    assert [part.text for part in parts] == ["a lake with some water\n"]
+
+
+@pytest.mark.parametrize("behind", ["", "\n", "\n\n--\nthe footer of a list\n"])
+def test_base64_that_stands_in_the_header_is_read(behind):
+    encoded = "Content-Transfer-Encoding: base64\nYSBsYWtlIHdpdGggc29tZSB3YXRlcgo="
+    assert parse(f"Subject: s\n{encoded}{behind}".encode()).parts[0].text == "a lake with some water\n"
+
+
 def test_mbox_lines_and_nameless_fields_are_no_text_however_many_they_are():
     between = b"From a@b\n>From c@d\nFrom e@f\nFrom g@h\n: a\n : b\n: c\n: d\n"
     mail = parse(b"Subject: s\n" + between + "To: x\nX-Name: é\n\nbody".encode())

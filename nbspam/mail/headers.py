@@ -45,6 +45,7 @@ _KNOWN = frozenset(
 _MAX_NAMES = 2_000
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _BLANK = b" \t\r\n"  # form feeds are no blanks: both readers of the header end it at a line of them
 # Of each byte whether it is an LF, a CR or anything else: a search of the whole mail at the speed of C.
 _LINE_ENDS = b"." * 10 + b"n" + b"." * 2 + b"r" + b"." * 242
@@ -231,9 +232,24 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     text = _unfolded(data, start, stop, allowance)
     if not _read_fields(text, block, allowance):
         lines = raw_fields(data, start, stop)
-        block.body = lines[-1][1] if lines else start
+        begin = lines[-1][1] if lines else start
+        if not _is_base64_behind(data, begin, body, block):
+            block.body = begin
         allowance.note("no-header-end")
     return block
+
+
+def _is_base64_behind(data: bytes, begin: int, body: int, block: HeaderBlock) -> bool:
+    """Whether lines that are no fields stand before base64: as text they would keep it from being decoded.
+
+    Thunderbird and most libraries pass over such lines up to the empty one, and show what is behind.
+    """
+    if not block.content.get("content-transfer-encoding", "").lower().startswith("base64"):
+        return False
+    if len(data[begin:body].strip()) > _MAX_JUNK_CHARACTERS:
+        return False
+    behind = data[body : body + _MAX_JUNK_CHARACTERS].lstrip().partition(b"\n")[0].rstrip()
+    return bool(behind) and not behind.strip(_BASE64)
 
 
 def _unfolded(data: bytes, start: int, stop: int, allowance: Allowance) -> str:
