@@ -235,9 +235,23 @@ def test_many_titles_hide_no_address() -> None:
     ]
 
 
-def test_encrypted_pdf_says_no_more() -> None:
-    found = read(pdf(b"/Title (a) /URI (http://a.example/) ") + b"trailer << /Encrypt 4 0 R >>")
+def test_encrypted_pdf_says_little_more() -> None:
+    found = read(pdf(b"/Title (a) /URI (\xd0\x9f\x13) ") + b"trailer << /Encrypt 4 0 R >>")
     assert (found.marks, found.says, found.addresses) == (["encrypted"], [], [])
+
+
+def test_what_only_pretends_to_be_an_encrypted_pdf_leads_somewhere() -> None:
+    found = read(pdf(b"/URI (http://a.example/) ") + b"% /Encrypt")
+    assert (found.marks, found.addresses) == (["encrypted"], ["http://a.example/"])
+
+
+@pytest.mark.parametrize("name", [b"/#55RI", b"/U#52#49", b"/UR#49"])
+def test_names_whose_letters_are_written_by_numbers(name: bytes) -> None:
+    assert read(pdf(name + b" (http://a.example/#55) ")).addresses == ["http://a.example/#55"]
+    assert read(pdf(b"/J#61vaScript 7 0 R")).marks == ["javascript"]
+    packed = zlib.compress(b"7 0 << " + name + b" (http://b.example/) >>")
+    says = b"/Type /#4fbjStm /First 4 /Filter /Fl#61teDecode >>\nstream\n" + packed + b"\nendstream"
+    assert read(b"%PDF-1.4\n1 0 obj << " + says + b" endobj").addresses == ["http://b.example/"]
 
 
 def test_tokens_of_documents() -> None:

@@ -3,10 +3,12 @@
 Hides where objects stand: in the open or packed, the later of two with one number in place of the earlier,
 found by their beginnings as viewers do when the table of contents is wrong.  What a page shows is read by
 nbspam.mail.pdf_pages.
-Source: ISO 32000-1, 7.3, 7.5.7 and 12.6.4.7.
+Source: ISO 32000-1, 7.3 (names: 7.3.5), 7.5.7 and 12.6.4.7.
 """
 
 from __future__ import annotations
+
+import re
 
 from nbspam.mail.packed import MAX_PIECE, ZLIB_HEADER, inflated, stored
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
+_STRING_OR_NAME = re.compile(rb"\((?:[^()\\]++|\\.)*+\)?|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
+_NUMBER = re.compile(rb"#([0-9A-Fa-f]{2})")
 _WHITE = b" \t\r\n\0\f"
 # What a PDF says of itself, and what it can do.
 _SAYS = (b"/Title", b"/Author", b"/Subject", b"/Keywords", b"/Creator", b"/Producer")
@@ -26,10 +30,10 @@ _ESCAPES = {ord("n"): b"\n", ord("r"): b"\r", ord("t"): b"\t", ord("b"): b"\b", 
 
 
 def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
-    """Fills the document with what is in the file; of an encrypted one, that it is."""
+    """Fills the document with what is in the file; of an encrypted one, little but that it is."""
+    payload = _with_plain_names(payload)
     if b"/Encrypt" in payload:
-        document.mark("encrypted")
-        return
+        document.mark("encrypted")  # or pretends to be: what can be read is no secret
     file = PdfFile(payload, allowance)
     pieces = [payload, *file.packed]
     for piece in pieces:
@@ -39,7 +43,7 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         for address in _strings(file, piece, b"/URI"):
             document.leads_to(address)
     for piece in pieces:  # behind all addresses, for a table of contents has many titles
-        for key in _SAYS:
+        for key in _SAYS if "encrypted" not in document.marks else ():
             document.says += _strings(file, piece, key)
     if b"/Contents" in payload or any(b"/Contents" in piece for piece in file.packed):
         from nbspam.mail.pdf_pages import shown
@@ -77,7 +81,7 @@ class PdfFile:
         self.objects[number] = content
         if b"/ObjStm" in content[:MAX_STRING]:
             piece = self._unpacked(content)
-            self.packed.append(piece)
+            self.packed.append(_with_plain_names(piece))
             self._add_packed(piece, content)
 
     def _add_packed(self, piece: bytes, container: bytes) -> None:
@@ -92,7 +96,7 @@ class PdfFile:
         )
         ends = [begin for begin, _ in begins[1:]]
         for (begin, number), end in zip(begins, [*ends, len(piece)], strict=False):
-            self.objects[number] = piece[begin:end]
+            self.objects[number] = _with_plain_names(piece[begin:end])
 
     def dictionary(self, number: int) -> bytes:
         """What an object says of itself, without its stream."""
@@ -128,6 +132,22 @@ class PdfFile:
         if b"/FlateDecode" in head:
             return inflated(packed[ZLIB_HEADER:], self.allowance, most)
         return b"" if b"Decode" in head else stored(packed.partition(b"endstream")[0], self.allowance)
+
+
+def _with_plain_names(data: bytes) -> bytes:
+    """The same, but for streams, with letters of names that are written by numbers: /J#53 is /JS."""
+    if b"#" not in data:
+        return data
+    pieces = [piece.partition(b"stream") for piece in data.split(b"endstream")]
+    return b"endstream".join(
+        [_STRING_OR_NAME.sub(_plain, head) + mark + stream for head, mark, stream in pieces]
+    )
+
+
+def _plain(found: re.Match[bytes]) -> bytes:
+    if found[0][:1] == b"(":
+        return found[0]
+    return _NUMBER.sub(lambda number: bytes.fromhex(number[1].decode("ascii")), found[0])
 
 
 def _beginnings(payload: bytes) -> list[int]:
