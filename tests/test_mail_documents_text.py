@@ -516,9 +516,13 @@ def test_pdf_that_is_cut_off() -> None:
     assert [shown(whole[:end]) for end in (10, whole.index(b"2 0 obj"), len(whole))] == ["", "", "pay"]
 
 
-def test_encrypted_pdf_shows_nothing() -> None:
-    found = read(page(b"BT /F1 9 Tf (pay) Tj ET") + b"trailer << /Encrypt 9 0 R >>")
-    assert (found.marks, found.text) == (["encrypted"], "")
+def test_encrypted_pdf_shows_nothing_but_what_is_not() -> None:
+    encrypted = b"<< /Filter /FlateDecode >>\nstream\n" + bytes(range(7, 99)) + b"\nendstream"
+    trailer = b"trailer << /Encrypt 9 0 R >>"
+    found = read(pdf(PAGE, encrypted, FIXED) + trailer)
+    assert (found.marks, found.text.split()) == (["encrypted"], [])
+    found = read(page(b"BT /F1 9 Tf (pay) Tj ET") + trailer)
+    assert (found.marks, found.text.split()) == (["encrypted"], ["pay"])
 
 
 @pytest.mark.parametrize(
@@ -861,6 +865,9 @@ HOSTILE = {
         b"/ASCII85Decode /FlateDecode stream\n" + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
     ),
     "stream": b"%PDF /Contents 1 0 obj /Page" + b"stream" * 170_000,
+    "a string without end": page(b"BT /F1 9 Tf (" + b"\\(" * 90_000),
+    "strings without end": page(b"BT /F1 9 Tf " + b"(\\(" * 60_000),
+    "names by numbers": pdf(b"/#41" * 250_000),
     "pieces of Word": word(*[("a" * 1_000, "cp1252")] * 900),
     "beginnings of Word": b"\xd0\xcf\x11\xe0" + b"\xa5\xec\xa5" * 340_000,
     "groups": b"{\\rtf1" + b"{" * 1_000_000,

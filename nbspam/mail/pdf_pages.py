@@ -30,7 +30,7 @@ _PICTURE_ENDS = re.compile(rb"EI\s")
 _Matrix = tuple[float, float, float, float, float, float]
 _UNMOVED: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _ITEM = re.compile(
-    rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)"  # a string, in which another may stand
+    rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # a string, perhaps one in it; it may lack its end
     rb"|<[0-9A-Fa-f\s]*+>"
     rb"|/[^\s()<>\[\]{}/%]*+"
     rb"|[-+.0-9]++"
