@@ -112,7 +112,7 @@ class Way(NamedTuple):
     first_ones: int = 1  # so many strongest words of each class count, their mean
     most: float = np.inf  # nats; no word is taken for stronger
     for_ham: tuple[float, ...] = (np.inf,) * len(VIEWS)  # nats by view; none says more than that for ham
-    diluted: bool = True  # whether unknown tokens dilute the strongest words, too
+    power: float = 2  # of the unknown share, by which the strongest words are diluted; infinite: they are not
     threshold: float = THRESHOLD
     strong: tuple[float, ...] = STRONG
     weak: tuple[float, ...] = WEAK
@@ -153,7 +153,7 @@ def evidence(block: Block, seen: kept.Background, way: Way, n_views: int = len(V
     if way.strongest is not None:
         weights = np.clip(_weights(block, seen, way.strongest, 0.0), -way.most, way.most)
         strongest = _strongest(cells, weights, way.first_ones, size).reshape(-1, N_VIEWS)
-        columns.append(strongest[:, :n_views] * (familiarity if way.diluted else 1.0))
+        columns.append(strongest[:, :n_views] * (1.0 - way.novelty * unknown**way.power))
     most = np.array([*way.for_ham, np.inf][:n_views])
     columns = [np.maximum(of_kind, -most) for of_kind in columns]
     if way.measures is not None:

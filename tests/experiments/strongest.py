@@ -1,5 +1,7 @@
 """The strongest word of each class as evidence beside the averages: under which λ, and how many."""
 
+from math import inf
+
 from tests.experiments.lab import (
     CORPORA,
     LATER,
@@ -23,7 +25,8 @@ WAYS = {
     "the mean of two": Way(first_ones=2),
     "the mean of three": Way(first_ones=3),
     "the mean of five": Way(first_ones=5),
-    "unknown tokens do not dilute it": Way(diluted=False),
+    "unknown tokens dilute it by 1 - u⁸": Way(power=8),
+    "unknown tokens do not dilute it": Way(power=inf),
     "no word taken for stronger than 4 nats": Way(most=4.0),
     "instead of the average under λ = 10": Way(second=None),
 }
