@@ -102,6 +102,7 @@ FREEDOMS = {  # how far the weights may go from where they start: variances
     "constant 0.01": {"constant": 0.01},
     "cautious evidence 0.25": {"cautious": 0.25},
     "constant 4, cautious evidence 0.25": {"constant": 4.0, "cautious": 0.25},
+    "cautious evidence 3": {"cautious": 3.0},
     "evidence 0.5, cautious evidence 2": {"evidence": 0.5, "cautious": 2.0},
     "unknown shares 2": {"unknown": 2.0},
 }
