@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import pytest
 
 Modules = list[list[int]]
+# Of an interlaced picture: first column and row, and the steps to the next ones.
+PARTS = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 BORDER = 4  # light modules around a code
 ADDRESS = "https://login.lake.example/read?u=Ym9iQGxha2U"
 
@@ -57,6 +59,20 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return len(content).to_bytes(4, "big") + kind + content + zlib.crc32(kind + content).to_bytes(4, "big")
 
 
+def packed_rows(
+    pixels: Sequence[Sequence[Sequence[int]]], bits: int, depth: int, filters: Sequence[int]
+) -> bytes:
+    """Rows of pixels, of so many bits, as they stand in a PNG before they are deflated."""
+    rows = []
+    for row in pixels:
+        text = "".join(f"{sample:0{depth}b}" for pixel in row for sample in pixel)
+        padded = text + "0" * (-len(text) % 8)
+        rows.append(int(padded, 2).to_bytes(len(padded) // 8, "big"))
+    above = [bytes(len(rows[0])), *rows]
+    kinds = [filters[at % len(filters)] for at in range(len(rows))]
+    return b"".join(map(filtered, rows, above, kinds, [max(bits // 8, 1)] * len(rows)))
+
+
 def png_of(
     samples: Sequence[Sequence[int]],
     colour: int = 0,
@@ -72,17 +88,12 @@ def png_of(
     extra   : chunks before the picture
     """
     channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour]
-    width = len(samples[0]) // channels
-    rows = []
-    for row in samples:
-        bits = "".join(f"{sample:0{depth}b}" for sample in row)
-        padded = bits + "0" * (-len(bits) % 8)
-        rows.append(int(padded, 2).to_bytes(len(padded) // 8, "big"))
-    pixel = max(channels * depth // 8, 1)
-    above = [bytes(len(rows[0])), *rows]
-    kinds = [filters[at % len(filters)] for at in range(len(rows))]
-    packed = zlib.compress(b"".join(map(filtered, rows, above, kinds, [pixel] * len(rows))))
-    size = width.to_bytes(4, "big") + len(rows).to_bytes(4, "big")
+    width, height = len(samples[0]) // channels, len(samples)
+    pixels = [[row[at : at + channels] for at in range(0, len(row), channels)] for row in samples]
+    parts = [[row[column::right] for row in pixels[first::down]] for column, first, right, down in PARTS]
+    parts = [part for part in parts if part and part[0]] if is_interlaced else [pixels]
+    packed = zlib.compress(b"".join([packed_rows(part, channels * depth, depth, filters) for part in parts]))
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
     head = size + bytes((depth, colour, 0, 0, is_interlaced))
     chunks = chunk(b"IHDR", head) + extra + chunk(b"IDAT", packed[:99]) + chunk(b"IDAT", packed[99:])
     return b"\x89PNG\r\n\x1a\n" + chunks + chunk(b"IEND", b"")

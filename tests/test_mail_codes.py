@@ -168,6 +168,17 @@ def test_codes_on_their_side_or_head_and_light_ones(turns: int, times: int) -> N
     assert read(png_of(grey(code, 255, 0))).addresses == [ADDRESS]
 
 
+@pytest.mark.parametrize("filters", [(0,), (1, 2, 3, 4)])
+@pytest.mark.parametrize("cut", [0, 1])
+@pytest.mark.parametrize("times", [2, 3])
+def test_codes_in_pictures_that_come_by_parts(times: int, cut: int, filters: tuple[int, ...]) -> None:
+    code = [row[cut:] for row in scaled(code_of(ADDRESS), times)[cut:]]
+    assert read(png_of(grey(code), 0, 8, filters, is_interlaced=True)).addresses == [ADDRESS]
+    assert read(png_of(grey(code, 0, 1), 0, 1, filters, is_interlaced=True)).addresses == [ADDRESS]
+    colours = in_colours(code, [0, 80, 180], [255, 240, 200])
+    assert read(png_of(colours, 2, 8, filters, is_interlaced=True)).addresses == [ADDRESS]
+
+
 @pytest.mark.parametrize("degrees", [-8, 3, 8])
 def test_codes_that_are_turned_a_little(degrees: int) -> None:
     code = scaled(code_of(ADDRESS), 6)
@@ -207,6 +218,7 @@ def test_a_code_that_leads_nowhere_says_something() -> None:
         png_of([[0] * 30] * 30),
         png_of([[0] * 2_000] * 501),
         png_of([[0, 1] * 15] * 30, 0, 1, is_interlaced=True),
+        png_of([[0, 1] * 15] * 30, 0, 1, is_interlaced=True)[:90],
     ],
 )
 def test_pictures_without_a_code(picture: bytes) -> None:

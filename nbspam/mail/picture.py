@@ -36,9 +36,10 @@ class Raster:
     data          : the rows, each of whole bytes; how many there are tells how many samples make a pixel
     is_filtered   : whether a byte before each row says what was taken off it
     lights        : how light each number of a palette is; b"" if samples say it themselves
+    lines         : for how many rows of the picture each stands
     """
 
-    __slots__ = ("data", "depth", "height", "is_filtered", "lights", "width")
+    __slots__ = ("data", "depth", "height", "is_filtered", "lights", "lines", "width")
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
@@ -46,6 +47,7 @@ class Raster:
         self.data = b""
         self.is_filtered = False
         self.lights = b""
+        self.lines = 1
 
     def is_drawing(self, packed_bytes: int) -> bool:
         """Whether a picture that was packed to so many bytes may be one that holds a code."""
@@ -82,7 +84,7 @@ def _texts(raster: Raster, allowance: Allowance) -> list[str]:
             middle = (min(lights) + max(lights)) // 2
             is_dark = bytes([value <= middle for value in range(256)])
             dark = {id(row): row.translate(is_dark) for row in rows}
-            return codes([dark[id(row)] for row in rows], allowance)
+            return codes([dark[id(row)] for row in rows for _ in range(raster.lines)], allowance)
     return []
 
 
