@@ -125,10 +125,8 @@ def bare_tag(text: str) -> Tag:
                 tag.effect = GONE
             elif tag.element.folds:
                 tag.effect = OPENS if tag.name == "summary" else SHUT
-            elif tag.element.is_cell:
-                tag.effect = CELL
-            elif tag.name == "mark":
-                tag.effect = MARK
+            else:
+                tag.effect = _own_effect(tag.element)
         tag.evidence = _LINKS if tag.name == "a" else _PLAIN
         if len(_bare) >= MAX_SHARED:
             _bare.clear()
@@ -178,14 +176,8 @@ def _ruled_tag(
 ) -> Tag:
     """A start tag with attributes and what rules say of it."""
     tag = Tag(element)
-    tag.evidence = _LINKS if element.name == "a" else _PLAIN
-    if element.link and ("href" in attributes or "xlink:href" in attributes or element.name == "form"):
-        target = attributes.get("href") or attributes.get("xlink:href") or attributes.get("action")
-        tag.link = _address(target or "")
-        tag.evidence = _LINKS
-    elif "formaction" in attributes:
-        tag.link = _address(attributes["formaction"])
-        tag.evidence = _LINKS
+    tag.link = _target(element, attributes)
+    tag.evidence = _PLAIN if tag.link is None and element.name != "a" else _LINKS
     if element.source:
         tag.images = _sources(element, attributes)
         tag.alt = decode(attributes.get("alt", ""), True) if "src" in attributes else ""
@@ -211,6 +203,14 @@ def _ruled_tag(
     if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown or tag.acts):
         tag.evidence = NOTED
     return tag
+
+
+def _target(element: Element, attributes: dict[str, str]) -> str | None:
+    """Where the link, form or button leads to; None if it is none."""
+    if element.link and ("href" in attributes or "xlink:href" in attributes or element.name == "form"):
+        target = attributes.get("href") or attributes.get("xlink:href") or attributes.get("action")
+        return _address(target or "")
+    return _address(attributes["formaction"]) if "formaction" in attributes else None
 
 
 def _sources(element: Element, attributes: dict[str, str]) -> tuple[str, ...]:
@@ -323,6 +323,11 @@ def _below_strong(effect: Effect, strong: Effect, style: str) -> Effect:
     return merged
 
 
+def _own_effect(element: Element) -> Effect | None:
+    """What an element does to its text where no attribute says more."""
+    return CELL if element.is_cell else MARK if element.name == "mark" else None
+
+
 def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
     """The effect of colours in attributes; the colours are noted."""
     element = tag.element
@@ -346,7 +351,7 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
         effect.colour, effect.ground = found.get("text"), ground
         return effect
     if ground is None:
-        return CELL if element.is_cell else MARK if element.name == "mark" else None
+        return _own_effect(element)
     if element.holds_cells:
         return _shared(_of_cell_ground, "cell_ground", ground)
     return _shared(_of_ground, "ground", ground)
