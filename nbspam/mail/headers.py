@@ -45,7 +45,6 @@ _KNOWN = frozenset(
 _MAX_NAMES = 2_000
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
-_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _BLANK = b" \t\r\n"  # form feeds are no blanks: both readers of the header end it at a line of them
 # Of each byte whether it is an LF, a CR or anything else: a search of the whole mail at the speed of C.
 _LINE_ENDS = b"." * 10 + b"n" + b"." * 2 + b"r" + b"." * 242
@@ -248,8 +247,10 @@ def _is_base64_behind(data: bytes, begin: int, body: int, block: HeaderBlock) ->
         return False
     if len(data[begin:body].strip()) > _MAX_JUNK_CHARACTERS:
         return False
+    from nbspam.mail.transfer import BASE64
+
     behind = data[body : body + _MAX_JUNK_CHARACTERS].lstrip().partition(b"\n")[0].rstrip()
-    return bool(behind) and not behind.strip(_BASE64)
+    return bool(behind) and not behind.strip(BASE64 + b"=")
 
 
 def _unfolded(data: bytes, start: int, stop: int, allowance: Allowance) -> str:

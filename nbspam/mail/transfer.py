@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
-_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_NOT_BASE64 = bytes(byte for byte in range(256) if byte not in _BASE64)
+BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_NOT_BASE64 = bytes(byte for byte in range(256) if byte not in BASE64)
 _HEX = b"0123456789abcdefABCDEF"
 _NOT_BASE64_TEXT = bytes(byte for byte in _NOT_BASE64 if byte not in b"\t\n\r =")
 
