@@ -248,6 +248,7 @@ def test_what_only_pretends_to_be_an_encrypted_pdf_leads_somewhere() -> None:
 @pytest.mark.parametrize("name", [b"/#55RI", b"/U#52#49", b"/UR#49"])
 def test_names_whose_letters_are_written_by_numbers(name: bytes) -> None:
     assert read(pdf(name + b" (http://a.example/#55) ")).addresses == ["http://a.example/#55"]
+    assert read(pdf(name + b" (http://a.example/(b)/#55) ")).addresses == ["http://a.example/(b)/#55"]
     assert read(pdf(b"/J#61vaScript 7 0 R")).marks == ["javascript"]
     packed = zlib.compress(b"7 0 << " + name + b" (http://b.example/) >>")
     says = b"/Type /#4fbjStm /First 4 /Filter /Fl#61teDecode >>\nstream\n" + packed + b"\nendstream"

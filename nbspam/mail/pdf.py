@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
-_STRING_OR_NAME = re.compile(rb"\((?:[^()\\]++|\\.)*+\)?|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
+STRING = rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # perhaps one in it; it may lack its end
+_STRING_OR_NAME = re.compile(STRING + rb"|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
 _NUMBER = re.compile(rb"#([0-9A-Fa-f]{2})")
 _WHITE = b" \t\r\n\0\f"
 # What a PDF says of itself, and what it can do.
@@ -45,11 +46,11 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
     for piece in pieces:  # behind all addresses, for a table of contents has many titles
         for key in _SAYS if "encrypted" not in document.marks else ():
             document.says += _strings(file, piece, key)
-    if b"/Contents" in payload or any(b"/Contents" in piece for piece in file.packed):
+    if any(b"/Contents" in piece for piece in pieces):
         from nbspam.mail.pdf_pages import shown
 
         document.text = shown(file, allowance)
-    if b"/Image" in payload or any(b"/Image" in piece for piece in file.packed):
+    if any(b"/Image" in piece for piece in pieces):
         from nbspam.mail.pdf_pictures import read_pictures
 
         read_pictures(file, document, allowance)

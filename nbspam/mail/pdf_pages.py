@@ -12,7 +12,7 @@ from math import hypot
 
 from nbspam.mail.charset import with_halves_joined
 from nbspam.mail.message import MAX_TEXT
-from nbspam.mail.pdf import PdfFile, as_number, hexadecimal, literal, references
+from nbspam.mail.pdf import STRING, PdfFile, as_number, hexadecimal, literal, references
 from nbspam.mail.pdf_fonts import Font, read_font
 
 TYPE_CHECKING = False
@@ -30,8 +30,7 @@ _PICTURE_ENDS = re.compile(rb"EI\s")
 _Matrix = tuple[float, float, float, float, float, float]
 _UNMOVED: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _ITEM = re.compile(
-    rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # a string, perhaps one in it; it may lack its end
-    rb"|<[0-9A-Fa-f\s]*+>"
+    STRING + rb"|<[0-9A-Fa-f\s]*+>"
     rb"|/[^\s()<>\[\]{}/%]*+"
     rb"|[-+.0-9]++"
     rb"|[A-Za-z'\"*]++"
