@@ -52,12 +52,16 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
 
         read_rtf(payload, document, allowance)
     elif payload.startswith(b"\x89PNG"):
-        from nbspam.mail.png import read_png
-
-        read_png(payload, document, allowance)
+        _read_picture(payload, document, allowance)
     else:
         _read_ole(payload, document)
     return document
+
+
+def _read_picture(payload: bytes, document: Document, allowance: Allowance) -> None:
+    from nbspam.mail.png import read_png
+
+    read_png(payload, document, allowance)
 
 
 def _read_ole(payload: bytes, document: Document) -> None:
@@ -95,9 +99,7 @@ def _read_file(payload: bytes, at: int, name: bytes, document: Document, allowan
     elif name.endswith(b"vbaproject.bin"):
         document.mark("macros")
     elif name.startswith(_PICTURES) and name.endswith(b".png"):
-        from nbspam.mail.png import read_png
-
-        read_png(_content(payload, at, allowance), document, allowance)
+        _read_picture(_content(payload, at, allowance), document, allowance)
     elif name.startswith((*_TEXTS, _SHEETS)):
         content = _content(payload, at, allowance)
         if name.startswith(_SHEETS) and b"inlineStr" not in content:

@@ -27,9 +27,9 @@ def read_pictures(file: PdfFile, document: Document, allowance: Allowance) -> No
         if b"/Image" not in says or left <= 0:
             continue
         left -= 1
-        raster = Raster(number_behind(says, b"/Width"), number_behind(says, b"/Height"))
-        raster.depth = number_behind(says, b"/BitsPerComponent") or 1  # a mask need not say it
-        raster.is_filtered = number_behind(says, b"/Predictor") >= _AS_PNG
+        width, height = number_behind(says, b"/Width"), number_behind(says, b"/Height")
+        depth = number_behind(says, b"/BitsPerComponent") or 1  # a mask need not say it
+        raster = Raster(width, height, depth, number_behind(says, b"/Predictor") >= _AS_PNG)
         if raster.is_drawing(len(content) if b"Decode" in says else 0):
             raster.data = file.samples(number, raster.most_bytes())
             read_codes(raster, document, allowance)

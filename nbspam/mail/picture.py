@@ -41,11 +41,10 @@ class Raster:
 
     __slots__ = ("data", "depth", "height", "is_filtered", "lights", "lines", "width")
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width: int, height: int, depth: int, is_filtered: bool) -> None:
         self.width, self.height = width, height
-        self.depth = 8
+        self.depth, self.is_filtered = depth, is_filtered
         self.data = b""
-        self.is_filtered = False
         self.lights = b""
         self.lines = 1
 

@@ -30,9 +30,7 @@ def read_png(payload: bytes, document: Document, allowance: Allowance) -> None:
     if len(head) < 13 or head[9] not in _CHANNELS:
         return
     packed = chunks[b"IDAT"]
-    raster = Raster(int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"))
-    raster.depth = head[8]
-    raster.is_filtered = True
+    raster = Raster(int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), head[8], True)
     if head[9] == _IN_PALETTE:
         opaque = chunks[b"tRNS"].ljust(256, b"\xff")
         greens = chunks[b"PLTE"][1:768:3]
@@ -51,7 +49,7 @@ def _even_rows(raster: Raster, channels: int) -> int:
     total = 0
     for column, row, right, down in _PARTS:
         width, height = len(range(column, raster.width, right)), len(range(row, raster.height, down))
-        total += ((width * channels * raster.depth + 7) // 8 + 1) * height
+        total += Raster(width, height, raster.depth, True).row_bytes(channels) * height
     return total
 
 
