@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import tempfile
 from base64 import encodebytes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -92,17 +92,23 @@ def attached(mail: Spam, shown: str, text: str, kind: str) -> bytes:
     return mail.header + body.encode("utf-8", "replace")
 
 
-def with_documents(items: list[Item], folder: Path) -> list[Item]:
-    """The same messages, a third of them with their text in a document."""
+def labelled(mails: Iterable[tuple[str, bytes]], folder: Path) -> list[Item]:
+    """Messages with their labels, kept in this folder, as those of an index are."""
     lines = []
+    for number, (label, data) in enumerate(mails):
+        (folder / f"{number}").write_bytes(data)
+        lines.append(f"{label} {number}\n")
+    (folder / "index").write_text("".join(lines))
+    return list(open_labelled([str(folder / "index")]).items())
+
+
+def with_documents(items: list[Item]) -> Iterator[tuple[str, bytes]]:
+    """The same messages with their labels, a third of them with their text in a document."""
     for number, item in enumerate(items):
         data, apart = item.read(), taken_apart(item.read())
         if number % 3 == 0:
             data = attached(apart, COVER, apart.text, list(KINDS)[number // 3 % 3])
-        (folder / f"{number}").write_bytes(data)
-        lines.append(f"{item.label} {number}\n")
-    (folder / "index").write_text("".join(lines))
-    return list(open_labelled([str(folder / "index")]).items())
+        yield item.label, data
 
 
 def judged(items: list[Item]) -> dict[str, list[bytes]]:
@@ -139,7 +145,10 @@ def main() -> None:
     print("| |", " | ".join(mails), "|")
     print("|---|" + "---:|" * len(mails))
     with tempfile.TemporaryDirectory() as scratch:
-        trained = {"no documents": past, "a third in documents": with_documents(past, Path(scratch))}
+        trained = {
+            "no documents": past,
+            "a third in documents": labelled(with_documents(past), Path(scratch)),
+        }
         for told, messages in trained.items():
             for name, reading in READINGS.items():
                 with read_as(reading):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import tempfile
 from base64 import encodebytes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import exp, log1p
 from pathlib import Path
 from statistics import mean
@@ -28,6 +28,7 @@ from nbspam.workflow.classifying import Classifier, open_classifier
 from nbspam.workflow.training import train
 from tests.codes_made import code_of, grey, png_of, scaled
 from tests.conftest import unpacked
+from tests.experiments.attached import labelled
 from tests.experiments.hostile import mail, taken_apart
 
 COVER = "Please scan the code below with your telephone.\n"
@@ -83,19 +84,16 @@ def judged(classifier: Classifier, mails: list[bytes], label: str) -> str:
     return f"{wrong} | {1000 * mean(max(each, 0) + log1p(exp(-abs(each))) for each in against):.0f}"
 
 
-def with_codes(items: list[Item], folder: Path) -> list[Item]:
-    """The same messages, every third that has a link with it in a code."""
-    lines, linked = [], 0
-    for number, item in enumerate(items):
+def with_codes(items: list[Item]) -> Iterator[tuple[str, bytes]]:
+    """The same messages with their labels, every third that has a link with it in a code."""
+    linked = 0
+    for item in items:
         data = item.read()
         target = address(data)
         linked += bool(target)
         if target and linked % 3 == 0:
             data = in_a_code(taken_apart(data).header, target)
-        (folder / f"{number}").write_bytes(data)
-        lines.append(f"{item.label} {number}\n")
-    (folder / "index").write_text("".join(lines))
-    return list(open_labelled([str(folder / "index")]).items())
+        yield item.label, data
 
 
 def mails_to_judge(items: list[Item]) -> dict[str, tuple[list[tuple[bytes, str]], str]]:
@@ -123,7 +121,7 @@ def main() -> None:
     print("|---|" + "---:|" * 2 * len(tried))
     read_codes = png.read_codes
     with tempfile.TemporaryDirectory() as scratch:
-        trained = {"no codes": past, "a third in codes": with_codes(past, Path(scratch))}
+        trained = {"no codes": past, "a third in codes": labelled(with_codes(past), Path(scratch))}
         for told, messages in trained.items():
             for name, (make, is_read) in ROWS.items():
                 with mock.patch.object(png, "read_codes", read_codes if is_read else lambda *_: None):
