@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nbspam.scoring import calibration
-from nbspam.scoring.calibration import first_weights
+from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Item, open_labelled
@@ -29,22 +29,25 @@ from nbspam.workflow.vocabularies import Choice, build_vocabulary
 from tests.mail_samples import make_corpus
 
 CLASSES = ("ham", "spam")
+KINDS = Settings().kinds
+CONSTANT = len(calibration.evidence_rows(KINDS))  # its place among the weights
+NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * 3)  # evidence of a message that has none
 Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
 
 
-class Learner:
+class ByHand(Learner):
     """The calibration of a model, taught in memory by messages that the model has not counted yet."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.weights, self.covariance = stored(path)
+        super().__init__(first_weights(2, Settings().kinds), stored(path))
 
-    def learn(self, item: Item) -> None:
+    def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        scored = Scorer(as_scored(model), settings).score(counted_message(item.read(), settings))
-        label = CLASSES.index(item.label)
-        calibration.learn(self.weights, self.covariance, scored.evidence, scored.common, label)
+        known = as_scored(model)
+        scored = Scorer(known, settings).score(counted_message(item.read(), settings))
+        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
         model.close()
 
 
@@ -87,7 +90,8 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
     random = np.random.default_rng(n_classes)
     kinds = ("evidence", "cautious")
     for label in range(n_classes):
-        weights, covariance = first_weights(n_classes, kinds)
+        prior, prior_covariance = first_weights(n_classes, kinds)
+        learner = Learner((prior, prior_covariance))
         evidence = random.normal(size=(6, n_classes))
         evidence[:, 0] = 0.0
         rough = calibration.rough_weights(n_classes, kinds)
@@ -95,20 +99,53 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
         rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
         design = np.array(rows)
         design[0] = 0.0
-        z = design @ weights
+        z = design @ prior
         rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
         x = design[label] - design[rival]
         right = 1 / (1 + np.exp(z[rival] - z[label]))
-        precision = np.linalg.inv(covariance) + right * (1 - right) * np.outer(x, x)
-        mean = weights + np.linalg.inv(precision) @ x * (1 - right)
-        calibration.learn(weights, covariance, evidence.tolist(), common, label)
-        check_equal((weights, covariance), (mean.tolist(), np.linalg.inv(precision).tolist()))
+        precision = np.linalg.inv(prior_covariance) + right * (1 - right) * np.outer(x, x)
+        mean = prior + np.linalg.inv(precision) @ x * (1 - right)
+        learner.learn(evidence.tolist(), common, label, 0)  # from the prior nothing can be lost
+        check_equal((learner.weights, learner.covariance), (mean.tolist(), np.linalg.inv(precision).tolist()))
+
+
+@pytest.mark.parametrize("counted", [0, 50, 10_000])
+def test_as_the_counts_grow_what_was_learned_gives_way_to_the_prior(counted: int) -> None:
+    """A message without evidence teaches the constant and nothing else."""
+    prior = first_weights(2, KINDS)
+    learner = Learner(
+        prior, ([weight + 1 for weight in prior[0]], [[x / 2 for x in line] for line in prior[1]])
+    )
+    learner.learn(*NOTHING, 1, counted)
+    kept = 1 - 0.2 / (counted + 101)
+    for i, (first, weight) in enumerate(zip(prior[0], learner.weights, strict=True)):
+        spread = prior[1][i][i]
+        if i != CONSTANT:
+            assert weight == pytest.approx(first + kept)
+            assert learner.covariance[i][i] == pytest.approx(spread - kept**2 * spread / 2)
+    assert learner.weights[CONSTANT] > kept
+
+
+def test_the_prior_bounds_what_is_uncertain_and_is_what_is_left_in_the_end() -> None:
+    random = np.random.default_rng(0)
+    prior = first_weights(2, KINDS)
+    learner = Learner(prior)
+    for counted in range(300):
+        evidence = [[0.0, x] for x in random.normal(size=CONSTANT).tolist()]
+        learner.learn(evidence, random.random(3).tolist(), counted % 2, counted)
+        assert np.linalg.eigvalsh(np.array(prior[1]) - learner.covariance).min() > -1e-12
+    assert np.abs(np.array(learner.weights) - prior[0]).max() > 0.1
+    for _ in range(20_000):
+        learner.learn(*NOTHING, 0, 0)
+    there = [i for i in range(len(prior[0])) if i != CONSTANT]
+    np.testing.assert_allclose(np.array(learner.weights)[there], np.array(prior[0])[there], atol=1e-6)
+    np.testing.assert_allclose(np.diag(learner.covariance)[there], np.diag(prior[1])[there], atol=1e-6)
 
 
 def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
     for item in items_of(tmp_path / "new", {"ham": 2, "spam": 2}, 2):
-        by_hand = Learner(model)
-        by_hand.learn(item)
+        by_hand = ByHand(model)
+        by_hand.be_taught(item)
         assert by_hand.weights != stored(model)[0]
         assert learn(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
@@ -152,10 +189,10 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
     single = shutil.copy(model, str(tmp_path / "single"))
     monkeypatch.setattr(bulk, "STEP_BUDGET", steps * len(stored(model)[0]) ** 2)
     first = max(int(len(items) * calibrating.WARM_UP_SHARE), len(items) - steps)
-    by_hand = Learner(single)
+    by_hand = ByHand(single)
     for number, item in enumerate(items):
         if number >= first:
-            by_hand.learn(item)
+            by_hand.be_taught(item)
         learn(single, item.label, item.read())
     assert update(items, CLASSES, model).calibrated_on == len(items) - first
     check_equal(stored(model), (by_hand.weights, by_hand.covariance))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -15,8 +16,7 @@ from nbspam.engine.reading import Asked
 from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.models.views import fixed_background, view_evidence
-from nbspam.scoring import calibration
-from nbspam.scoring.calibration import first_weights
+from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.scoring.scorer import Counted
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
@@ -105,25 +105,24 @@ def test_the_score_is_that_of_one_message_at_a_time(corpus: Corpus) -> None:
 def test_the_calibration_learns_from_messages_that_do_not_count_yet(corpus: Corpus) -> None:
     subject = fed(corpus, Settings(), 0)
     assert isinstance(subject, AveragedReplay)
-    weights, covariance = first_weights(2, Settings().kinds)
+    learner = Learner(first_weights(2, Settings().kinds))
     for row in range(80):
         evidence, unknown = subject.evidence(row)
-        calibration.learn(weights, covariance, evidence, unknown, int(corpus.block.labels[row]))
+        learner.learn(evidence, unknown, int(corpus.block.labels[row]), row)
         subject.learn(row, int(corpus.block.labels[row]))
-    assert list(subject.weights()) == pytest.approx(weights, abs=1e-12)
+    assert list(subject.weights()) == pytest.approx(learner.weights, abs=1e-12)
 
 
 def test_late_feedback_learns_from_the_filter_as_it_then_stands(corpus: Corpus) -> None:
     subject = fed(corpus, Settings(), 100)
     assert isinstance(subject, AveragedReplay)
-    weights = list(subject.weights())
-    covariance = [list(line) for line in subject._covariance]
+    learner = copy.deepcopy(subject._learner)
     subject.joint(120)
     subject.joint(121)
     evidence, unknown = subject.evidence(120)
-    calibration.learn(weights, covariance, evidence, unknown, 1)
+    learner.learn(evidence, unknown, 1, 100)
     subject.learn(120, 1)
-    assert list(subject.weights()) == pytest.approx(weights, abs=1e-12)
+    assert list(subject.weights()) == pytest.approx(learner.weights, abs=1e-12)
 
 
 def test_growing_counts_sum_up_as_counting_at_once_does(corpus: Corpus) -> None:

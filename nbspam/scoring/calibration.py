@@ -29,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    Weights = tuple[list[float], list[list[float]]]  # and their covariance
+
 MAX_COVARIANCE = 190  # weights up to which `learn` keeps a covariance; beyond (K > 43) the weights stand
 MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 185
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
@@ -46,6 +48,10 @@ _FIRST_VARIANCE = {
     "unknown": 9.0,
     "alike": 0.3,
 }
+# The weights that are right for few counts are not those for many: what learns as the counts grow forgets,
+# by that share of each message that its counts grow by (docs/experiments/forgetting.md).
+_DRIFT = 0.2
+_DRIFT_DELAY = 100  # messages; the share of the first ones is of so many more
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
@@ -83,7 +89,7 @@ def shown_name(name: str, classes: Sequence[str]) -> str:
     return f"{kind}:{classes[int(of)]}" if kind == "alike" else name
 
 
-def first_weights(n_classes: int, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
+def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
     """Weights and covariance before any message was seen: the prior of the regression."""
     names = feature_names(n_classes, kinds)
     weights = [_first_weight(name) for name, _ in names]
@@ -142,28 +148,57 @@ def scores(
     return by_class
 
 
-def learn(
-    weights: list[float],
-    covariance: list[list[float]],
-    evidence: Sequence[Sequence[float]],
-    common: Sequence[float],
-    label: int,
-) -> None:
-    """One step of Bayesian logistic regression, in place, on a message scored before it was counted.
+class Learner:
+    """A calibration that learns message by message, each scored before it was counted.
 
-    The true class against its strongest rival; for two classes that is the exact likelihood.
-    Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior.
+    One step is one of Bayesian logistic regression: the true class against its strongest rival; for two
+    classes that is the exact likelihood.  Between steps the weights move as an Ornstein-Uhlenbeck process
+    moves whose stationary distribution is the prior: they lose a share of what was learned, and the
+    covariance gains what is then uncertain; it never exceeds the prior's.
+    Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior; Uhlenbeck
+    and Ornstein 1930.
     """
-    z = scores(weights, evidence, common)
-    rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
-    own, other = design(evidence, common, label), design(evidence, common, rival)
-    x = [a - b for a, b in zip(own, other, strict=True)]
-    miss = 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0)))
-    step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in covariance]
-    spread = miss * (1.0 - miss)
-    shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))
-    gain = 1.0 - shrink * sum(a * b for a, b in zip(step, x, strict=True))
-    for i, line in enumerate(covariance):
-        weights[i] += step[i] * gain * miss
-        for j in range(len(line)):
-            line[j] -= shrink * step[i] * step[j]
+
+    __slots__ = ("_prior", "covariance", "weights")
+
+    def __init__(self, prior: Weights, learned: Weights | None = None) -> None:
+        """prior: what learning starts from, see first_weights;  learned: where it stands, changed in place"""
+        self._prior = prior
+        weights, covariance = prior
+        self.weights, self.covariance = learned or ([*weights], [[*line] for line in covariance])
+
+    def learn(
+        self, evidence: Sequence[Sequence[float]], common: Sequence[float], label: int, counted: float
+    ) -> None:
+        """One more message.
+
+        evidence, common : see design
+        counted          : messages, of all classes, that its evidence was counted from
+        """
+        self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
+        z = scores(self.weights, evidence, common)
+        rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
+        own, other = design(evidence, common, label), design(evidence, common, rival)
+        x = [a - b for a, b in zip(own, other, strict=True)]
+        self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
+
+    def _drift(self, kept: float) -> None:
+        """Loses all but a share of what was learned."""
+        first, spread = self._prior
+        rest = 1.0 - kept * kept
+        for i, line in enumerate(self.covariance):
+            self.weights[i] = first[i] + kept * (self.weights[i] - first[i])
+            for j in range(len(line)):
+                line[j] *= kept * kept
+            line[i] += rest * spread[i][i]
+
+    def _step(self, x: Sequence[float], miss: float) -> None:
+        """x : what speaks for the true class, feature by feature;  miss : the probability of its rival"""
+        step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
+        spread = miss * (1.0 - miss)
+        shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))
+        gain = 1.0 - shrink * sum(a * b for a, b in zip(step, x, strict=True))
+        for i, line in enumerate(self.covariance):
+            self.weights[i] += step[i] * gain * miss
+            for j in range(len(line)):
+                line[j] -= shrink * step[i] * step[j]

@@ -31,7 +31,8 @@ from nbspam.models.views import (
     prequential,
     view_evidence,
 )
-from nbspam.scoring import calibration, priors
+from nbspam.scoring import priors
+from nbspam.scoring.calibration import Learner
 from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
@@ -205,11 +206,14 @@ def sample_beside(
     return fresh_sample(seen, settings, block, fixed)
 
 
-def learn_sample(weights: list[float], covariance: list[list[float]], sample: Sample, first: int = 0) -> None:
-    """A calibration goes on learning, in place, from the rows of a sample from the first on."""
+def learn_sample(learner: Learner, sample: Sample, counted: float, first: int = 0) -> None:
+    """A calibration goes on learning, in place, from the rows of a sample from the first on.
+
+    counted : messages that the model had counted before those of the sample
+    """
     for row in range(first, len(sample.labels)):
         evidence, common = sample.evidence.evidence[row].tolist(), sample.evidence.common[row].tolist()
-        calibration.learn(weights, covariance, evidence, common, int(sample.labels[row]))
+        learner.learn(evidence, common, int(sample.labels[row]), counted + row)
 
 
 def joined(samples: list[Sample]) -> Sample:

@@ -17,8 +17,7 @@ from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block, Ints
 from nbspam.errors import UsageError
 from nbspam.labels import ordered
-from nbspam.scoring import calibration
-from nbspam.scoring.calibration import MAX_COVARIANCE
+from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.scoring.events import power_factor
 from nbspam.scoring.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.settings import Settings
@@ -144,21 +143,22 @@ class PriorModel:
         """The prior model's calibration after the messages of a block, all among the counted."""
         if not settings.averaged:
             return NOT_FITTED
-        weights, covariance = self._start(settings.kinds)
-        if not len(block) or len(weights) > MAX_COVARIANCE:
-            return Fitted(np.array(weights), np.array(covariance), 0)
+        learner = self._learner(settings.kinds)
+        if not len(block) or len(learner.weights) > MAX_COVARIANCE:
+            return _fitted(learner, 0)
         before = self._table()
         own, prior = aligned_documents(block, table), aligned_documents(block, before)
         fixed = fixed_of(vocabulary)
         documents = own + self.factor * prior
         sample = sample_beside(block, documents, *self._sums(table, before), settings, fixed)
-        learn_sample(weights, covariance, sample)
-        return Fitted(np.array(weights), np.array(covariance), len(sample.labels))
+        counted = self.factor * sum(self._tables.messages) + len(block) - len(sample.labels)
+        learn_sample(learner, sample, counted)
+        return _fitted(learner, len(sample.labels))
 
-    def _start(self, kinds: Sequence[str]) -> tuple[list[float], list[list[float]]]:
+    def _learner(self, kinds: Sequence[str]) -> Learner:
         weights, covariance = self._tables.calibration()
-        first = calibration.first_weights(len(self.classes), kinds)
-        return (weights, covariance) if covariance and len(weights) == len(first[0]) else first
+        first = first_weights(len(self.classes), kinds)
+        return Learner(first, (weights, covariance) if len(covariance) == len(first[0]) else None)
 
     def _table(self) -> Table:
         rows = np.array([(row[0], row[1], *row[3::2]) for row in self._tables.tokens()], np.int64)
@@ -175,3 +175,7 @@ class PriorModel:
         _, first = np.unique(np.concatenate([table.keys, prior.keys]), return_index=True)
         views = np.concatenate([table.views, prior.views])[first]
         return totals, np.bincount(views, minlength=N_VIEWS)
+
+
+def _fitted(learner: Learner, messages: int) -> Fitted:
+    return Fitted(np.array(learner.weights), np.array(learner.covariance), messages)

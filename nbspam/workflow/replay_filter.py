@@ -19,7 +19,7 @@ from nbspam.engine.block import Block, Ints
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.models.views import Background, view_evidence
 from nbspam.scoring import calibration
-from nbspam.scoring.calibration import MAX_COVARIANCE, first_weights
+from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.scorer import Scorer
@@ -166,17 +166,17 @@ class AveragedReplay(ReplayFilter):
 
     def _begin(self, vocabulary: Vocabulary | None) -> None:
         self._told = [0] * len(self._classes)
-        self._weights, self._covariance = first_weights(len(self._classes), self._settings.kinds)
+        self._learner = Learner(first_weights(len(self._classes), self._settings.kinds))
         self._latest: tuple[int, list[list[float]], list[float]] = (-1, [], [])
         self._outside = None if vocabulary is None else tokens_outside(self._block, vocabulary)
 
     def weights(self) -> Sequence[float]:
-        return self._weights
+        return self._learner.weights
 
     def joint(self, row: int) -> Sequence[float]:
         evidence, common = self.evidence(row)
         self._latest = (row, evidence, common)
-        scores = calibration.scores(self._weights, evidence, common)
+        scores = calibration.scores(self._learner.weights, evidence, common)
         if self._settings.prior == "empirical":
             return scores
         shift = prior_shift(self._settings, self._counts.sums.messages, self._classes).tolist()
@@ -203,9 +203,9 @@ class AveragedReplay(ReplayFilter):
         return evidence, common
 
     def learn(self, message: int, label: int) -> None:
-        if len(self._weights) <= MAX_COVARIANCE:
+        if len(self._learner.weights) <= MAX_COVARIANCE:
             evidence, common = self.seen(message)
-            calibration.learn(self._weights, self._covariance, evidence, common, label)
+            self._learner.learn(evidence, common, label, int(self._counts.sums.messages.sum()))
         self._latest = (-1, [], [])
         self._told[label] += 1
         super().learn(message, label)

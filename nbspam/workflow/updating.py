@@ -19,7 +19,7 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Progress, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.scoring.calibration import MAX_COVARIANCE, check_weights
+from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, check_weights, first_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts
@@ -147,8 +147,9 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
         fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
     sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(weights) ** 2))
-    learn_sample(weights, covariance, sample, first)
-    updater.write_calibration(features, weights, covariance)
+    learner = Learner(first_weights(len(now.classes), settings.kinds), (weights, covariance))
+    learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
+    updater.write_calibration(features, learner.weights, learner.covariance)
     return len(sample.labels) - first
 
 

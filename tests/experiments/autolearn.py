@@ -20,6 +20,7 @@ from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows, time_order
 from nbspam.engine.block import Block
 from nbspam.mail import parse
+from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens.bag import VIEWS
@@ -131,7 +132,8 @@ class Stream:
         ways = calibrating.ways_to_see(past)
         samples = [calibrating.fresh_sample(way(past, documents, None), SETTINGS, past) for way in ways]
         fitted = calibrating.calibrate_on(calibrating.joined(samples))
-        self._filter._weights, self._filter._covariance = fitted.weights.tolist(), fitted.covariance.tolist()
+        learned = fitted.weights.tolist(), fitted.covariance.tolist()
+        self._filter._learner = Learner(first_weights(2, SETTINGS.kinds), learned)
 
     def judge(self, rule: Rule) -> Any:
         """Log-odds of the others, in order."""

@@ -13,7 +13,6 @@ from nbspam.scoring import calibration
 from nbspam.tokens import VIEWS
 from tests.experiments.lab import Way, as_kept, evidence, first_weights_of, row
 
-First = tuple[list[float], list[list[float]]]
 REPLAY = "spamassassin, replay in order of time"
 
 
@@ -24,21 +23,23 @@ def replayed(block: Block, way: Way) -> Any:
     order = time_order(block)
     seen = evidence(block, kept.prequential(block, documents, order), way, n_views)
     first = first_weights_of(n_views, seen.shape[1] - n_views * way.unknown, way)
-    return learned_in_order(as_kept(seen, way, n_views), first, block, order)
+    learner = calibration.Learner(first)
+    return learned_in_order(as_kept(seen, way, n_views), learner, block, order)
 
 
-def learned_in_order(sample: kept.Evidence, first: First, block: Block, order: Ints) -> Any:
-    """float64 (n_rows,), log-odds of every row by a calibration that has learned those before it.
+def learned_in_order(
+    sample: kept.Evidence, learner: calibration.Learner, block: Block, order: Ints, counted: int = 0
+) -> Any:
+    """float64 (n_rows,), log-odds of the rows in order by a calibration that has learned those before them.
 
-    sample : of every row, by the counts that it met
-    first  : weights and covariance that the calibration begins with; they learn
+    sample  : of every row, by the counts that it met
+    counted : messages that were counted before the first of the order
     """
-    weights, covariance = first
     scores = np.zeros(len(block))
-    for number in order.tolist():
+    for before, number in enumerate(order.tolist(), counted):
         own, common = sample.evidence[number].tolist(), sample.common[number].tolist()
-        scores[number] = calibration.scores(weights, own, common)[1]
-        calibration.learn(weights, covariance, own, common, int(block.labels[number]))
+        scores[number] = calibration.scores(learner.weights, own, common)[1]
+        learner.learn(own, common, int(block.labels[number]), before)
     return scores
 
 

@@ -43,7 +43,8 @@ def replayed(block: Block, order: Ints, settings: Settings) -> np.ndarray:  # ty
     """Log-odds of every row by what was learned before it came."""
     documents, _ = block.totals(2)
     found = view_evidence(block, prequential(block, documents, order), settings)
-    return learned_in_order(found, calibration.first_weights(2, settings.kinds), block, order)
+    learner = calibration.Learner(calibration.first_weights(2, settings.kinds))
+    return learned_in_order(found, learner, block, order)
 
 
 def in_folds() -> None:
