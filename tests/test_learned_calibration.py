@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbspam.errors import DamagedModelError
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.scoring.scorer import Scorer
@@ -149,6 +150,18 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
         assert by_hand.weights != stored(model)[0]
         assert learn(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
+
+
+def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -> None:
+    """As an older program may have left it."""
+    with updating(model) as updater:
+        names, weights, covariance = updater.calibration()
+        updater.write_calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
+    item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
+    before = stored(model)
+    with pytest.raises(DamagedModelError, match=f"a calibration of {len(weights) - 1} weights"):
+        learn(model, item.label, item.read())
+    assert stored(model) == before
 
 
 def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from nbspam.errors import UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, first_weights
+from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, check_weights, first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
@@ -185,6 +185,7 @@ def _learn_calibration(updater: Updater, model: Model, counted: Counted, number:
     settings = from_text(model.settings, model.path)
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return
+    check_weights(model.path, weights, len(model.classes), settings.kinds)
     known = as_scored(model)
     scored = Scorer(known, settings).score(counted)
     learner = Learner(first_weights(len(model.classes), settings.kinds), (weights, covariance))
