@@ -28,6 +28,7 @@ from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
 from tests.mail_samples import make_corpus
+from tests.tiny_mail import error
 
 CLASSES = ("ham", "spam")
 KINDS = Settings().kinds
@@ -159,8 +160,10 @@ def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -
         updater.write_calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
     item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     before = stored(model)
-    with pytest.raises(DamagedModelError, match=f"a calibration of {len(weights) - 1} weights"):
+    wrong = f"a calibration of {len(weights) - 1} weights"
+    with pytest.raises(DamagedModelError, match=wrong):
         learn(model, item.label, item.read())
+    assert wrong in error("classify", "-m", model, "-", status=65, stdin=item.read())
     assert stored(model) == before
 
 

@@ -167,11 +167,13 @@ class Scorer:
             from nbspam.scoring.calibration import first_weights  # a model with a calibration does without
 
             self._weights = first_weights(len(model.classes), settings.kinds)[0]
-        if len(model.classes) > 2:
-            from nbspam.scoring.alike import Alike
+        if len(model.classes) > 2 or len(self._weights) != _weights_of_two_classes(settings):
             from nbspam.scoring.calibration import check_weights
 
             check_weights(model.path, self._weights, len(model.classes), settings.kinds)
+        if len(model.classes) > 2:
+            from nbspam.scoring.alike import Alike
+
             self._alike = Alike(self._weights, len(model.classes), settings.kinds)
         self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
         if settings.strongest_alpha:
@@ -316,6 +318,16 @@ class Scorer:
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
         return parts
+
+
+def _weights_of_two_classes(settings: Settings) -> int:
+    """How many weights their calibration has, without the module that knows their names."""
+    n_evidence = (len(settings.kinds) - settings.measures) * len(VIEWS)
+    if settings.measures:
+        from nbspam.tokens.measures import MEASURES  # the message needs it, too
+
+        n_evidence += len(MEASURES)
+    return own_weights(n_evidence, len(VIEWS), 2).stop
 
 
 def _check_words(model: Model, settings: Settings) -> None:
