@@ -163,7 +163,8 @@ def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -
     wrong = f"a calibration of {len(weights) - 1} weights"
     with pytest.raises(DamagedModelError, match=wrong):
         learn(model, item.label, item.read())
-    assert wrong in error("classify", "-m", model, "-", status=65, stdin=item.read())
+    for command in (("classify", "-m", model, item.path), ("model", "info", "-m", model)):
+        assert wrong in error(*command, status=65)
     assert stored(model) == before
 
 

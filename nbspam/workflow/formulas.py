@@ -220,11 +220,12 @@ def _rough_scores(model: Model, settings: Settings) -> list[Line]:
 
 
 def _calibration(model: Model, settings: Settings) -> list[Line]:
-    from nbspam.scoring.calibration import feature_names, first_weights, shown_name
+    from nbspam.scoring.calibration import check_weights, feature_names, first_weights, shown_name
 
     learned = model.calibration()
     shape = (len(model.classes), settings.kinds)
     weights = learned or first_weights(*shape)[0]
+    check_weights(model.path, weights, *shape)
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = shown_name(name, model.classes).partition(":")
