@@ -48,10 +48,10 @@ _FIRST_VARIANCE = {
     "unknown": 9.0,
     "alike": 0.3,
 }
-# The weights that are right for few counts are not those for many: what learns as the counts grow forgets,
-# by that share of each message that its counts grow by (docs/experiments/forgetting.md).
+# The weights that are right for few counts are not those for many.  So what learns while the counts grow
+# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/experiments/forgetting.md.
 _DRIFT = 0.2
-_DRIFT_DELAY = 100  # messages; the share of the first ones is of so many more
+_DRIFT_DELAY = 100
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
@@ -183,7 +183,7 @@ class Learner:
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
 
     def _drift(self, kept: float) -> None:
-        """Loses all but a share of what was learned."""
+        """kept : the share of what was learned that is not forgotten"""
         first, spread = self._prior
         rest = 1.0 - kept * kept
         for i, line in enumerate(self.covariance):
