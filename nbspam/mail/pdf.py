@@ -9,6 +9,7 @@ Source: ISO 32000-1, 7.3 (names: 7.3.5), 7.5.7 and 12.6.4.7.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from nbspam.mail.packed import MAX_PIECE, ZLIB_HEADER, inflated, stored
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
+_KEPT_NAMES = 256  # files have few, and have them often
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
 STRING = rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # perhaps one in it; it may lack its end
 _STRING_OR_NAME = re.compile(STRING + rb"|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
@@ -148,7 +150,12 @@ def _with_plain_names(data: bytes) -> bytes:
 def _plain(found: re.Match[bytes]) -> bytes:
     if found[0][:1] == b"(":
         return found[0]
-    return _NUMBER.sub(lambda number: bytes.fromhex(number[1].decode("ascii")), found[0])
+    return _plain_name(found[0])
+
+
+@lru_cache(maxsize=_KEPT_NAMES)
+def _plain_name(name: bytes) -> bytes:
+    return _NUMBER.sub(lambda number: bytes.fromhex(number[1].decode("ascii")), name)
 
 
 def _beginnings(payload: bytes) -> list[int]:

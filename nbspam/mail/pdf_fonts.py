@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_ARRAY = 20_000  # bytes
 _EM = 1_000  # units of the size of most fonts
 _CODES = 256  # of one byte
+_MAX_WORDS = 2 * _CODES  # of a table of names: each code and its name
 _MAX_RANGE = 256  # codes of a range: but for their last byte they are one, as the standard has it;
 _MAX_LONG = 8  # ranges of a font may be of more, as viewers take them
 _PAIR = re.compile(rb"<([^<>]*)>\s*<([^<>]*)>")
@@ -252,7 +253,8 @@ def _read_differences(says: bytes, shown: dict[int, str]) -> None:
     """Names of drawings from the codes on that stand before them."""
     found = _DIFFERENCES.search(says)
     code = 0
-    for word in found[1][:MAX_ARRAY].replace(b"/", b" /").split() if found else []:
+    words = found[1][:MAX_ARRAY].replace(b"/", b" /").split(None, _MAX_WORDS) if found else []
+    for word in words[:_MAX_WORDS]:
         if word.isdigit() and len(word) < 4:
             code = int(word)
         elif word.startswith(b"/") and code < _CODES:
