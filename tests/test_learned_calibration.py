@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from nbspam.errors import DamagedModelError
 from nbspam.scoring import calibration
-from nbspam.scoring.calibration import Learner, first_weights
+from nbspam.scoring.calibration import FIRST_CREDIT, Learner, first_weights
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Item, open_labelled
@@ -142,6 +143,80 @@ def test_the_prior_bounds_what_is_uncertain_and_is_what_is_left_in_the_end() -> 
     there = [i for i in range(len(prior[0])) if i != CONSTANT]
     np.testing.assert_allclose(np.array(learner.weights)[there], np.array(prior[0])[there], atol=1e-6)
     np.testing.assert_allclose(np.diag(learner.covariance)[there], np.diag(prior[1])[there], atol=1e-6)
+
+
+def headers(odds: float) -> list[list[float]]:
+    """Evidence of the header alone, whose weight begins at 1."""
+    return [[0.0, odds], *NOTHING[0][1:]]
+
+
+def test_a_mistake_teaches_where_a_message_judged_rightly_stands_for_it() -> None:
+    """Else it leaves all as it is."""
+    learner = Learner(first_weights(2, KINDS), credit=0)
+    mistake = [NOTHING[0][0], [0.0, 9.0], *NOTHING[0][2:]]  # of the body
+    for evidence, label, teaches in (
+        (mistake, 0, False),
+        (mistake, 0, False),
+        (headers(3.0), 1, True),
+        (headers(-9.0), 1, True),
+        (mistake, 0, False),
+    ):
+        before = copy.deepcopy((learner.weights, learner.covariance))
+        learner.learn(evidence, NOTHING[1], label, 0)
+        assert ((learner.weights, learner.covariance) != before) == teaches
+
+
+def test_what_was_judged_rightly_stands_for_twenty_mistakes_at_most() -> None:
+    learner = Learner(first_weights(2, KINDS))
+    for counted in range(100):
+        learner.learn(headers(3.0), NOTHING[1], 1, counted)
+    assert learner.credit == 20
+
+
+def told(mistakes_alone: bool, credit: int) -> Learner:
+    """Learned from messages whose probabilities were right at first: all, or those then judged wrongly."""
+    random = np.random.default_rng(1)
+    learner = Learner(first_weights(2, KINDS), credit=credit)
+    for counted in range(3_000):
+        evidence = headers(float(random.normal(0, 4)))
+        label = int(random.random() < 1 / (1 + np.exp(-evidence[0][1])))
+        judged = int(calibration.scores(learner.weights, evidence, NOTHING[1])[1] > 0)
+        if not mistakes_alone or judged != label:
+            learner.learn(evidence, NOTHING[1], label, counted)
+    return learner
+
+
+def test_who_tells_mistakes_alone_does_not_teach_that_evidence_lies() -> None:
+    assert told(True, 1_000_000).weights[0] < 0.1
+    assert told(True, FIRST_CREDIT).weights[0] > 0.4
+
+
+def test_who_tells_everything_is_always_learned_from() -> None:
+    assert told(False, FIRST_CREDIT).weights == told(False, 1_000_000).weights
+
+
+def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: Path) -> None:
+    item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
+    for credit, expected in (("7", "8"), ("20", "20")):
+        with updating(model) as updater:
+            updater.write_setting("calibration_credit", credit)
+        one = shutil.copy(model, str(tmp_path / "one"))
+        learn(one, item.label, item.read())
+        assert settings_of(one)["calibration_credit"] == expected
+        update([item], CLASSES, many := shutil.copy(model, str(tmp_path / "many")))
+        assert settings_of(many)["calibration_credit"] == expected
+    merge([one, many], str(tmp_path / "merged"))
+    assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
+    with updating(model) as updater:
+        updater.write_setting("calibration_credit", "much")
+    with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
+        learn(model, other.label, other.read())
+
+
+def settings_of(path: str) -> dict[str, str]:
+    model = open_model(path)
+    model.close()
+    return model.settings
 
 
 def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:

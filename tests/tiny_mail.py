@@ -55,4 +55,4 @@ def program(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProce
 def counts(model: Path) -> list[str]:
     """Everything that a model counted, as text; not the calibration, which depends on the order."""
     lines = list(dump(open_model(str(model))))
-    return [line for line in lines if not line.startswith(("calibration", "#end"))]
+    return [line for line in lines if not line.startswith(("calibration", "setting\tcalibration", "#end"))]

@@ -52,6 +52,11 @@ _FIRST_VARIANCE = {
 # forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/experiments/forgetting.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
+# Who tells mistakes alone would teach that the evidence lies.  So a message judged wrongly teaches where one
+# judged rightly was told before and stands for it; so many are given, and so many kept:
+# docs/experiments/mistakes.md.
+FIRST_CREDIT = 5
+_MAX_CREDIT = 20
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
@@ -154,16 +159,22 @@ class Learner:
     One step is one of Bayesian logistic regression: the true class against its strongest rival; for two
     classes that is the exact likelihood.  Between steps the weights move as an Ornstein-Uhlenbeck process
     moves whose stationary distribution is the prior: they lose a share of what was learned, and the
-    covariance gains what is then uncertain; it never exceeds the prior's.
+    covariance gains what is then uncertain; it never exceeds the prior's.  Messages that were judged wrongly
+    teach as many as there were others: who corrects a filter tells it of its mistakes alone.
     Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior; Uhlenbeck
     and Ornstein 1930.
     """
 
-    __slots__ = ("_prior", "covariance", "weights")
+    __slots__ = ("_prior", "covariance", "credit", "weights")
 
-    def __init__(self, prior: Weights, learned: Weights | None = None) -> None:
-        """prior: what learning starts from, see first_weights;  learned: where it stands, changed in place"""
-        self._prior = prior
+    def __init__(self, prior: Weights, learned: Weights | None = None, credit: int = FIRST_CREDIT) -> None:
+        """Where learning starts, and where it stands.
+
+        prior   : see first_weights
+        learned : weights and covariance, changed in place
+        credit  : messages that were told and judged rightly, less those judged wrongly that taught
+        """
+        self._prior, self.credit = prior, credit
         weights, covariance = prior
         self.weights, self.covariance = learned or ([*weights], [[*line] for line in covariance])
 
@@ -175,12 +186,21 @@ class Learner:
         evidence, common : see design
         counted          : messages, of all classes, that its evidence was counted from
         """
-        self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
         z = scores(self.weights, evidence, common)
         rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
+        if not self._teaches(z[label] >= z[rival]):
+            return
+        self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
+        z = scores(self.weights, evidence, common)
         own, other = design(evidence, common, label), design(evidence, common, rival)
         x = [a - b for a, b in zip(own, other, strict=True)]
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
+
+    def _teaches(self, was_right: bool) -> bool:
+        """Whether a message teaches that was judged so."""
+        stands = was_right or self.credit > 0
+        self.credit = min(max(self.credit + (1 if was_right else -1), 0), _MAX_CREDIT)
+        return stands
 
     def _drift(self, kept: float) -> None:
         """kept : the share of what was learned that is not forgotten"""

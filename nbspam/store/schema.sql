@@ -5,6 +5,8 @@
 
 CREATE TABLE setting (              -- how to score unless the command line says otherwise
     name  TEXT PRIMARY KEY,         -- event_model, alpha, prior, threshold, features, vocabulary, ...
+                                    -- calibration_credit: messages learned that had been judged rightly, less
+                                    --   those judged wrongly that taught the calibration, see there
                                     -- imported: the filter whose counts are among these; it counted messages
                                     --   that are not in `learned`, and each word once a message;
                                     --   prior_imported: the same of the counts of the prior model

@@ -192,6 +192,10 @@ class Updater:
         """Replaces the calibration."""
         write_calibration(self.connection, features, weights, covariance)
 
+    def write_setting(self, name: str, value: str) -> None:
+        """Replaces a setting, or adds it."""
+        self.connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+
 
 def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:
     """class number -> how often a message of this digest was counted in it."""

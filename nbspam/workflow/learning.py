@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 from nbspam.errors import UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, check_weights, first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
@@ -23,6 +22,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import MessageToken, Updater, learned, updating
 from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.counting import counted_message
+from nbspam.workflow.teaching import learner_of, write_learner
 
 LEARNED = "learned"
 MOVED = "moved"
@@ -181,13 +181,11 @@ def class_number(model: Model, label: str) -> int:
 
 
 def _learn_calibration(updater: Updater, model: Model, counted: Counted, number: int) -> None:
-    features, weights, covariance = updater.calibration()
     settings = from_text(model.settings, model.path)
-    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+    learner = learner_of(updater, model, settings)
+    if learner is None:
         return
-    check_weights(model.path, weights, len(model.classes), settings.kinds)
     known = as_scored(model)
     scored = Scorer(known, settings).score(counted)
-    learner = Learner(first_weights(len(model.classes), settings.kinds), (weights, covariance))
     learner.learn(scored.evidence, scored.common, number, sum(known.messages))
-    updater.write_calibration(features, learner.weights, learner.covariance)
+    write_learner(updater, learner)

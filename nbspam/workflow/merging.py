@@ -21,6 +21,7 @@ from nbspam.settings import from_text
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model
 from nbspam.store.snapshot import snapshot
+from nbspam.workflow.teaching import CREDIT
 
 Floats = NDArray[np.float64]
 Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
@@ -62,7 +63,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         merge_models(models, path, settings, calibration, replaces)
         kept = dict(models[0].settings.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
-        dropped = models[0].settings.keys() - kept.keys() - {"imported"}
+        dropped = models[0].settings.keys() - kept.keys() - {"imported", CREDIT}
         result = stack.enter_context(snapshot(path))
         return Merged(
             path,
@@ -88,6 +89,7 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
     """
     first = models[0]
     settings = dict(first.settings)
+    settings.pop(CREDIT, None)
     imported = {model.settings["imported"] for model in models if "imported" in model.settings}
     if imported:
         settings["imported"] = ", ".join(sorted(imported))

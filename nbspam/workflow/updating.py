@@ -19,7 +19,6 @@ from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.reading import Progress, asked_by, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, check_weights, first_weights
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
 from nbspam.store.adding import add_counts
@@ -33,6 +32,7 @@ from nbspam.workflow.calibrating import learn_sample, sample_beside
 from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.fixed_words import Fixed
 from nbspam.workflow.start import begin, judging
+from nbspam.workflow.teaching import learner_of, write_learner
 from nbspam.workflow.training import Trained, count_blocks, counts_for, learned_rows, token_rows
 
 if TYPE_CHECKING:
@@ -135,21 +135,19 @@ def _add(
 
 
 def _calibrate(updater: Updater, model: Model, block: Block) -> int:
-    features, weights, covariance = updater.calibration()
     settings = from_text(model.settings, model.path)
-    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+    learner = learner_of(updater, model, settings)
+    if learner is None:
         return 0
-    check_weights(model.path, weights, len(model.classes), settings.kinds)
     now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
     totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
         fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
     sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
-    first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(weights) ** 2))
-    learner = Learner(first_weights(len(now.classes), settings.kinds), (weights, covariance))
+    first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
-    updater.write_calibration(features, learner.weights, learner.covariance)
+    write_learner(updater, learner)
     return len(sample.labels) - first
 
 
