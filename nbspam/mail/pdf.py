@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_STRING = 2_000  # bytes of one
 _KEPT_NAMES = 256  # files have few, and have them often
+_MAX_KEPT = 64  # bytes of one that is kept from one file to the next
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
 STRING = rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # perhaps one in it; it may lack its end
 _STRING_OR_NAME = re.compile(STRING + rb"|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
@@ -148,14 +149,17 @@ def _with_plain_names(data: bytes) -> bytes:
 
 
 def _plain(found: re.Match[bytes]) -> bytes:
-    if found[0][:1] == b"(":
-        return found[0]
-    return _plain_name(found[0])
+    text = found[0]
+    if text[:1] == b"(":
+        return text
+    return _plain_name(text) if len(text) > _MAX_KEPT else _short_plain_name(text)
 
 
-@lru_cache(maxsize=_KEPT_NAMES)
 def _plain_name(name: bytes) -> bytes:
     return _NUMBER.sub(lambda number: bytes.fromhex(number[1].decode("ascii")), name)
+
+
+_short_plain_name = lru_cache(_KEPT_NAMES)(_plain_name)
 
 
 def _beginnings(payload: bytes) -> list[int]:
