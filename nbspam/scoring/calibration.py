@@ -159,8 +159,8 @@ class Learner:
     One step is one of Bayesian logistic regression: the true class against its strongest rival; for two
     classes that is the exact likelihood.  Between steps the weights move as an Ornstein-Uhlenbeck process
     moves whose stationary distribution is the prior: they lose a share of what was learned, and the
-    covariance gains what is then uncertain; it never exceeds the prior's.  Messages that were judged wrongly
-    teach as many as there were others: who corrects a filter tells it of its mistakes alone.
+    covariance gains what is then uncertain; it never exceeds the prior's.  Of messages that
+    were judged wrongly only so many teach as were judged rightly: a person may tell it of mistakes alone.
     Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior; Uhlenbeck
     and Ornstein 1930.
     """
@@ -205,12 +205,12 @@ class Learner:
     def _drift(self, kept: float) -> None:
         """kept : the share of what was learned that is not forgotten"""
         first, spread = self._prior
-        rest = 1.0 - kept * kept
+        squared = kept * kept
         for i, line in enumerate(self.covariance):
             self.weights[i] = first[i] + kept * (self.weights[i] - first[i])
             for j in range(len(line)):
-                line[j] *= kept * kept
-            line[i] += rest * spread[i][i]
+                line[j] *= squared
+            line[i] += (1.0 - squared) * spread[i][i]
 
     def _step(self, x: Sequence[float], miss: float) -> None:
         """x : what speaks for the true class, feature by feature;  miss : the probability of its rival"""

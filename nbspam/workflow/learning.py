@@ -188,4 +188,4 @@ def _learn_calibration(updater: Updater, model: Model, counted: Counted, number:
     known = as_scored(model)
     scored = Scorer(known, settings).score(counted)
     learner.learn(scored.evidence, scored.common, number, sum(known.messages))
-    write_learner(updater, learner)
+    write_learner(updater, settings, learner)

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from nbspam.errors import DamagedModelError
-from nbspam.scoring.calibration import FIRST_CREDIT, MAX_COVARIANCE, Learner, check_weights, first_weights
+from nbspam.scoring.calibration import (
+    FIRST_CREDIT,
+    MAX_COVARIANCE,
+    Learner,
+    check_weights,
+    feature_names,
+    first_weights,
+)
 from nbspam.settings import Settings
 from nbspam.store.reader import Model
 from nbspam.store.updater import Updater
@@ -28,8 +35,8 @@ def _credit(model: Model) -> int:
     return int(text)
 
 
-def write_learner(updater: Updater, learner: Learner) -> None:
+def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
     """Keeps what it has learned."""
-    features, _, _ = updater.calibration()
+    features = feature_names(updater.n_classes, settings.kinds)
     updater.write_calibration(features, learner.weights, learner.covariance)
     updater.write_setting(CREDIT, str(learner.credit))

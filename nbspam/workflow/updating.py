@@ -147,7 +147,7 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
-    write_learner(updater, learner)
+    write_learner(updater, settings, learner)
     return len(sample.labels) - first
 
 
