@@ -25,9 +25,9 @@ from nbspam.sources import Item, open_labelled
 from nbspam.tokens.words import words
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.training import train
-from tests.conftest import unpacked
 from tests.documents_made import docx_of, pdf_of, rtf_of
 from tests.experiments.hostile import Spam, taken_apart
+from tests.experiments.lab import corpus_folder
 
 COVER = "Please see the attached file.\n"
 KINDS: dict[str, tuple[str, Callable[[str], bytes]]] = {  # ending of the name, maker
@@ -135,9 +135,7 @@ def wrong(model: str, mails: dict[str, list[bytes]]) -> list[int]:
 
 def main() -> None:
     """Prints the table."""
-    folder = unpacked("spamassassin", "sa")
-    if folder is None:
-        raise SystemExit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    folder = corpus_folder("spamassassin", "sa")
     items = list(open_labelled([str(folder / "train.index")]).items())
     past, mails = items[::2], judged(items[1::2])
     numbers = ", ".join(f"{len(messages)} {name}" for name, messages in mails.items())

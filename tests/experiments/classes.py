@@ -23,8 +23,7 @@ from nbspam.scoring import calibration
 from nbspam.settings import Settings
 from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.fixed_words import views_read
-from tests.conftest import unpacked
-from tests.experiments.lab import DRAWS, FOLDS, JUDGED
+from tests.experiments.lab import DRAWS, FOLDS, JUDGED, corpus_folder
 from tests.peers import scikit_learn
 from tests.peers.common import Messages, read_messages
 
@@ -81,9 +80,7 @@ def read(name: str) -> Messages:
         index = Path(made) / "index"
         lines = []
         for archive, top, step in corpora:
-            folder = unpacked(archive, top)
-            if folder is None:
-                raise SystemExit(f"{archive}.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+            folder = corpus_folder(archive, top)
             lines += [f"{label(path)} {path.absolute()}\n" for path in paths(folder, step)]
         index.write_text("".join(lines))
         return read_messages(str(index))

@@ -7,8 +7,6 @@ Labels drawn at random are swapped.  Nothing here looks at a message of SpamAssa
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from nbspam.engine.block import Ints
@@ -20,7 +18,7 @@ from nbspam.workflow.bulk_filter import count_rows
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import duplicate_groups, trained_on
 from nbspam.workflow.labels_in_doubt import check_labels
-from tests.conftest import unpacked
+from tests.experiments.lab import corpus_folder
 
 DRAWS = 5
 SWAPPED = (0, 20, 0.05, 0.1)  # messages, or the share of them
@@ -36,9 +34,7 @@ ALSO = {"sms": ("sms", "sms", "index", 1)}  # chose nothing
 
 def read(archive: str, top: str, index: str, step: int) -> Corpus:
     """The messages of a corpus, or every step-th."""
-    folder = unpacked(archive, top)
-    if folder is None:
-        sys.exit(f"{archive}.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    folder = corpus_folder(archive, top)
     source = open_labelled([str(folder / index)])
     items = (item for number, item in enumerate(source.items()) if number % step == 0)
     return read_corpus(items, source.classes, default_jobs(), asked=Asked(measures=True))

@@ -17,8 +17,7 @@ from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.workflow import calibrating
-from tests.conftest import unpacked
-from tests.experiments.lab import Mail, as_mail, counted, heading, mail, row
+from tests.experiments.lab import Mail, as_mail, corpus_folder, counted, heading, mail, row
 from tests.experiments.replayed import learned_in_order
 from tests.peers.dated_index import sort_key
 
@@ -91,9 +90,7 @@ class Stream(NamedTuple):
 
 def dated_mailbox(name: str) -> list[Mail]:
     """The messages of one person of Enron-Spam, by the dates of their names."""
-    folder = unpacked("enron", "enron")
-    if folder is None:
-        raise SystemExit("enron.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    folder = corpus_folder("enron", "enron")
     items = [item for item in open_labelled([str(folder)]).items() if f"/{name}-" in item.path]
     items.sort(key=lambda item: sort_key(item.path))
     return in_order([as_mail(item.name, item.label, item.read()) for item in items])

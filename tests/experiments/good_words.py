@@ -21,7 +21,7 @@ from nbspam.store.reader import open_model
 from nbspam.tokens import VIEWS
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.training import train
-from tests.conftest import unpacked
+from tests.experiments.lab import corpus_folder
 from tests.peers.bogofilter import SPAM_CUTOFF, Bogofilter
 
 ADDED = (0, 5, 20, 50, 200)
@@ -71,9 +71,7 @@ def bogofilter(items: list[Item], folder: Path) -> Bogofilter | None:
 
 def halves() -> tuple[list[Item], list[bytes]]:
     """The messages that train, and the spam among the others."""
-    folder = unpacked("spamassassin", "sa")
-    if folder is None:
-        raise SystemExit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    folder = corpus_folder("spamassassin", "sa")
     items = list(open_labelled([str(folder / "train.index")]).items())
     return items[::2], [item.read() for item in items[1::2] if item.label == SPAM]
 

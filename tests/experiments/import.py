@@ -38,8 +38,7 @@ from nbspam.workflow.importing import import_words
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
 from nbspam.workflow.updating import update
-from tests.conftest import unpacked
-from tests.experiments.lab import CORPORA, FOLDS, heading, means, row
+from tests.experiments.lab import CORPORA, FOLDS, corpus_folder, heading, means, row
 from tests.peers.bogofilter import MEMORY, Bogofilter
 from tests.peers.subject_and_body import cut_down
 
@@ -70,9 +69,7 @@ class Mail(NamedTuple):
 def read(corpus: str, folder: Path) -> Mail:
     """The messages of a corpus of the lab as files of their own."""
     archive, top, index, step, cut = CORPORA[corpus]
-    found = unpacked(archive, top)
-    if found is None:
-        sys.exit(f"{archive}.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    found = corpus_folder(archive, top)
     items = list(open_labelled([str(found / index)]).items())[::step]
     paths, counted = [], []
     for number, item in enumerate(items):

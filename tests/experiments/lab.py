@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -73,12 +74,18 @@ class Mail(NamedTuple):
     date: float | None
 
 
-def mail(corpus: str) -> list[Mail]:
-    """The messages of a corpus, or of its sample, in the order of the source."""
-    archive, top, index, step, cut = CORPORA[corpus]
+def corpus_folder(archive: str, top: str) -> Path:
+    """The unpacked corpus; ends the program where its archive is not to be had."""
     folder = unpacked(archive, top)
     if folder is None:
         raise SystemExit(f"{archive}.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    return folder
+
+
+def mail(corpus: str) -> list[Mail]:
+    """The messages of a corpus, or of its sample, in the order of the source."""
+    archive, top, index, step, cut = CORPORA[corpus]
+    folder = corpus_folder(archive, top)
     found = []
     for number, item in enumerate(open_labelled([str(folder / index)]).items()):
         if number % step == 0:

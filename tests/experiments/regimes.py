@@ -21,7 +21,7 @@ from nbspam.engine.accumulator import time_order
 from nbspam.engine.executor import default_jobs
 from nbspam.sources import open_labelled
 from nbspam.workflow.corpus import read_corpus
-from tests.conftest import unpacked
+from tests.experiments.lab import corpus_folder
 
 SHARE = 0.7
 REGIMES = ("all", "on-error", "thick:1", "thick:3")
@@ -64,9 +64,7 @@ def row(regime: str, older: Path, newer: Path, model: Path) -> str:
 
 def main() -> None:
     """Prints the table."""
-    folder = unpacked("spamassassin", "sa")
-    if folder is None:
-        sys.exit("spamassassin.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    folder = corpus_folder("spamassassin", "sa")
     with tempfile.TemporaryDirectory() as made:
         older, newer = by_date(folder / "train.index", Path(made))
         sizes = [len(path.read_text().splitlines()) for path in (older, newer)]

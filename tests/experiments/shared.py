@@ -6,7 +6,6 @@ make experiment-shared
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,8 +22,7 @@ from nbspam.workflow.counting import counted_message
 from nbspam.workflow.learning import learn_all
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
-from tests.conftest import unpacked
-from tests.experiments.lab import heading, means, row
+from tests.experiments.lab import corpus_folder, heading, means, row
 
 OTHERS = (500, 3_000)  # messages of each of the other mailboxes that make the shared model
 OWN = (25, 100, 400)  # messages drawn from the mailbox that somebody has sorted
@@ -54,9 +52,7 @@ class Mailbox(NamedTuple):
 
 def mailboxes() -> dict[str, Mailbox]:
     """enron1 ... enron6."""
-    found = unpacked("enron", "enron")
-    if found is None:
-        sys.exit("enron.tar.xz: set NBSPAM_CORPORA to the folder of the archives")
+    found = corpus_folder("enron", "enron")
     by_owner: dict[str, list[Item]] = {}
     for item in open_labelled([str(found)]).items():
         by_owner.setdefault(Path(item.name).name.partition("-")[0], []).append(item)
