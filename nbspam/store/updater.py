@@ -22,7 +22,7 @@ from nbspam.store.reader import (
     rows_of_keys,
     store_error,
 )
-from nbspam.store.writer import write_calibration
+from nbspam.store.writer import write_calibration, write_settings
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -194,7 +194,7 @@ class Updater:
 
     def write_setting(self, name: str, value: str) -> None:
         """Replaces a setting, or adds it."""
-        self.connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+        write_settings(self.connection, {name: value})
 
 
 def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:

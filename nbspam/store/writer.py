@@ -38,7 +38,7 @@ class NewModel:
 
     def settings(self, settings: dict[str, str]) -> None:
         """How to score, see `setting` in schema.sql."""
-        self.connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
+        write_settings(self.connection, settings)
 
     def views(self, names: Iterable[str], words: Iterable[int]) -> None:
         """Views in order with their number of tokens."""
@@ -129,6 +129,11 @@ def add_prior_columns(connection: sqlite3.Connection, names: Iterable[str]) -> N
     """Columns of `token` for the counts of a prior model."""
     for name in names:
         connection.execute(f"ALTER TABLE token ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0")
+
+
+def write_settings(connection: sqlite3.Connection, settings: dict[str, str]) -> None:
+    """Replaces settings, or adds them."""
+    connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
 
 
 def write_calibration(
