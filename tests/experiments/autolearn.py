@@ -24,12 +24,12 @@ from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens.bag import VIEWS
-from nbspam.workflow import calibrating
 from nbspam.workflow.learning import MAX_OWN
 from nbspam.workflow.replay_filter import AveragedReplay, ReplayFilter
 from tests.conftest import unpacked
 from tests.experiments import hostile
 from tests.experiments.lab import CORPORA, Mail, counted, mail, means, row
+from tests.experiments.replayed import learned_at_once
 
 SETTINGS = Settings()
 CLASSES = ("ham", "spam")
@@ -127,12 +127,7 @@ class Stream:
         self.wrong = 0
         for message in range(n_first):
             ReplayFilter.learn(self._filter, message, int(block.labels[order[message]]))
-        past = select_rows(block, order[:n_first])
-        documents, _ = past.totals(2)
-        ways = calibrating.ways_to_see(past)
-        samples = [calibrating.fresh_sample(way(past, documents, None), SETTINGS, past) for way in ways]
-        fitted = calibrating.calibrate_on(calibrating.joined(samples))
-        learned = fitted.weights.tolist(), fitted.covariance.tolist()
+        learned = learned_at_once(select_rows(block, order[:n_first]), SETTINGS)
         self._filter._learner = Learner(first_weights(2, SETTINGS.kinds), learned)
 
     def judge(self, rule: Rule) -> Any:

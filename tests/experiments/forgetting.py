@@ -18,7 +18,7 @@ from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.workflow import calibrating
 from tests.experiments.lab import Mail, as_mail, corpus_folder, counted, heading, mail, row
-from tests.experiments.replayed import learned_in_order
+from tests.experiments.replayed import learned_at_once, learned_in_order
 from tests.peers.dated_index import sort_key
 
 if TYPE_CHECKING:
@@ -134,12 +134,8 @@ def replayed_row(name: str, stream: Stream, way: Way) -> str:
 
 def first_trained(stream: Stream) -> Weights:
     """The calibration of the first messages, learned at once."""
-    past = select_rows(stream.block, np.sort(stream.order[: len(stream.order) // FIRST]))
-    documents, _ = past.totals(2)
-    ways = calibrating.ways_to_see(past)
-    samples = [calibrating.fresh_sample(way(past, documents, None), SETTINGS, past) for way in ways]
-    fitted = calibrating.calibrate_on(calibrating.joined(samples))
-    return fitted.weights.tolist(), fitted.covariance.tolist()
+    past = np.sort(stream.order[: len(stream.order) // FIRST])
+    return learned_at_once(select_rows(stream.block, past), SETTINGS)
 
 
 def continued_row(name: str, stream: Stream, way: Way, learned: Weights) -> str:

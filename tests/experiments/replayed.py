@@ -10,7 +10,9 @@ from nbspam.engine.accumulator import time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.models import views as kept
 from nbspam.scoring import calibration
+from nbspam.settings import Settings
 from nbspam.tokens import VIEWS
+from nbspam.workflow.calibrating import calibrate_on, fresh_sample, joined, ways_to_see
 from tests.experiments.lab import Way, as_kept, evidence, first_weights_of, row
 
 REPLAY = "spamassassin, replay in order of time"
@@ -41,6 +43,14 @@ def learned_in_order(
         scores[number] = calibration.scores(learner.weights, own, common)[1]
         learner.learn(own, common, int(block.labels[number]), before)
     return scores
+
+
+def learned_at_once(past: Block, settings: Settings) -> tuple[list[float], list[list[float]]]:
+    """Weights and covariance of the calibration of a model that training makes of the messages."""
+    documents, _ = past.totals(2)
+    samples = [fresh_sample(way(past, documents, None), settings, past) for way in ways_to_see(past)]
+    fitted = calibrate_on(joined(samples))
+    return fitted.weights.tolist(), fitted.covariance.tolist()
 
 
 def replay_row(name: str, block: Block, way: Way) -> str:
