@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from email.message import EmailMessage
 
 from nbspam.mail import parse
-from nbspam.mail.documents import read_document
+from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import Document
 from nbspam.tokens import Bag, tokenize

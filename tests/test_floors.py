@@ -26,6 +26,7 @@ FLOORS = {
     "serve": 7,
     **dict.fromkeys(("cli", "__main__"), 8),
 }
+MAIL_ROOMS = ("html", "codes", "pdf", "documents")  # in the mail room; each may import those before it
 MAX_FUNCTION_LINES = 40  # the docstring does not count
 MAX_FILE_LINES = 400
 FILES = sorted(ROOT.rglob("*.py"))
@@ -116,6 +117,15 @@ def test_every_room_has_a_floor() -> None:
 def test_imports_go_down_only(path: Path) -> None:
     floor = FLOORS[room(path)]
     assert {name for name in rooms_imported(path) if FLOORS[name] > floor} == set()
+
+
+@pytest.mark.parametrize("place", range(len(MAIL_ROOMS) - 1), ids=MAIL_ROOMS[:-1])
+def test_rooms_of_the_mail_room_import_one_way(place: int) -> None:
+    files = [path for path in FILES if relative(path).startswith(f"mail/{MAIL_ROOMS[place]}/")]
+    names = {name for path in files for name in imports(path)}
+    assert len(files) > 1
+    later = tuple(f"nbspam.mail.{room}." for room in MAIL_ROOMS[place + 1 :])
+    assert {name for name in names if name.startswith(later)} == set()
 
 
 def test_the_ground_floor_imports_nothing_but_errors() -> None:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nbspam.mail.html import read_html
-from nbspam.mail.html_entities import decode
+from nbspam.mail.html.entities import decode
+from nbspam.mail.html.reader import read_html
 
 
 def words(text: str) -> str:

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 
 ACTS = [
     ("a picture that is there", "<img src=a.png onload='go(1)'>", ["go(1)"]),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 
 ONLY = '<v:roundrect href="https://lake.example/x"><v:fill src="https://wood.example/y"/>Press</v:roundrect>'
 OTHERS = '<a href="https://hill.example/">Press</a>'

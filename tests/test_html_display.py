@@ -3,7 +3,7 @@
 import pytest
 
 from nbspam.mail import parse
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 from nbspam.tokens import tokenize
 
 PAGES = [

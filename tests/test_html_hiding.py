@@ -2,7 +2,7 @@
 
 import pytest
 
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 
 HIDDEN_BY = [
     "opacity:calc(0)",

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import nbspam
-from nbspam.mail import html as html_module
-from nbspam.mail import html_state
-from nbspam.mail.html import MAX_TAGS, read_html
+from nbspam.mail.html import reader as html_module
+from nbspam.mail.html import state as html_state
+from nbspam.mail.html.reader import MAX_TAGS, read_html
 
 # The standard library as oracle, on HTML that is well formed and hides nothing.
 
@@ -233,7 +233,7 @@ def test_common_html_imports_nothing_heavy() -> None:
     heavy = {"re", "html", "html.parser", "html.entities", "typing", "collections"}
     room = os.path.dirname(os.path.dirname(nbspam.__file__))
     program = (
-        f"import sys; sys.path.insert(0, {room!r}); from nbspam.mail.html import read_html; "
+        f"import sys; sys.path.insert(0, {room!r}); from nbspam.mail.html.reader import read_html; "
         f"read_html({source!r}); print(sorted({heavy!r} & set(sys.modules)))"
     )
     command = [sys.executable, "-I", "-S", "-c", program]

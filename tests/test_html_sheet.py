@@ -2,8 +2,8 @@
 
 import pytest
 
-from nbspam.mail.html import read_html
-from nbspam.mail.html_sheet import MAX_SELECTORS_READ
+from nbspam.mail.html.reader import read_html
+from nbspam.mail.html.sheet import MAX_SELECTORS_READ
 from tests.work import calls_of
 
 HIDDEN_BY = [

@@ -101,7 +101,11 @@ def test_text_beyond_ascii_loads_the_character_table_and_no_more(
 
 def test_plain_mail_does_not_load_html_and_unicode(installed: Path, model: Path, tmp_path: Path) -> None:
     _, _, loaded = run(installed, tmp_path, ["classify", "-m", model], MAIL)
-    assert {"nbspam.mail.html", "nbspam.tokens.unicode_words", "nbspam.tokens.numeric"} & loaded == set()
+    assert {
+        "nbspam.mail.html",
+        "nbspam.tokens.unicode_words",
+        "nbspam.tokens.numeric",
+    } & loaded == set()
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.documents import read_document
+from nbspam.mail.codes.qr import MAX_VERSION, read_code
+from nbspam.mail.codes.reed_solomon import corrected
+from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_PICTURE_PIXELS, Allowance
-from nbspam.mail.qr import MAX_VERSION, read_code
-from nbspam.mail.reed_solomon import corrected
 from nbspam.tokens import tokenize
 from tests.codes_made import ADDRESS, BORDER, chunk, code_of, grey, png_of, scaled, turned
 from tests.documents_made import archive, check_bounded, mailed, read

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import packed, parse
-from nbspam.mail import pdf as pdf_file
-from nbspam.mail.documents import MAX_NAME, read_document
+from nbspam.mail.documents.reader import MAX_NAME, read_document
 from nbspam.mail.limits import MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_NAMES
+from nbspam.mail.pdf import reader as pdf_file
 from nbspam.tokens import tokenize
 from tests.documents_made import archive, check_bounded, mailed, read
 

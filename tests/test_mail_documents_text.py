@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.documents import read_document
+from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_TEXT
 from nbspam.mail.packed import MAX_PIECE
-from nbspam.mail.pdf import MAX_OBJECTS, PdfFile
-from nbspam.mail.pdf_pages import MAX_FONTS, MAX_PAGES
+from nbspam.mail.pdf.pages import MAX_FONTS, MAX_PAGES
+from nbspam.mail.pdf.reader import MAX_OBJECTS, PdfFile
 from nbspam.tokens import tokenize
 from tests.documents_made import archive, check_bounded, docx_of, mailed, pdf_of, read, rtf_of
 

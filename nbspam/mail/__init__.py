@@ -4,12 +4,7 @@ Hides MIME.  Our own splitter on bytes, because the stdlib parser costs 16 ms to
 and is quadratic in known ways; deciding what a hostile mail says is what this project exists for.
 Reading order: message, limits, headers, splitter, leaf; then transfer, charset, parameters.
 Imported only where a mail needs them: words (RFC 2047), uuencode, aliases, japanese and guess (charsets),
-dates, signed (S/MIME); documents (files that are no text) with packed, rar, rtf, word, pdf, pdf_fonts,
-pdf_pages, pdf_pictures; png and picture with qr_finder, qr, reed_solomon (QR codes), and qr_shown (those in
-text); and html, which is read with html_pieces, html_tags, html_elements, html_entities, html_stack,
-html_state; its styles with html_sheet, html_selectors, html_media, html_css, html_style, html_hiding,
-html_boxes, html_values, html_colours, html_pictures; and html_acts (what a page does) and html_addresses
-(of a page with a base).
+dates, signed (S/MIME), packed (what files hold compressed); and the rooms html, documents, pdf, codes.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
     if payload.startswith(_DOCUMENTS):
-        from nbspam.mail.documents import read_document
+        from nbspam.mail.documents.reader import read_document
 
         part.document = read_document(payload, allowance)
 

@@ -65,7 +65,7 @@ def _codes_shown(readings: list[Reading]) -> list[str]:
     pictures = [source for html in pages for source in html.images if source.startswith("data:image/png")]
     if not drawings and not pictures:
         return []
-    from nbspam.mail.qr_shown import shown_codes  # rare
+    from nbspam.mail.codes.shown import shown_codes  # rare
 
     return document_tokens(shown_codes(drawings, pictures))
 
@@ -101,7 +101,7 @@ def _read_text(part: Part, body: list[str], structure: list[str], readings: list
     text = part.text
     html = None
     if part.is_html:
-        from nbspam.mail.html import read_html  # plain mail does not pay for it
+        from nbspam.mail.html.reader import read_html  # plain mail does not pay for it
         from nbspam.tokens.structure import html_tokens
 
         html = read_html(text)

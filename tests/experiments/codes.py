@@ -20,7 +20,7 @@ from unittest import mock
 
 from nbspam.labels import HAM, SPAM
 from nbspam.mail import parse, png
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.tokens.urls import cut_urls

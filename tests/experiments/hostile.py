@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from nbspam.labels import HAM, SPAM
 from nbspam.mail import header_lines, parse
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 from nbspam.settings import Settings
 from nbspam.workflow.training import train
 from tests.experiments.good_words import PEER_CUTS, bogofilter, halves, missed_by_nbspam

@@ -6,7 +6,7 @@ knows what stands around a tag, so a tag read once may be remembered by its text
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import (
+from nbspam.mail.html.elements import (
     ASKING,
     BREAK,
     HANDLERS,
@@ -23,15 +23,15 @@ from nbspam.mail.html_elements import (
     end_element,
     start_element,
 )
-from nbspam.mail.html_entities import decode
-from nbspam.mail.html_hiding import rule_effect, settle
-from nbspam.mail.html_state import CELL, GONE, LINK, MARK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
-from nbspam.mail.html_style import attribute_colour, canonical, style_effect
+from nbspam.mail.html.entities import decode
+from nbspam.mail.html.hiding import rule_effect, settle
+from nbspam.mail.html.state import CELL, GONE, LINK, MARK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
+from nbspam.mail.html.style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html_selectors import Asked
-    from nbspam.mail.html_sheet import Match, Ruled, Sheet
+    from nbspam.mail.html.selectors import Asked
+    from nbspam.mail.html.sheet import Match, Ruled, Sheet
 
 MAX_NAME = 40  # characters of an element's name that are kept
 MAX_TARGET = 4_096  # characters of a link or image address that are kept
@@ -184,7 +184,7 @@ def _ruled_tag(
     if "background" in attributes:
         tag.images = (*tag.images, _address(attributes["background"]))
     if "(" in attributes.get("style", "") and "url(" in attributes["style"].lower():
-        from nbspam.mail.html_pictures import pictures  # few pages have one
+        from nbspam.mail.html.pictures import pictures  # few pages have one
 
         tag.images = (*tag.images, *map(_address, pictures(decode(attributes["style"], True))))
     if element.name == "style":
@@ -233,7 +233,7 @@ def _acts(tag: Tag, attributes: dict[str, str]) -> str:
                 break
         else:
             return ""
-    from nbspam.mail.html_acts import acts
+    from nbspam.mail.html.acts import acts
 
     return acts(attributes, addresses)
 

@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nbspam.mail.html_elements import Element
-    from nbspam.mail.html_sheet import Sheet
+    from nbspam.mail.html.elements import Element
+    from nbspam.mail.html.sheet import Sheet
 
 MAX_NAME = 40  # characters of an attribute's name that are kept
 NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")

@@ -7,7 +7,7 @@ Source: ISO/IEC 18004, 7.3 to 7.10, 8 and Annex B.
 
 from __future__ import annotations
 
-from nbspam.mail.reed_solomon import corrected
+from nbspam.mail.codes.reed_solomon import corrected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

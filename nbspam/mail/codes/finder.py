@@ -129,7 +129,7 @@ def _read(
     rows: Sequence[bytes], corner: _Square, right: _Square, below: _Square, allowance: Allowance
 ) -> str:
     """The text of the code at three squares; "" if there is none."""
-    from nbspam.mail.qr import MAX_VERSION, read_code  # most pictures hold none
+    from nbspam.mail.codes.qr import MAX_VERSION, read_code  # most pictures hold none
 
     across = right.column - corner.column, right.row - corner.row
     down = below.column - corner.column, below.row - corner.row

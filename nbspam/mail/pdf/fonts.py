@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from nbspam.mail.pdf import PdfFile, as_number, hexadecimal, number_behind, references
+from nbspam.mail.pdf.reader import PdfFile, as_number, hexadecimal, number_behind, references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

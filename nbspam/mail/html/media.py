@@ -6,7 +6,7 @@ for all: a light one, wider than it is high; what only a phone, a printer or a d
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import number_of, pixels_of
+from nbspam.mail.html.css import number_of, pixels_of
 
 _SCREEN = {"width": 1_000.0, "height": 700.0, "device-width": 1_000.0, "device-height": 700.0}  # pixels
 _DENSITY = {"resolution": 1.0, "-webkit-device-pixel-ratio": 1.0, "device-pixel-ratio": 1.0, "color": 8.0}

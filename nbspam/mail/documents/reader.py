@@ -40,15 +40,15 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
     if payload.startswith(_FILE):
         _read_archive(payload, document, allowance)
     elif payload.startswith(b"%PDF"):
-        from nbspam.mail.pdf import read_pdf  # with re: 5 ms
+        from nbspam.mail.pdf.reader import read_pdf  # with re: 5 ms
 
         read_pdf(payload, document, allowance)
     elif payload.startswith(b"Rar!"):
-        from nbspam.mail.rar import read_rar
+        from nbspam.mail.documents.rar import read_rar
 
         read_rar(payload, document)
     elif payload.startswith(b"{\\rtf"):
-        from nbspam.mail.rtf import read_rtf
+        from nbspam.mail.documents.rtf import read_rtf
 
         read_rtf(payload, document, allowance)
     elif payload.startswith(b"\x89PNG"):
@@ -59,13 +59,13 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
 
 
 def _read_picture(payload: bytes, document: Document, allowance: Allowance) -> None:
-    from nbspam.mail.png import read_png
+    from nbspam.mail.codes.png import read_png
 
     read_png(payload, document, allowance)
 
 
 def _read_ole(payload: bytes, document: Document) -> None:
-    from nbspam.mail.word import read_word
+    from nbspam.mail.documents.word import read_word
 
     if _MACROS in payload:
         document.mark("macros")
@@ -133,7 +133,7 @@ def _read_targets(xml: bytes, attribute: bytes, document: Document) -> None:
 
 def _shown(xml: bytes, allowance: Allowance) -> str:
     """The text of an office document, as far as it is unpacked."""
-    from nbspam.mail.html_entities import decode
+    from nbspam.mail.html.entities import decode
 
     found: list[bytes] = []
     most = allowance.document_items

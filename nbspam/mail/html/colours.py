@@ -5,9 +5,9 @@ Loaded when a mail uses one.  Of the two colours of `light-dark()` the light pag
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import number_of, split_outside
-from nbspam.mail.html_state import FAINT, TRANSPARENT, UNKNOWN, vanishes
-from nbspam.mail.html_style import css_colour
+from nbspam.mail.html.css import number_of, split_outside
+from nbspam.mail.html.state import FAINT, TRANSPARENT, UNKNOWN, vanishes
+from nbspam.mail.html.style import css_colour
 
 MAX_COLOURS = 20  # of a gradient
 MAX_BRACKETS = 20  # of a function: colours in colours are found by recursion

@@ -26,7 +26,7 @@ Decisions, where browsers and mail readers leave a choice:
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import (
+from nbspam.mail.html.elements import (
     ASKING,
     BODY,
     BREAK,
@@ -50,11 +50,11 @@ from nbspam.mail.html_elements import (
     RULE,
     TABLE_NAME,
 )
-from nbspam.mail.html_entities import decode
-from nbspam.mail.html_pieces import CONDITION, Pieces, full_attributes, plain_attributes, wanted_attributes
-from nbspam.mail.html_stack import OpenElements, Page, Quotes
-from nbspam.mail.html_state import GONE, State
-from nbspam.mail.html_tags import NOTED, NOTHING, UNENDED, Tag, attributed_tag, bare_tag
+from nbspam.mail.html.entities import decode
+from nbspam.mail.html.pieces import CONDITION, Pieces, full_attributes, plain_attributes, wanted_attributes
+from nbspam.mail.html.stack import OpenElements, Page, Quotes
+from nbspam.mail.html.state import GONE, State
+from nbspam.mail.html.tags import NOTED, NOTHING, UNENDED, Tag, attributed_tag, bare_tag
 from nbspam.mail.message import Html
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
@@ -189,7 +189,7 @@ class _Reader:
             if tag.acts:
                 html.scripts.append(tag.acts)
         if self.base or CONDITION in self.pieces.text:
-            from nbspam.mail.html_addresses import complete  # few pages have one
+            from nbspam.mail.html.addresses import complete  # few pages have one
 
             complete(html, self.base, self.pieces.text)
         html.visible, html.hidden = "".join([*self.visible, self.pieces.rest()]), "".join(self.hidden)
@@ -299,7 +299,7 @@ class _Reader:
 
     def _read_sheet(self, text: str, medium: str, state: State) -> State:
         if "url(" in text.lower():
-            from nbspam.mail.html_pictures import pictures  # few pages have one
+            from nbspam.mail.html.pictures import pictures  # few pages have one
 
             self.html.images.extend(pictures(text))
         if not self.page.read_sheet(text, medium, self.html.colours):

@@ -6,7 +6,7 @@ attached SVG or page is led on by these as often as by a `script`.
 
 from __future__ import annotations
 
-from nbspam.mail.html_entities import decode
+from nbspam.mail.html.entities import decode
 from nbspam.mail.transfer import percent_decoded
 
 TYPE_CHECKING = False

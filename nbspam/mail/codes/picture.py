@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from nbspam.mail.qr_finder import codes
+from nbspam.mail.codes.finder import codes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

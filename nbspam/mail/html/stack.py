@@ -9,15 +9,15 @@ cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 
 from __future__ import annotations
 
-from nbspam.mail.html_elements import OPEN_TABLE, TABLE_NAME, WALLS
-from nbspam.mail.html_entities import decode
-from nbspam.mail.html_state import GONE, TABLE, State
-from nbspam.mail.html_tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
+from nbspam.mail.html.elements import OPEN_TABLE, TABLE_NAME, WALLS
+from nbspam.mail.html.entities import decode
+from nbspam.mail.html.state import GONE, TABLE, State
+from nbspam.mail.html.tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html_selectors import Asked
-    from nbspam.mail.html_sheet import Sheet
+    from nbspam.mail.html.selectors import Asked
+    from nbspam.mail.html.sheet import Sheet
 
 MAX_STEPS = 1 << 18  # elements looked at in search of one to close, in a whole text; honest mail needs 1,000
 NEAREST = 64  # elements looked at in any case, when all these steps are used up
@@ -321,8 +321,8 @@ class Page:
         if self._sheets > MAX_SHEETS:
             return False
         # Few mails have a sheet that hides or colours anything.
-        from nbspam.mail.html_media import holds
-        from nbspam.mail.html_sheet import Sheet
+        from nbspam.mail.html.media import holds
+        from nbspam.mail.html.sheet import Sheet
 
         counts = not self.is_whole and holds(medium)  # else it is read for its colours only
         sheet = (self.sheet if counts else None) or Sheet(self.quirks)
@@ -336,7 +336,7 @@ class Page:
         """Note the variables that the style of an element sets; whether that changes any."""
         if "--" not in style:
             return False
-        from nbspam.mail.html_sheet import Sheet  # rare
+        from nbspam.mail.html.sheet import Sheet  # rare
 
         sheet = self.sheet or Sheet(self.quirks)
         if not sheet.set_variables(decode(style, True)):

@@ -5,7 +5,7 @@ Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loa
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import MOST, PIXELS, number_of
+from nbspam.mail.html.css import MOST, PIXELS, number_of
 
 MAX_CALCULATION = 200  # characters of one that is worked out
 MAX_BRACKETS = 20  # of one: those in brackets are worked out by recursion

@@ -125,7 +125,7 @@ def number_of(value: str) -> tuple[float, str] | None:
     if not digits:  # a word
         return None
     if value[-1] == ")" and "(" in value:
-        from nbspam.mail.html_values import calculated  # rare
+        from nbspam.mail.html.values import calculated  # rare
 
         return calculated(value)
     if "_" in digits or not digits.isascii():  # float() takes more than a browser does
@@ -137,7 +137,7 @@ def number_of(value: str) -> tuple[float, str] | None:
     unit = value[len(digits) :]
     if unit in PIXELS:
         return number, unit
-    from nbspam.mail.html_values import in_rare_unit
+    from nbspam.mail.html.values import in_rare_unit
 
     return in_rare_unit(number, unit)
 

@@ -7,7 +7,7 @@ links are where readers with Outlook get to, and they need not be those of the o
 
 from __future__ import annotations
 
-from nbspam.mail.html_pieces import CONDITION
+from nbspam.mail.html.pieces import CONDITION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def complete(html: Html, base: str, text: str) -> None:
 
 
 def _add_conditional(html: Html, text: str) -> None:
-    from nbspam.mail.html import read_html  # which needs this
+    from nbspam.mail.html.reader import read_html  # which needs this
 
     links, images = {target for target, _ in html.links}, set(html.images)
     for piece in text.split(CONDITION)[1:]:

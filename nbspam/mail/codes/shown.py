@@ -5,10 +5,10 @@ Hides that a block is as high as two modules: it shows two, or the half of one.
 
 from __future__ import annotations
 
+from nbspam.mail.codes.finder import codes
+from nbspam.mail.codes.png import read_png
 from nbspam.mail.limits import Allowance
 from nbspam.mail.message import Document
-from nbspam.mail.png import read_png
-from nbspam.mail.qr_finder import codes
 from nbspam.mail.transfer import base64_run
 
 TYPE_CHECKING = False

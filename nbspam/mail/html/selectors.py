@@ -7,8 +7,8 @@ first (`:hover`).  Comparisons are counted by the Family that is asked, so that 
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import QUOTE, split_outside
-from nbspam.mail.html_elements import word_set
+from nbspam.mail.html.css import QUOTE, split_outside
+from nbspam.mail.html.elements import word_set
 
 MAX_SELECTORS = 100  # of one rule
 MAX_PARTS = 20  # compounds and tests of a selector

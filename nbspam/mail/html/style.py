@@ -6,9 +6,9 @@ all of them are: see html_hiding.
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import flattened, number_of, pixels_of, unnested
-from nbspam.mail.html_elements import word_set
-from nbspam.mail.html_state import (
+from nbspam.mail.html.css import flattened, number_of, pixels_of, unnested
+from nbspam.mail.html.elements import word_set
+from nbspam.mail.html.state import (
     CURRENT,
     FAINT,
     NORMAL,
@@ -103,7 +103,7 @@ def css_colour(value: str) -> int | None:
     if value.startswith("rgb"):
         return _rgb(value)
     if value[-1:] == ")":
-        from nbspam.mail.html_colours import function_colour  # rare
+        from nbspam.mail.html.colours import function_colour  # rare
 
         return function_colour(value)
     return _named(value)
@@ -130,7 +130,7 @@ def _named(value: str) -> int | None:
     if not value.isalpha() or len(value) > 20:
         return None
     # A table of 140 names, wanted in few mails.
-    from nbspam.mail.html_colours import NAMED
+    from nbspam.mail.html.colours import NAMED
 
     return NAMED.get(value)
 
@@ -162,7 +162,7 @@ def declarations(
                 for other in _RESET[name]:
                     rules.pop(other, None)
     if "var(" in style:
-        from nbspam.mail.html_values import with_variables  # rare
+        from nbspam.mail.html.values import with_variables  # rare
 
         found, above = [with_variables(rules, found, variables or {}) for rules in (found, above)]
     if important or not above:
@@ -251,7 +251,7 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
 def _ground(value: str, colours: list[str]) -> int | None:
     """The colour of a ground; TRANSPARENT where it says none, None where nobody knows."""
     if "gradient(" in value and "url(" not in value:
-        from nbspam.mail.html_colours import gradient_colour  # rare
+        from nbspam.mail.html.colours import gradient_colour  # rare
 
         return gradient_colour(value)
     function = "rgb" if "rgb" in value else "hsl"

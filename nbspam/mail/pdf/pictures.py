@@ -7,8 +7,8 @@ Source: ISO 32000-1, 7.4.4.4 and 8.9.5.
 
 from __future__ import annotations
 
-from nbspam.mail.pdf import PdfFile, number_behind
-from nbspam.mail.picture import Raster, read_codes
+from nbspam.mail.codes.picture import Raster, read_codes
+from nbspam.mail.pdf.reader import PdfFile, number_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

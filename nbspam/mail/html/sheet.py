@@ -7,12 +7,12 @@ that stand in alike ones, but anew each time where rules ask for siblings.  Load
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import flattened, split_outside
-from nbspam.mail.html_entities import decode
-from nbspam.mail.html_hiding import rule_effect
-from nbspam.mail.html_media import applies
-from nbspam.mail.html_selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
-from nbspam.mail.html_state import Effect
+from nbspam.mail.html.css import flattened, split_outside
+from nbspam.mail.html.entities import decode
+from nbspam.mail.html.hiding import rule_effect
+from nbspam.mail.html.media import applies
+from nbspam.mail.html.selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
+from nbspam.mail.html.state import Effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters
@@ -147,7 +147,7 @@ class Sheet:
 
     def set_variables(self, css: str) -> bool:
         """Note the variables that a style or a sheet sets; whether one of them has another value now."""
-        from nbspam.mail.html_values import MAX_VARIABLES, variables_of  # rare
+        from nbspam.mail.html.values import MAX_VARIABLES, variables_of  # rare
 
         found = variables_of(css) if len(self.variables) < MAX_VARIABLES else {}
         changed = any(self.variables.get(name) != value for name, value in found.items())

@@ -7,10 +7,10 @@ known.  Hides from which size and place on nobody can read a text.
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import number_of, pixels_of
-from nbspam.mail.html_elements import BODY, OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
-from nbspam.mail.html_state import FAINT, SHORT, TINY, Effect
-from nbspam.mail.html_style import is_invalid, style_effect
+from nbspam.mail.html.css import number_of, pixels_of
+from nbspam.mail.html.elements import BODY, OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
+from nbspam.mail.html.state import FAINT, SHORT, TINY, Effect
+from nbspam.mail.html.style import is_invalid, style_effect
 
 _FAR = -400.0  # pixels: further left or up than that is off the screen
 _FAR_RIGHT = 4_000.0  # pixels: nobody looks there
@@ -92,7 +92,7 @@ def settle(effect: Effect, element: Element) -> None:
     if _is_undrawn(box, is_box) or _is_cut_out(box) or _is_far_off(box, is_box):
         effect.gone = True
     if not _RARE.isdisjoint(box) or box.get("display", "").startswith("table-column"):
-        from nbspam.mail.html_boxes import hide_rarely
+        from nbspam.mail.html.boxes import hide_rarely
 
         gone, shrunk = hide_rarely(box)
         if gone or (shrunk and (is_box or element.is_box())):
@@ -195,7 +195,7 @@ def _is_far_off(box: dict[str, str], is_box: bool) -> bool:
             if place <= _FAR or (place >= _FAR_RIGHT and name == "top"):
                 return True
     if is_box and "transform" in box:
-        from nbspam.mail.html_boxes import moved  # rare
+        from nbspam.mail.html.boxes import moved  # rare
 
         right += moved(box["transform"])
     if right <= _FAR or right >= _FAR_RIGHT:

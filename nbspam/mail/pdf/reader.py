@@ -2,7 +2,7 @@
 
 Hides where objects stand: in the open or packed, the later of two with one number in place of the earlier,
 found by their beginnings as viewers do when the table of contents is wrong.  What a page shows is read by
-nbspam.mail.pdf_pages.
+nbspam.mail.pdf.pages.
 Source: ISO 32000-1, 7.3 (names: 7.3.5), 7.5.7 and 12.6.4.7.
 """
 
@@ -50,11 +50,11 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         for key in _SAYS if "encrypted" not in document.marks else ():
             document.says += _strings(file, piece, key)
     if any(b"/Contents" in piece for piece in pieces):
-        from nbspam.mail.pdf_pages import shown
+        from nbspam.mail.pdf.pages import shown
 
         document.text = shown(file, allowance)
     if any(b"/Image" in piece for piece in pieces):
-        from nbspam.mail.pdf_pictures import read_pictures
+        from nbspam.mail.pdf.pictures import read_pictures
 
         read_pictures(file, document, allowance)
 

@@ -6,8 +6,8 @@ Source: Portable Network Graphics, 3rd edition, 5 and 11.
 
 from __future__ import annotations
 
+from nbspam.mail.codes.picture import Raster, read_codes
 from nbspam.mail.packed import ZLIB_HEADER, inflated
-from nbspam.mail.picture import Raster, read_codes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Hides the longer ways of CSS to move, turn, clip, mask and blur.  Loaded when a 
 
 from __future__ import annotations
 
-from nbspam.mail.html_css import number_of, pixels_of
+from nbspam.mail.html.css import number_of, pixels_of
 
 _FAR = -400.0  # pixels: further left or up than that is off the screen
 _FAR_DOWN = 4_000.0  # pixels: and further right or down
