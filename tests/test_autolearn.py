@@ -22,8 +22,8 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.workflow import learning
 from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.filters.replay import AveragedReplay
 from nbspam.workflow.learning import MAX_OWN, MIN_LABELLED, learn_own, outdated
-from nbspam.workflow.replay_filter import AveragedReplay
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]

@@ -18,9 +18,9 @@ import pytest
 from mail_samples import make_corpus, make_index, run_here, run_program
 
 from nbspam.cli.texts import default_model, model_places
-from nbspam.workflow import model_place
-from nbspam.workflow.doctor import examine
-from nbspam.workflow.finding import FINE, NOTE, WRONG, Finding
+from nbspam.workflow.doctor import model_place
+from nbspam.workflow.doctor.checkup import examine
+from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG, Finding
 from nbspam.workflow.importing import import_words
 from nbspam.workflow.learning import learn
 

@@ -18,10 +18,10 @@ from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.workflow import corpus as corpus_room
 from nbspam.workflow import counting, model_on_mail
-from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout, judge_splits
+from nbspam.workflow.filters.bulk import BulkFilter, count_rows
 from nbspam.workflow.model_on_mail import evaluate_model
 from nbspam.workflow.training import train
 

@@ -20,9 +20,9 @@ from nbspam.workflow.classifying import open_classifier, top_clues
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.counting import counted_message
 from nbspam.workflow.evaluating import Plan, judge_splits
-from nbspam.workflow.fixed_filter import FixedFilter
+from nbspam.workflow.filters.fixed import FixedFilter
+from nbspam.workflow.filters.replay import AveragedReplay, replay_filter
 from nbspam.workflow.fixed_words import settings_under
-from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 from nbspam.workflow.training import Choices, train
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
 from tests.tiny_mail import error, run

@@ -22,8 +22,8 @@ from nbspam.scoring.priors import parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
-from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.classifying import open_classifier
+from nbspam.workflow.filters.bulk import BulkFilter, count_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"

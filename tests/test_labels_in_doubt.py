@@ -15,7 +15,7 @@ from nbspam.models.leave_group_out import leave_group_out
 from nbspam.models.views import fixed_background, leave_one_out
 from nbspam.sources import open_labelled
 from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.labels_in_doubt import asked_for, check_labels
+from nbspam.workflow.doctor.labels_in_doubt import asked_for, check_labels
 from nbspam.workflow.learning import MOVED, learn
 
 

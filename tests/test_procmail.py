@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.workflow.delivery import delivery
-from nbspam.workflow.finding import WRONG
+from nbspam.workflow.doctor.delivery import delivery
+from nbspam.workflow.doctor.finding import WRONG
 
 pytestmark = pytest.mark.debian
 

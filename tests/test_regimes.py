@@ -18,8 +18,8 @@ from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
 from nbspam.tokens.measures import MEASURES
+from nbspam.workflow.filters.replay import replay_filter
 from nbspam.workflow.regimes import Regime, choose, read_block
-from nbspam.workflow.replay_filter import replay_filter
 from nbspam.workflow.training import train
 
 

@@ -20,12 +20,12 @@ from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.scoring.scorer import Counted
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
-from nbspam.workflow.bulk_filter import BulkFilter, count_rows
 from nbspam.workflow.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan
+from nbspam.workflow.filters.bulk import BulkFilter, count_rows
+from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.workflow.filters.replay import AveragedReplay, GrowingCounts, WordReplay, replay_filter
 from nbspam.workflow.judging import MOST_CLUED
-from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
-from nbspam.workflow.replay_filter import AveragedReplay, GrowingCounts, WordReplay, replay_filter
 from nbspam.workflow.replaying import centre_nats, evaluate_replay
 
 WORD_WAYS = {

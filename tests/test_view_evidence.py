@@ -19,7 +19,7 @@ from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings
 from nbspam.tokens.bag import EDGE, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
-from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 WAYS = {
     "default": Settings(),

@@ -23,10 +23,10 @@ from nbspam.cli.shared import (
 )
 from nbspam.cli.texts import model_in_home, model_places
 from nbspam.sources import Source
-from nbspam.workflow.doctor import examine, is_sound, label_findings
-from nbspam.workflow.finding import Finding
-from nbspam.workflow.labels_in_doubt import Checked, asked_for, check_labels
-from nbspam.workflow.model_place import user
+from nbspam.workflow.doctor.checkup import examine, is_sound, label_findings
+from nbspam.workflow.doctor.finding import Finding
+from nbspam.workflow.doctor.labels_in_doubt import Checked, asked_for, check_labels
+from nbspam.workflow.doctor.model_place import user
 from nbspam.workflow.start import judging
 
 

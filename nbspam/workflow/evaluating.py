@@ -25,11 +25,11 @@ from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, worst_mis
 from nbspam.settings import Settings
 from nbspam.tokens.bag import MEASURES_VIEW
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.bulk_filter import BlockCounts, BulkFilter, count_rows
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
-from nbspam.workflow.fixed_filter import FixedFilter
+from nbspam.workflow.filters.bulk import BlockCounts, BulkFilter, count_rows
+from nbspam.workflow.filters.fixed import FixedFilter
+from nbspam.workflow.filters.memory_model import bag_of, texts_of
 from nbspam.workflow.judging import MOST_CLUED, Judge, clues_of
-from nbspam.workflow.memory_model import bag_of, texts_of
 
 Step = Callable[[int], None]  # so many more steps are done
 Trained = BulkFilter | FixedFilter

@@ -28,8 +28,8 @@ from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.workflow.calibrating import WARM_UP_SHARE, Sample
 from nbspam.workflow.corpus import Corpus, in_time
+from nbspam.workflow.filters.replay import AveragedReplay, replay_filter
 from nbspam.workflow.fixed_words import views_read
-from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 from nbspam.workflow.replaying import centre_nats
 from nbspam.workflow.training import Choices, Trained, check_balance, train_blocks
 

@@ -17,9 +17,9 @@ from nbspam.evaluation.replay import Feedback, OwnWord, replay
 from nbspam.workflow.autolearning import check_calibrated
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Plan, Step
+from nbspam.workflow.filters.replay import AveragedReplay, replay_filter
 from nbspam.workflow.judging import MOST_CLUED
 from nbspam.workflow.learning import outdated
-from nbspam.workflow.replay_filter import AveragedReplay, replay_filter
 
 
 def evaluate_replay(

@@ -25,9 +25,9 @@ from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.models.views import Floats
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.workflow.bulk_filter import BlockCounts, count_rows
 from nbspam.workflow.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.workflow.evaluating import Step, duplicate_groups, row_outcomes, trained_on
+from nbspam.workflow.filters.bulk import BlockCounts, count_rows
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (

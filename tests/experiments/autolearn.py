@@ -24,8 +24,8 @@ from nbspam.scoring.calibration import Learner, first_weights
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.tokens.bag import VIEWS
+from nbspam.workflow.filters.replay import AveragedReplay, ReplayFilter
 from nbspam.workflow.learning import MAX_OWN
-from nbspam.workflow.replay_filter import AveragedReplay, ReplayFilter
 from tests.conftest import unpacked
 from tests.experiments import hostile
 from tests.experiments.lab import CORPORA, Mail, counted, mail, means, row

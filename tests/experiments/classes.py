@@ -21,7 +21,7 @@ from nbspam.engine.corpus import only_views
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.scoring import calibration
 from nbspam.settings import Settings
-from nbspam.workflow.bulk_filter import BulkFilter, count_rows
+from nbspam.workflow.filters.bulk import BulkFilter, count_rows
 from nbspam.workflow.fixed_words import views_read
 from tests.experiments.lab import DRAWS, FOLDS, JUDGED, corpus_folder
 from tests.peers import scikit_learn

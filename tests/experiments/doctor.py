@@ -14,10 +14,10 @@ from nbspam.engine.executor import default_jobs
 from nbspam.engine.reading import Asked
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
-from nbspam.workflow.bulk_filter import count_rows
 from nbspam.workflow.corpus import Corpus, read_corpus
+from nbspam.workflow.doctor.labels_in_doubt import check_labels
 from nbspam.workflow.evaluating import duplicate_groups, trained_on
-from nbspam.workflow.labels_in_doubt import check_labels
+from nbspam.workflow.filters.bulk import count_rows
 from tests.experiments.lab import corpus_folder
 
 DRAWS = 5

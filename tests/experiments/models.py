@@ -31,7 +31,7 @@ from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
-from nbspam.workflow.bulk_filter import BulkFilter, count_rows
+from nbspam.workflow.filters.bulk import BulkFilter, count_rows
 from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.judging import Judge
 from tests.conftest import unpacked

@@ -22,8 +22,8 @@ from nbspam.workflow.calibrating import (
     prior_shift,
     see_as_counted,
 )
+from nbspam.workflow.filters.memory_model import MemoryModel, sums_of
 from nbspam.workflow.fixed_words import fixed_of, sorted_keys
-from nbspam.workflow.memory_model import MemoryModel, sums_of
 from nbspam.workflow.training import all_counted, counts_for
 
 

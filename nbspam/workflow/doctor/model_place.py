@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from nbspam.errors import CannotCreateError, InputOutputError, NoInputError
 from nbspam.store.reader import journal_of
 from nbspam.whole_file import left_over, nearest_folder
-from nbspam.workflow.finding import Finding, note, wrong
+from nbspam.workflow.doctor.finding import Finding, note, wrong
 
 EVERYONE_WRITES = 0o002
 

@@ -27,12 +27,12 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import open_model
 from nbspam.tokens.bag import MEASURES_VIEW, READ_NUMBERS
-from nbspam.workflow.bulk_filter import BlockCounts, count_rows
 from nbspam.workflow.calibrating import Sample, calibrate_on
 from nbspam.workflow.classifying import clues_for
 from nbspam.workflow.corpus import Corpus
 from nbspam.workflow.evaluating import duplicate_groups
-from nbspam.workflow.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.workflow.filters.bulk import BlockCounts, count_rows
+from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/experiments/doctor.md
 NEARLY_THE_SAME = 0.9  # Jaccard; below it are answers that quote a whole message

@@ -27,10 +27,10 @@ from nbspam.settings import Settings
 from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import prior_shift
+from nbspam.workflow.filters.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
+from nbspam.workflow.filters.vocabulary_block import tokens_outside, vocabulary_block
 from nbspam.workflow.judging import Judge, clues_of
 from nbspam.workflow.learning import MIN_LABELLED
-from nbspam.workflow.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
-from nbspam.workflow.vocabulary_block import tokens_outside, vocabulary_block
 
 
 class GrowingCounts:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nbspam.errors import BadDataError
-from nbspam.workflow.finding import Finding, note, wrong
+from nbspam.workflow.doctor.finding import Finding, note, wrong
 
 PROGRAM = "nbspam"
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.store.reader import check_file
-from nbspam.workflow.delivery import delivery
-from nbspam.workflow.finding import FINE, Finding, note, wrong
-from nbspam.workflow.labels_in_doubt import MIN_OF_CLASS, Checked
-from nbspam.workflow.model_health import SOUND, health
-from nbspam.workflow.model_place import missing, others, place
+from nbspam.workflow.doctor.delivery import delivery
+from nbspam.workflow.doctor.finding import FINE, Finding, note, wrong
+from nbspam.workflow.doctor.labels_in_doubt import MIN_OF_CLASS, Checked
+from nbspam.workflow.doctor.model_health import SOUND, health
+from nbspam.workflow.doctor.model_place import missing, others, place
 
 
 def examine(

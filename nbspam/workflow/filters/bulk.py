@@ -20,7 +20,7 @@ from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.workflow.alpha import best_averaged_alpha
 from nbspam.workflow.calibrating import calibrate, prior_shift
-from nbspam.workflow.memory_model import MemoryModel, sums_of
+from nbspam.workflow.filters.memory_model import MemoryModel, sums_of
 
 
 class BlockCounts(NamedTuple):

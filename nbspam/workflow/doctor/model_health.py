@@ -15,9 +15,9 @@ from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.workflow.calibrating import MIN_CALIBRATION, can_calibrate
 from nbspam.workflow.classifying import tells_apart
-from nbspam.workflow.finding import Finding, note, wrong
+from nbspam.workflow.doctor.finding import Finding, note, wrong
+from nbspam.workflow.doctor.model_place import moment, size
 from nbspam.workflow.learning import MIN_LABELLED, takes_own_word
-from nbspam.workflow.model_place import moment, size
 
 # Messages of the rarest class, and what filters that had fewer did on public mail.
 FEW = (
