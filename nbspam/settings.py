@@ -19,17 +19,18 @@ TEXTBOOK_ALPHA = 1.0
 SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
 STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/experiments/strongest.md
 MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/experiments/measures.md
-# How evidence is averaged in a view: header, body, structure.  All of docs/experiments/evidence.md.
+# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/experiments/evidence.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
-STRONG = (1.0, 0.75, 0.5)  # of the threshold, by view: spreads over it count
-WEAK = (1.0, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
-AT_LEAST = (0, 20, 0)  # so many of the largest spreads count, by view: short texts have few strong words
+STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
+WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
+AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
+BIGRAMS_NAME = "bigrams"
 MEASURES_NAME = "measures"  # the view that is not averaged
 
 
@@ -49,12 +50,14 @@ class Settings:
     numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
     views       : those whose tokens are counted: `all`, or names parted by commas
     measures    : a few numeric features are evidence of their own: docs/experiments/measures.md
+    bigrams     : so are pairs of neighbouring words: docs/experiments/bigrams.md
     bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 
     __slots__ = (
         "alpha",
         "averaged",
+        "bigrams",
         "binning",
         "bins",
         "event_model",
@@ -88,10 +91,9 @@ class Settings:
         views: str = ALL_VIEWS,
         strongest_alpha: float = STRONGEST_ALPHA,
         measures: bool = True,
+        bigrams: bool = True,
     ) -> None:
-        if event_model not in EVENT_MODELS:
-            remedy = "one of: " + ", ".join(EVENT_MODELS)
-            raise UsageError(f"--event-model {event_model}", "no such event model", remedy, "event-model")
+        _check_event_model(event_model)
         if features == "both" and event_model in NUMERIC_MODELS:
             event_model, numeric_model = "presence", event_model
         self.event_model = event_model
@@ -109,7 +111,8 @@ class Settings:
             value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
         )
         self.views = views
-        self.measures = measures and self.averaged and _reads_measures(views)
+        self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
+        self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -149,11 +152,18 @@ class Settings:
             "novelty": repr(self.novelty),
             "views": self.views,
             "measures": str(int(self.measures)),
+            "bigrams": str(int(self.bigrams)),
         }
 
 
-def _reads_measures(views: str) -> bool:
-    return views == ALL_VIEWS or MEASURES_NAME in views.split(",")
+def _reads(view: str, views: str) -> bool:
+    return views == ALL_VIEWS or view in views.split(",")
+
+
+def _check_event_model(event_model: str) -> None:
+    if event_model not in EVENT_MODELS:
+        remedy = "one of: " + ", ".join(EVENT_MODELS)
+        raise UsageError(f"--event-model {event_model}", "no such event model", remedy, "event-model")
 
 
 def _check_features(event_model: str, features: str) -> None:
@@ -192,6 +202,7 @@ def _from_text(values: dict[str, str]) -> Settings:
         views=values.get("views", ALL_VIEWS),
         strongest_alpha=_not_negative(values, "strongest_alpha", "0"),
         measures=values.get("measures") == "1",
+        bigrams=values.get("bigrams") == "1",
     )
 
 
@@ -215,4 +226,5 @@ def textbook(settings: Settings) -> Settings:
         strongest_alpha=0.0,
         novelty=0.0,
         measures=False,
+        bigrams=False,
     )

@@ -410,7 +410,7 @@ def test_feedback_on_the_first_messages_alone() -> None:
 @pytest.fixture(scope="module")
 def corpus(trained: Path) -> Corpus:
     source = open_labelled([str(trained.parent / "mail")])
-    return read_corpus(source.items(), source.classes, asked=Asked(measures=True))
+    return read_corpus(source.items(), source.classes, asked=Asked(bigrams=True, measures=True))
 
 
 def fed(corpus: Corpus) -> Iterator[AveragedReplay]:

@@ -285,6 +285,10 @@ def _newer(data: bytes) -> bytes:
     return data[:60] + (FORMAT + 1).to_bytes(4, "big") + data[64:]
 
 
+def _older(data: bytes) -> bytes:
+    return data[:60] + (FORMAT - 1).to_bytes(4, "big") + data[64:]
+
+
 def _foreign(data: bytes) -> bytes:
     assert int.from_bytes(data[68:72], "big") == APPLICATION_ID
     return data[:68] + bytes(4) + data[72:]
@@ -297,6 +301,7 @@ BAD_MODELS: dict[str, tuple[Callable[[bytes], bytes | None], int, str]] = {
     "cut in the header": (lambda data: data[:50], 65, "model-truncated"),
     "text": (lambda data: b"this is a letter\n" * 1000, 65, "model-foreign"),
     "newer": (_newer, 65, "model-format-newer"),
+    "older": (_older, 65, "model-format-older"),
     "another program's": (_foreign, 65, "model-foreign"),
     "damaged": (lambda data: data[:100] + bytes(len(data) - 100), 65, "model-damaged"),
 }

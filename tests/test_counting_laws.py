@@ -153,7 +153,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 24
+    assert len(one) == 28
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
@@ -406,11 +406,11 @@ def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
 @pytest.mark.parametrize(
     ("second_alpha", "strongest_alpha", "measures", "weights"),
     [
-        (0.0, 0.0, False, 7),
-        (10.0, 0.0, False, 10),
-        (0.0, 1.0, False, 10),
-        (10.0, 1.0, False, 13),
-        (10.0, 1.0, True, 24),
+        (0.0, 0.0, False, 9),
+        (10.0, 0.0, False, 13),
+        (0.0, 1.0, False, 13),
+        (10.0, 1.0, False, 17),
+        (10.0, 1.0, True, 28),
     ],
 )
 def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
@@ -492,7 +492,7 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     diluted = Counted(Bag([], known + [f"never met {n}" for n in range(len(known))], []))
     scorer = Scorer(model, from_text(model.settings))
     before, after = scorer.score(plain), scorer.score(diluted)
-    assert after.common == [0.0, 0.5, 0.0]
+    assert after.common == [0.0, 0.5, 0.0, 0.0]
     for old, new in zip(before.evidence, after.evidence, strict=True):
         assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))

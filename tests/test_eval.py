@@ -46,7 +46,7 @@ def read(path: Path | str, jobs: int = 1, asked: Asked = WORDS) -> Corpus:
 
 @pytest.fixture(scope="module")
 def demonstration(data: Path) -> Corpus:
-    return read(data / "index", asked=Asked(True, True))
+    return read(data / "index", asked=Asked(True, True, True))
 
 
 @pytest.fixture(scope="module")

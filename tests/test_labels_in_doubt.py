@@ -21,7 +21,7 @@ from nbspam.workflow.learning import MOVED, learn
 
 def read(*paths: Path) -> Corpus:
     source = open_labelled(list(map(str, paths)))
-    return read_corpus(source.items(), source.classes, 1, asked=Asked(measures=True))
+    return read_corpus(source.items(), source.classes, 1, asked=Asked(bigrams=True, measures=True))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
+from nbspam.tokens import VIEWS
 from nbspam.workflow import calibrating, merging
 from nbspam.workflow import updating as bulk
 from nbspam.workflow.classifying import as_scored
@@ -34,7 +35,7 @@ from tests.tiny_mail import error
 CLASSES = ("ham", "spam")
 KINDS = Settings().kinds
 CONSTANT = len(calibration.evidence_rows(KINDS))  # its place among the weights
-NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * 3)  # evidence of a message that has none
+NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * len(VIEWS))  # evidence of a message that has none
 Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
 
 
@@ -95,10 +96,10 @@ def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None
     for label in range(n_classes):
         prior, prior_covariance = first_weights(n_classes, kinds)
         learner = Learner((prior, prior_covariance))
-        evidence = random.normal(size=(6, n_classes))
+        evidence = random.normal(size=(2 * len(VIEWS), n_classes))
         evidence[:, 0] = 0.0
         rough = calibration.rough_weights(n_classes, kinds)
-        common = [*random.random(3).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
+        common = [*random.random(len(VIEWS)).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
         rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
         design = np.array(rows)
         design[0] = 0.0
@@ -135,7 +136,7 @@ def test_the_prior_bounds_what_is_uncertain_and_is_what_is_left_in_the_end() -> 
     learner = Learner(prior)
     for counted in range(300):
         evidence = [[0.0, x] for x in random.normal(size=CONSTANT).tolist()]
-        learner.learn(evidence, random.random(3).tolist(), counted % 2, counted)
+        learner.learn(evidence, random.random(len(VIEWS)).tolist(), counted % 2, counted)
         assert np.linalg.eigvalsh(np.array(prior[1]) - learner.covariance).min() > -1e-12
     assert np.abs(np.array(learner.weights) - prior[0]).max() > 0.1
     for _ in range(20_000):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
@@ -18,9 +17,8 @@ from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.models.views import leave_one_out, prequential, view_evidence
 from nbspam.scoring.evidence import measure_evidence
-from nbspam.settings import Settings, from_text, textbook
+from nbspam.settings import Settings, textbook
 from nbspam.sources import Item, open_labelled
-from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.tokens import tokenize
 from nbspam.tokens.bag import MEASURES_VIEW, Bag
@@ -212,21 +210,6 @@ def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], 
         assert plain.scored.scores == pytest.approx(other.scored.scores, abs=1e-9)
     right = sum(open_classifier(paths["measures"]).verdict(i.read(), "").label == i.label for i in items)
     assert right > 0.7 * len(items)
-
-
-def test_a_model_made_before_there_were_measures_scores(items: list[Item], tmp_path: Path) -> None:
-    path = str(tmp_path / "model")
-    train(items, ("ham", "spam"), path, Settings(measures=False))
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"DELETE FROM view WHERE number = {MEASURES_VIEW}")
-        connection.execute(f"DELETE FROM view_total WHERE view = {MEASURES_VIEW}")
-        connection.execute("DELETE FROM setting WHERE name = 'measures'")
-    connection.close()
-    assert check_model(path) == []
-    model = open_model(path)
-    assert not from_text(model.settings).measures
-    assert len(model.calibration()) == 13
-    assert open_classifier(path).verdict(items[0].read(), "").label in ("ham", "spam")
 
 
 @pytest.mark.parametrize(

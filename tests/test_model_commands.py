@@ -21,7 +21,7 @@ from nbspam.scoring.word_sum import make_words
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model, store_error
-from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.measures import N_BINS
 from nbspam.workflow.importing import import_words
 from nbspam.workflow.inspecting import load_lines
@@ -214,7 +214,7 @@ def test_info_has_the_numbers_of_the_model(models: dict[str, Path]) -> None:
     info = json.loads(run("model", "info", "--json", "-m", models["views"]))
     model = open_model(str(models["views"]))
     assert info["messages"] == dict(zip(model.classes, model.messages, strict=True))
-    assert info["vocabulary_size"] == 1 + sum(model.words[:MEASURES_VIEW])  # and NOTAWORD
+    assert info["vocabulary_size"] == 1 + sum(model.words[: len(TEXTBOOK_VIEWS)])  # and NOTAWORD
     assert [one["weight"] for one in info["calibration"]] == model.calibration()
     assert info["cutoffs"] == {"ham_below": 0.0, "spam_above": 0.0}
 
@@ -360,7 +360,7 @@ def test_loading_refuses_to_overwrite_and_a_failed_load_leaves_the_old_model(
 
 
 TEXT = (
-    "#nbspam-model\t1\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
+    "#nbspam-model\t2\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
     "setting\taveraged\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
     "setting\tnormalise\t0\nsetting\tprior\tempirical\nsetting\tthreshold\t2.0\n#class\tnumber\tname\tmessages\n"
     "class\t0\tham\t1\nclass\t1\tspam\t1\n"
@@ -380,7 +380,8 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("#nbspam-model\t1", "#nbspam-model\t2", "newer"),
+        ("#nbspam-model\t2", "#nbspam-model\t3", "newer"),
+        ("#nbspam-model\t2", "#nbspam-model\t1", "older"),
         ("#nbspam-model", "#another", "dump-foreign"),
         ("class\t0\tham\t1", "class\t0\tham", "line 11"),
         ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
@@ -388,7 +389,7 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
         ("class\t0\tham", "class\t0\tunsure", "class-name"),
         ("documents_1", "documents_9", "#token"),
         ("token\t1\thello", "token\t7\thello", "line 14"),
-        ("token\t1\thello", "token\t3\thello", "line 14"),
+        ("token\t1\thello", "token\t4\thello", "line 14"),
         ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 14"),
         ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
         ("learned\t5", "learned\t-9223372036854775809", "line 19"),

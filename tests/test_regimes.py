@@ -17,6 +17,7 @@ from nbspam.evaluation.replay import Feedback
 from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
+from nbspam.tokens import VIEWS
 from nbspam.tokens.measures import MEASURES
 from nbspam.workflow.filters.replay import replay_filter
 from nbspam.workflow.regimes import Regime, choose, read_block
@@ -72,7 +73,7 @@ def test_a_model_of_chosen_messages_has_no_evidence_of_strongest_words(data: Pat
         trained(data, tmp_path / regime, "--regime", regime)
         model = open_model(str(tmp_path / regime))
         assert len(from_text(model.settings).kinds) == of_words + 1
-        assert len(model.calibration()) == 3 * of_words + len(MEASURES) + 4
+        assert len(model.calibration()) == len(VIEWS) * of_words + len(MEASURES) + 1 + len(VIEWS)
 
 
 def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) -> None:

@@ -41,7 +41,7 @@ WORD_WAYS = {
 @pytest.fixture(scope="module")
 def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
-    asked = Asked(measures=True)
+    asked = Asked(bigrams=True, measures=True)
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, asked=asked)
 
 
@@ -49,7 +49,7 @@ def corpus(data: Path) -> Corpus:
 def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     folder = make_corpus(tmp_path_factory.mktemp("four"), {"ham": 20, "news": 20, "spam": 20, "work": 20})
     source = open_labelled([str(folder)])
-    return read_corpus(source.items(), source.classes, asked=Asked(measures=True))
+    return read_corpus(source.items(), source.classes, asked=Asked(bigrams=True, measures=True))
 
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> AveragedReplay | WordReplay:

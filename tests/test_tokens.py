@@ -451,6 +451,20 @@ def test_pairs_of_the_first_and_the_last_words_of_a_text(number: int, expected: 
     assert [token for token in found if token.startswith("edge=")] == expected
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, 99, 100, 101, 500])
+def test_bigrams_are_the_neighbours_of_the_first_and_last_fifty_words(number: int) -> None:
+    text = [f"word{n}" for n in range(number)]
+    bag = tokenize(parse(b"Subject: a b\n\n" + " ".join(text).encode()), paired=True)
+    parts = [text] if number <= 100 else [text[:50], text[-50:]]
+    assert bag.bigrams == [f"{first}+{second}" for part in parts for first, second in pairwise(part)]
+    assert tokenize(parse(b"Subject: a b\n\na b c")).bigrams == ()
+
+
+@given(st.text(st.characters() | st.sampled_from("+=< a1é手")))
+def test_no_word_is_like_two_words(text: str) -> None:
+    assert not any("+" in word for word in words(text, 100))
+
+
 def test_a_flood_of_tags_leaves_no_edge_out() -> None:
     url = "http://a.example/" + "/".join(numbered(1, 30))
     flood = f"Content-Type: text/html\n\nDear Sir {f'<a href={url}>{url} </a><img src={url}>' * 500}"

@@ -34,7 +34,7 @@ from nbspam.workflow.tuning import (
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])
-    asked = Asked(measures=True)
+    asked = Asked(bigrams=True, measures=True)
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, asked=asked)
 
 
@@ -233,8 +233,8 @@ def test_one_class_only_is_refused(tmp_path: Path) -> None:
     ("options", "name"),
     [
         ("", "the default"),
-        ("--views header,body,structure", "without measures"),
-        ("--views header,structure,measures", "without body"),
+        ("--views header,body,structure,bigrams", "without measures"),
+        ("--views header,structure,measures", "only header,structure,measures"),
         ("--views body,measures", "only body,measures"),
         ("--alpha 0.1 --threshold 1", "λ 0.1 threshold 1"),
         ("--event-model bernoulli --alpha auto", "bernoulli λ auto"),

@@ -17,7 +17,7 @@ from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.scoring.evidence import ViewEvidence, strongest_words
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings
-from nbspam.tokens.bag import EDGE, Bag
+from nbspam.tokens.bag import EDGE, VIEWS, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
@@ -29,6 +29,7 @@ WAYS = {
     "not diluted": Settings(novelty=0.0),
     "the strongest under another lambda": Settings(strongest_alpha=7.0),
     "no measures": Settings(measures=False),
+    "no bigrams": Settings(bigrams=False),
 }
 
 
@@ -81,13 +82,13 @@ def random_block(n_classes: int) -> Block:
     for number in range(60):
         label = number % n_classes
         views = []
-        for view in range(3):
+        for view in range(len(VIEWS)):
             common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
         views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
-        builder.add(str(number), label, Bag(*views, measured), None, 100)
+        builder.add(str(number), label, Bag(*views[:3], measured, views[3]), None, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
@@ -128,9 +129,11 @@ def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
     bag = bag_of(block, 0, texts_of(block))
     plain = scorer.score(Counted(bag))
     structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
-    more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures)))
+    more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures, bag.bigrams)))
     assert (more.scores, more.evidence, more.common) == (plain.scores, plain.evidence, plain.common)
-    other = scorer.score(Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures)))
+    other = scorer.score(
+        Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures, bag.bigrams))
+    )
     assert other.common[2] > plain.common[2]
 
 
@@ -150,8 +153,8 @@ def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> No
     weights, covariance = first_weights(3, kinds)
     assert len(names) == len(weights) == len(covariance)
     of_words = [kind for kind in kinds if kind != "measure"]
-    assert [name.partition(":")[0] for name in names[: 3 * len(of_words) : 3]] == of_words
-    measured = names[3 * len(of_words) : names.index("constant")]
+    assert [name.partition(":")[0] for name in names[: len(VIEWS) * len(of_words) : len(VIEWS)]] == of_words
+    measured = names[len(VIEWS) * len(of_words) : names.index("constant")]
     assert measured == ["measure:" + name for name in MEASURES] * ("measure" in kinds)
     by_name = dict(zip(names, weights, strict=True))
     assert by_name["evidence:header"] == 1.0

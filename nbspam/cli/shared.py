@@ -20,6 +20,7 @@ from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
     ALPHA,
+    BIGRAMS_NAME,
     BINNINGS,
     BINS,
     EVENT_MODELS,
@@ -262,8 +263,10 @@ def _scoring_settings(given: dict[str, Any]) -> Settings:
 
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
-    if MEASURES_NAME in settings.views.split(",") and not settings.measures:
-        why = "measures are scored by averaged views alone"
+    asked = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
+    in_vain = [name for name in settings.views.split(",") if not asked.get(name, True)]
+    if in_vain:
+        why = f"{' and '.join(in_vain)} are scored by averaged views alone"
         raise UsageError(f"--views {settings.views}", why, "name views of words, and no other", "views")
     return settings
 

@@ -61,7 +61,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
-    corpus, notes = read_source(source, given, Asked(measures=True))
+    corpus, notes = read_source(source, given, Asked(bigrams=True, measures=True))
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)
     if as_json:

@@ -32,8 +32,9 @@ Progress = Callable[[int, int], None]  # is told so many more messages, and thei
 
 
 class Asked(NamedTuple):
-    """What is read of a message besides its words: its measures, its numeric features."""
+    """What is read of a message besides its words: its bigrams, its measures, its numeric features."""
 
+    bigrams: bool = False
     measures: bool = False
     features: bool = False
 
@@ -43,7 +44,7 @@ WORDS = Asked()
 
 def asked_by(settings: Settings) -> Asked:
     """What a way of scoring reads."""
-    return Asked(settings.measures, settings.features != "words")
+    return Asked(settings.bigrams, settings.measures, settings.features != "words")
 
 
 class ShardReader:
@@ -100,7 +101,7 @@ def read_message(data: bytes, asked: Asked) -> tuple[Bag, float | None, list[flo
     message = parse(data)
     date = received_date(message)
     readings: list[Reading] = []
-    bag = tokenize(message, readings, asked.measures)
+    bag = tokenize(message, readings, asked.measures, asked.bigrams)
     return bag, date, numeric_features(message, bag, readings, date) if asked.features else []
 
 

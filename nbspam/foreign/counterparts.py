@@ -8,14 +8,14 @@ apart, is not mixed with the word: docs/experiments/import.md.
 
 from __future__ import annotations
 
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.headers import header_tokens
 from nbspam.tokens.structure import atom
 from nbspam.tokens.words import words
 
 Counterpart = tuple[int, str]  # view and text of a token of ours
 
-_HEADER, _BODY, _STRUCTURE = range(len(VIEWS))
+_HEADER, _BODY, _STRUCTURE = range(len(TEXTBOOK_VIEWS))
 _MAX_WORDS = 16  # that one word of others may be cut into
 
 

@@ -11,7 +11,7 @@ a large one, which trusts rare words less; S_vk what the strongest word of class
 class 0 says; B_fk what the bin says that numeric feature f falls into (a measure); u_v the share of the
 view's distinct tokens that the model never met (NOTAWORD); R_j what the words say for class j >= 1 under the
 weights that learning starts from.  a_v, d_v, e_v and g_f are shared by the classes, b_k, c_vk and m_jk belong
-to class k >= 1.  For two classes, where there is no R, that is plain logistic regression on 24 numbers.  For
+to class k >= 1.  For two classes, where there is no R, that is plain logistic regression on 28 numbers.  For
 three and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever comes
 where the other does (docs/experiments/classes.md).
 """
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     Weights = tuple[list[float], list[list[float]]]  # and their covariance
 
-MAX_COVARIANCE = 190  # weights up to which `learn` keeps a covariance; beyond (K > 43) the weights stand
-MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 185
+MAX_COVARIANCE = 200  # weights up to which `learn` keeps a covariance; beyond (K > 36) the weights stand
+MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 199
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
 # judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).
-_FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4}
+_FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4, "bigrams": 0.4}
 _FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
 _FIRST_MEASURE = 0.1
 _FIRST_VARIANCE = {

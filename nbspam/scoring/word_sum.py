@@ -10,7 +10,7 @@ from math import inf
 
 from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
 from nbspam.scoring.posterior import ScorePart
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
+from nbspam.tokens.bag import NOTAWORD_VIEW, TEXTBOOK_VIEWS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 TYPE_CHECKING = False
@@ -38,13 +38,14 @@ def make_words(model: Model, settings: Settings) -> WordScorer:
 
 
 def word_totals(by_view: list[list[int]]) -> list[int]:
-    """Sums over the views of words, by class."""
-    return [sum(column) for column in zip(*by_view[:MEASURES_VIEW], strict=True)]
+    """Sums over the views that the textbook knows, and NOTAWORD, by class."""
+    known = (*by_view[: len(TEXTBOOK_VIEWS)], by_view[NOTAWORD_VIEW])
+    return [sum(column) for column in zip(*known, strict=True)]
 
 
 def vocabulary_size(model: Model) -> int:
     """|V|, NOTAWORD among them: it is in the vocabulary even when never counted."""
-    return sum(model.words[:MEASURES_VIEW]) + (0 if model.words[NOTAWORD_VIEW] else 1)
+    return sum(model.words[: len(TEXTBOOK_VIEWS)]) + max(model.words[NOTAWORD_VIEW], 1)
 
 
 def word_parts(words: WordScorer, event_model: str, counted: Counted, rows: Rows) -> list[ScorePart]:
@@ -66,7 +67,7 @@ def _word_counts(
 ) -> Iterator[tuple[str, int, int, tuple[int, ...]]]:
     """(text, view, how often, stored counts) of each code; all unknown words are one NOTAWORD."""
     outside = 0
-    for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
+    for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
         for key, (text, times) in tokens.items():
             counts = rows.get(key)
             if counts is None:

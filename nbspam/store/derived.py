@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
 
 def prior_columns(connection: sqlite3.Connection) -> list[str]:
@@ -46,8 +46,9 @@ def histogram_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, int, i
     for k in range(n_classes):
         others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
         for kind, counted in (("documents", f"documents_{k}"), ("complement", others)):
-            # The event models of words, for which the histograms are, know no measures.
-            query = f"SELECT {counted} AS n, count(*) FROM token WHERE view <> {MEASURES_VIEW} GROUP BY n"
+            # The event models of words, for which the histograms are, know no others.
+            some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
+            query = f"SELECT {counted} AS n, count(*) {some}"
             for count, words in connection.execute(query):
                 yield kind, k, count, words
 

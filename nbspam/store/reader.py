@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 1
+FORMAT = 2  # 1 had no bigrams
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 BESIDE = ("-journal", "-wal", "-shm")  # how the names end of what SQLite looks for beside a file
 _MAGIC = b"SQLite format 3\x00"
-_ASK_AT_ONCE = 400  # keys in one query; a typical message has fewer
+_ASK_AT_ONCE = 800  # keys in one query; a typical message has fewer
 
 
 class Model:
@@ -343,13 +343,14 @@ def _check_head(path: str, head: bytes, size: int) -> None:
             path, "this is another program's database", "name another file: --model PATH", "model-foreign"
         )
     found = int.from_bytes(head[60:64], "big")
-    if found > FORMAT:
-        remedy = "upgrade nbspam, or train again: nbspam train --help"
+    if found != FORMAT:
+        is_newer = found > FORMAT
+        age = "newer" if is_newer else "older"
         raise BadDataError(
             path,
-            f"format {found} is newer than this program reads (1-{FORMAT})",
-            remedy,
-            "model-format-newer",
+            f"format {found} is {age} than this program reads ({FORMAT})",
+            "upgrade nbspam, or " + RETRAIN if is_newer else RETRAIN,
+            f"model-format-{age}",
         )
     page_size = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")

@@ -1,4 +1,4 @@
--- The nbspam model file, format 1: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 2: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -20,7 +20,8 @@ CREATE TABLE class (
 );
 
 CREATE TABLE view (
-    number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 NOTAWORD, 4 measures
+    number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 bigrams, 4 NOTAWORD,
+                                    --   5 measures
     name   TEXT NOT NULL,
     words  INTEGER NOT NULL         -- rows of `token` in this view
 );
@@ -45,7 +46,7 @@ CREATE TABLE histogram (            -- how many words have a count: whole-vocabu
     kind  TEXT NOT NULL,            -- 'documents' (n_jk = count) or 'complement' (sum of N_ji over i != k = count)
     class INTEGER NOT NULL,         -- class.number k
     count INTEGER NOT NULL,
-    words INTEGER NOT NULL,         -- tokens with that count, > 0; measures are not among them
+    words INTEGER NOT NULL,         -- tokens with that count, > 0; no bigrams and measures among them
     PRIMARY KEY (kind, class, count)
 ) WITHOUT ROWID;
 

@@ -145,9 +145,10 @@ class _Loading:
             version = natural(fields[1])
         except ValueError:
             raise self._error("here belongs a version") from None
-        if version > FORMAT:
-            why = f"format {version} is newer than this program reads (1-{FORMAT})"
-            raise BadDataError(self._where, why, "upgrade nbspam", "model-format-newer")
+        if version != FORMAT:
+            age, remedy = ("newer", "upgrade nbspam") if version > FORMAT else ("older", "train again")
+            why = f"format {version} is {age} than this program reads ({FORMAT})"
+            raise BadDataError(self._where, why, remedy, f"model-format-{age}")
 
     def _check_end(self) -> None:
         fields = self._held or self._next()
@@ -179,7 +180,7 @@ class _Loading:
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
-            raise self._error("here belongs a token of a view 0, 1, 2 or 4, or NOTAWORD of view 3")
+            raise self._error("here belongs a token of a view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
         return NOTAWORD_KEY if view == NOTAWORD_VIEW else token_key(text)
 
     def _table(self, table: str) -> Iterator[tuple[object, ...]]:

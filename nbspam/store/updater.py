@@ -23,7 +23,7 @@ from nbspam.store.reader import (
     store_error,
 )
 from nbspam.store.writer import write_calibration, write_settings
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
 
 # (key, view, text, how often it occurs in the message)
@@ -97,7 +97,7 @@ class Updater:
         totals[1] += sign * times
         if before is None or not kept:
             totals[2] += 1 if kept else -1
-        if view == MEASURES_VIEW:
+        if view in NO_TEXTBOOK_VIEWS:
             return
         if before is not None:
             self._note(old, -1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from nbspam.errors import UsageError
 from nbspam.scoring.events import power_factor
 from nbspam.store.reader import Model, count_columns, rows_of_keys
-from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 NUMERIC_KINDS = ("moment", "bin", "pair")
 
@@ -61,7 +61,7 @@ class ModelOnPrior(Model):
             own = " + ".join(f"{name}_{j}" for j in others) or "0"
             prior = " + ".join(f"prior_{name}_{j}" for j in others) or "0"
             cells: dict[int, int] = {}
-            some = f"FROM token WHERE view <> {MEASURES_VIEW} GROUP BY own, prior"
+            some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY own, prior"
             query = f"SELECT {own} AS own, {prior} AS prior, count(*) {some}"
             for a, b, words in self.connection.execute(query):
                 value = a + self._factor * b

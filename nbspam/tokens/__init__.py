@@ -9,7 +9,7 @@ model needs them: unicode_words, trace, odd_urls, foreign_hosts, spelled, script
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_TOKENS
-from nbspam.tokens.bag import VIEWS, Bag
+from nbspam.tokens.bag import VIEWS, Bag, bigram_tokens
 from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
 from nbspam.tokens.structure import document_tokens, edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["VIEWS", "Bag", "tokenize"]
 
 
-def tokenize(message: Message, readings: list[Reading] | None = None, measured: bool = False) -> Bag:
+def tokenize(
+    message: Message, readings: list[Reading] | None = None, measured: bool = False, paired: bool = False
+) -> Bag:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
     readings : gets what was read of each text, for nbspam.tokens.numeric
-    measured : with the measures, too
+    measured : with the measures, too;  paired : with the bigrams
     """
     readings = [] if readings is None else readings
     body: list[str] = []
@@ -51,6 +53,8 @@ def tokenize(message: Message, readings: list[Reading] | None = None, measured: 
         if part.document is not None and not part.is_replaced:
             _read_shown(part.document.text, body, structure)  # as text: docs/experiments/attached.md
     bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
+    if paired:
+        bag.bigrams = bigram_tokens(bag.body)
     if measured:
         from nbspam.tokens.measures import measures  # the textbook does not pay for it
 

@@ -6,9 +6,7 @@ and colours, where links and images point, what is hidden from the reader.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-from nbspam.tokens.bag import EDGE
+from nbspam.tokens.bag import EDGE, joined
 from nbspam.tokens.urls import MAX_LINKS, host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
@@ -44,7 +42,7 @@ def edge_tokens(body: list[str]) -> list[str]:
     body : the words of the text, in order
     """
     edges = (body[:FIRST_WORDS], body[max(FIRST_WORDS, len(body) - LAST_WORDS) :])
-    return [f"{EDGE}{first}+{second}" for edge in edges for first, second in pairwise(edge)]
+    return [pair for edge in edges for pair in joined(edge, EDGE)]
 
 
 def atom(text: str, limit: int) -> str:

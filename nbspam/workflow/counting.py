@@ -32,7 +32,7 @@ def counted_message(data: bytes, settings: Settings) -> Counted:
 def counted_parsed(message: Message, settings: Settings) -> Counted:
     """As counted_message, of a message that was taken apart already."""
     readings: list[Reading] = []
-    bag = tokenize(message, readings, settings.measures)
+    bag = tokenize(message, readings, settings.measures, settings.bigrams)
     if settings.features == "words":
         return Counted(bag)
     from nbspam.mail.dates import received_date

@@ -23,7 +23,7 @@ from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.settings import Settings
-from nbspam.tokens.bag import MEASURES_VIEW
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.corpus import Corpus, check_classes, in_time
 from nbspam.workflow.filters.bulk import BlockCounts, BulkFilter, count_rows
@@ -194,6 +194,7 @@ def finished(
 
 def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
-    block = without_columns(corpus.block, corpus.block.views != MEASURES_VIEW)  # many short texts share them
+    # Many short texts share measures; bigrams are the words once more.
+    block = without_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
     return near_duplicate_groups(np.split(keys, block.starts[1:-1]), similarity)

@@ -14,7 +14,7 @@ from nbspam.engine.accumulator import Table, empty_table, merge_tables
 from nbspam.engine.block import Block, Ints
 from nbspam.models.views import Floats, view_lengths
 from nbspam.settings import ALL_VIEWS, Settings
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, READ_NUMBERS, VIEW_NAMES, VIEWS
+from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, N_VIEWS, READ_NUMBERS, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.file import Vocabulary
 
 
@@ -38,13 +38,13 @@ def fixed_of(vocabulary: Vocabulary | None) -> Fixed | None:
 
 
 def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
-    """A way of scoring by a vocabulary: it has no measures, and says which views are read.
+    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
 
     A word outside it may be one that every message has, so it is no news.
     """
     if vocabulary is None:
         return settings
-    return settings.replaced(novelty=0.0, measures=False, views=vocabulary.views)
+    return settings.replaced(novelty=0.0, bigrams=False, measures=False, views=vocabulary.views)
 
 
 def view_numbers(views: str) -> tuple[int, ...]:
@@ -54,8 +54,8 @@ def view_numbers(views: str) -> tuple[int, ...]:
 
 def views_read(settings: Settings) -> tuple[int, ...]:
     """The numbers of the views that a way of scoring reads."""
-    numbers = view_numbers(settings.views)
-    return numbers if settings.measures else tuple(number for number in numbers if number != MEASURES_VIEW)
+    asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
+    return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
 
 
 def sorted_keys(vocabulary: Vocabulary | None) -> Ints | None:

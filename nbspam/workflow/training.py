@@ -23,7 +23,7 @@ from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
@@ -268,7 +268,7 @@ def _token_columns(table: Table) -> list[list[object]]:
 
 
 def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
-    words = table.views != MEASURES_VIEW  # the event models of words know no measures
+    words = ~np.isin(table.views, NO_TEXTBOOK_VIEWS)
     documents, occurrences = table.documents[:, words], table.occurrences[:, words]
     everything = occurrences.sum(axis=0)
     for k in range(len(documents)):

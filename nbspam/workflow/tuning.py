@@ -31,12 +31,13 @@ from nbspam.workflow.filters.bulk import BlockCounts, count_rows
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (
-    "header,body,structure",
-    "header,body,measures",
+    "header,body,structure,bigrams",
+    "header,body,structure,measures",
+    "header,body,bigrams,measures",
     "header,structure,measures",
-    "body,structure,measures",
+    "body,structure,bigrams,measures",
     "header,measures",
-    "body,measures",
+    "body,bigrams,measures",
 )
 THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 SPLITS = 5

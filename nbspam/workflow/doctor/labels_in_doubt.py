@@ -23,16 +23,16 @@ from nbspam.models.leave_group_out import leave_group_out
 from nbspam.models.views import Evidence, Floats, view_evidence
 from nbspam.scoring.posterior import log_posteriors
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.settings import Settings, from_text
+from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import open_model
-from nbspam.tokens.bag import MEASURES_VIEW, READ_NUMBERS
 from nbspam.workflow.calibrating import Sample, calibrate_on
 from nbspam.workflow.classifying import clues_for
 from nbspam.workflow.corpus import Corpus
 from nbspam.workflow.evaluating import duplicate_groups
 from nbspam.workflow.filters.bulk import BlockCounts, count_rows
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.workflow.fixed_words import views_read
 
 DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/experiments/doctor.md
 NEARLY_THE_SAME = 0.9  # Jaccard; below it are answers that quote a whole message
@@ -90,7 +90,9 @@ class Checked(NamedTuple):
 
 def asked_for(model: str | None) -> Asked:
     """What is to be read of mail: what the default way of scoring reads, and what the model knows mail by."""
-    return Asked(measures=True, features=model is not None and _settings(model).features != "words")
+    return Asked(
+        bigrams=True, measures=True, features=model is not None and _settings(model).features != "words"
+    )
 
 
 def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
@@ -136,8 +138,8 @@ def _moved(corpus: Corpus, model: str) -> list[Moved]:
     stored = open_model(model)
     try:
         settings = from_text(stored.settings, model)
-        words = [view for view in READ_NUMBERS if view != MEASURES_VIEW or settings.measures]
-        digests = only_views(corpus.block, words).digests().tolist()
+        read = views_read(settings.replaced(views=ALL_VIEWS))
+        digests = only_views(corpus.block, read).digests().tolist()
         known = learned_as(stored, digests)
         labels = [corpus.classes[number] for number in corpus.truth().tolist()]
         found = []

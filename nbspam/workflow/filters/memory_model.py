@@ -158,8 +158,8 @@ def bag_of(block: Block, row: int, texts: list[bytes]) -> Bag:
     pairs = slice(block.starts[row], block.starts[row + 1])
     for column, times in zip(block.columns[pairs].tolist(), block.counts[pairs].tolist(), strict=True):
         by_view[block.views[column]].extend([texts[column].decode("utf-8", "replace")] * times)
-    header, body, structure = by_view[: len(VIEWS)]
-    return Bag(header, body, structure, by_view[MEASURES_VIEW])
+    header, body, structure, bigrams = by_view[: len(VIEWS)]
+    return Bag(header, body, structure, by_view[MEASURES_VIEW], bigrams)
 
 
 def texts_of(block: Block) -> list[bytes]:
