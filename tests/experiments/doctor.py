@@ -37,7 +37,7 @@ def read(archive: str, top: str, index: str, step: int) -> Corpus:
     folder = corpus_folder(archive, top)
     source = open_labelled([str(folder / index)])
     items = (item for number, item in enumerate(source.items()) if number % step == 0)
-    return read_corpus(items, source.classes, default_jobs(), asked=Asked(measures=True))
+    return read_corpus(items, source.classes, default_jobs(), asked=Asked(bigrams=True, measures=True))
 
 
 def found_of(corpus: Corpus, truth: Ints, rows: Ints) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from tests.experiments.lab import (
     heading,
     mail,
 )
-from tests.experiments.views import FOURTH, moved
+from tests.experiments.views import ONE_MORE, moved
 
 WHOLE = 20_000  # words: the whole text
 Tokens = Callable[[list[str]], list[str]]
@@ -60,7 +60,7 @@ VARIANTS = {
     "words, not pairs": read(FIRST_WORDS, LAST_WORDS, list),
 }
 ALL_NEW = "new pairs are part of the share of unknown tokens, too"
-PLACES = {"in the header view": 0, "in the body view": 1, "in a view of their own": FOURTH}
+PLACES = {"in the header view": 0, "in the body view": 1, "in a view of their own": ONE_MORE}
 
 
 def changed(messages: list[Mail]) -> dict[str, tuple[Block, Way]]:
@@ -69,7 +69,7 @@ def changed(messages: list[Mail]) -> dict[str, tuple[Block, Way]]:
     rows = {name: (counted(messages, change) if change else kept, way) for name, change in VARIANTS.items()}
     rows[ALL_NEW] = (kept, Way(new_edges=True))
     for name, view in PLACES.items():  # a view of their own has a share of its own
-        rows[name] = (moved(kept, {EDGE: view}), Way(new_edges=view == FOURTH))
+        rows[name] = (moved(kept, {EDGE: view}), Way(new_edges=view == ONE_MORE))
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from tests.experiments.lab import Way, check_law, counted, mail, ways
 
-PLAIN = {"strong": (1, 1, 1), "weak": (1, 1, 1), "at_least": (0, 0, 0)}
+PLAIN = {"strong": (1, 1, 1, 1), "weak": (1, 1, 1, 1), "at_least": (0, 0, 0, 0)}
 WAYS = {
     "kept: T 2, body 0.75 T and at least 20 over 0.5 T, structure 0.5 T": Way(),
     "T 2 in all views": Way(**PLAIN),
@@ -10,8 +10,8 @@ WAYS = {
     "T 3 in all views": Way(threshold=3, **PLAIN),
     "kept, T 1.5": Way(threshold=1.5),
     "kept, T 2.5": Way(threshold=2.5),
-    "no least number in the body": Way(at_least=(0, 0, 0)),
-    "least 40 in the body": Way(at_least=(0, 40, 0)),
+    "no least number in the body": Way(at_least=(0, 0, 0, 0)),
+    "least 40 in the body": Way(at_least=(0, 40, 0, 0)),
     "shrinkage 1": Way(shrinkage=1),
     "shrinkage 10": Way(shrinkage=10),
     "unknown tokens dilute nothing": Way(novelty=0.0),

@@ -17,7 +17,7 @@ from tests.experiments.lab import (
     mail,
 )
 from tests.experiments.replayed import REPLAY, replay_row
-from tests.experiments.views import FOURTH, moved
+from tests.experiments.views import ONE_MORE, moved
 
 NEW_COUNT, NEW_DO_NOT = "gram=", EDGE + "gram="  # whether new ones are part of the share of unknown tokens
 
@@ -44,7 +44,7 @@ VARIANTS: dict[str, Variant | None] = {
 def variant_of(messages: list[Mail], variant: Variant | None) -> Block:
     """The block of the messages, the runs of characters in a fourth view."""
     block = counted(messages, variant)
-    return moved(block, {NEW_COUNT: FOURTH, NEW_DO_NOT: FOURTH}) if variant else block
+    return moved(block, {NEW_COUNT: ONE_MORE, NEW_DO_NOT: ONE_MORE}) if variant else block
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ from nbspam.settings import (
 )
 from nbspam.sources import open_labelled
 from nbspam.tokens import VIEWS, Bag, tokenize
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, bigram_tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, measure_of
 from nbspam.workflow.calibrating import WARM_UP_SHARE, ways_to_see
 from tests.conftest import unpacked
@@ -100,12 +100,16 @@ def as_mail(name: str, label: str, data: bytes) -> Mail:
 
 
 def counted(messages: Iterable[Mail], variant: Variant | None = None) -> Block:
-    """The block of the messages, tokens changed by the variant; one that names no measures keeps them."""
+    """The block of the messages, tokens changed by the variant; one that names no measures keeps them.
+
+    Bigrams are those of the body that a variant makes, unless it names its own.
+    """
     builder = BlockBuilder()
     for name, label, message, date in messages:
-        bag = tokenize(message, measured=True)
+        bag = tokenize(message, measured=True, paired=True)
         found = variant(message, bag) if variant else bag
         found.measures = found.measures or bag.measures
+        found.bigrams = found.bigrams or bigram_tokens(found.body)
         builder.add(name, label, found, date, message.body_bytes, [])
     return builder.build()
 
@@ -146,7 +150,7 @@ def evidence(block: Block, seen: kept.Background, way: Way, n_views: int = len(V
     """float64 (n_rows, n): views by kind, measures, then shares of unknown tokens by view.
 
     seen    : the counts that each row is scored with
-    n_views : of words; a fourth has the place that NOTAWORD has in a model
+    n_views : that are averaged; one more than nbspam has takes the place of NOTAWORD in a model
     """
     alphas = [way.alpha] if way.second is None else [way.alpha, way.second]
     cells = block.rows() * N_VIEWS + block.views[block.columns]
@@ -279,7 +283,7 @@ def as_kept(columns: Any, way: Way, n_views: int) -> kept.Evidence:
 
 
 def first_weights_of(n_views: int, n_evidence: int, way: Way) -> tuple[list[float], list[list[float]]]:
-    """nbspam's first weights for any number of views and measures; a fourth view begins as structure does."""
+    """nbspam's first weights for any number of views and measures; one more begins as the last does."""
     words = [*VIEWS, VIEWS[-1]][:n_views]
     weights, covariance = first_weights(2, way.kinds)
     names = [name for name, _ in feature_names(2, way.kinds)]

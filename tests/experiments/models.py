@@ -71,7 +71,9 @@ AUTOMATIC = ("presence, λ auto", "multinomial, λ auto", "Bernoulli, λ auto", 
 def read(source: Path) -> Block:
     """All messages of a source with their measures and numeric features."""
     found = open_labelled([str(source)])
-    parts = read_blocks(found.items(), CLASSES, default_jobs(), Asked(measures=True, features=True))
+    parts = read_blocks(
+        found.items(), CLASSES, default_jobs(), Asked(bigrams=True, measures=True, features=True)
+    )
     return merge_blocks([block for some, _ in parts for block in some])
 
 

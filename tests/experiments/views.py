@@ -8,16 +8,16 @@ from nbspam.engine.block import Block
 from nbspam.tokens.bag import MEASURES_VIEW
 from tests.experiments.lab import Way, counted, folds_row, heading, mail
 
-HEADER, BODY, STRUCTURE, FOURTH = range(4)
+HEADER, BODY, STRUCTURE, BIGRAMS, ONE_MORE = range(5)
 APART = {
-    "kept: header, body, structure": {},
-    "Received apart": {"received:": FOURTH},
-    "URLs apart": {"url=": FOURTH},
-    "From and its kin apart": dict.fromkeys(("from:", "reply-to:", "return-path:", "sender:"), FOURTH),
-    "Subject apart": {"subject:": FOURTH},
+    "kept: header, body, structure, bigrams": {},
+    "Received apart": {"received:": ONE_MORE},
+    "URLs apart": {"url=": ONE_MORE},
+    "From and its kin apart": dict.fromkeys(("from:", "reply-to:", "return-path:", "sender:"), ONE_MORE),
+    "Subject apart": {"subject:": ONE_MORE},
     "Subject in the body": {"subject:": BODY},
     "URLs in the body": {"url=": BODY},
-    "names of fields apart": {"field:": FOURTH},
+    "names of fields apart": {"field:": ONE_MORE},
 }
 
 
@@ -33,9 +33,9 @@ def moved(block: Block, places: dict[str, int]) -> Block:
 
 
 def all_in(block: Block, views: list[int]) -> Block:
-    """The block with view v of each token replaced by views[v]."""
+    """The block with view v of each token replaced by views[v], but for bigrams and measures."""
     new = moved(block, {})
-    new.views = np.array([*views, FOURTH, MEASURES_VIEW], np.uint8)[block.views]
+    new.views = np.array([*views, BIGRAMS, ONE_MORE, MEASURES_VIEW], np.uint8)[block.views]
     return new
 
 
@@ -44,7 +44,7 @@ if __name__ == "__main__":
     heading("spamassassin", len(block))
     for name, places in APART.items():
         print(folds_row(name, moved(block, places), Way()), flush=True)
-    whole = Way(strong=(1, 1, 1), weak=(1, 1, 1), at_least=(0, 0, 0))
+    whole = Way(strong=(1, 1, 1, 1), weak=(1, 1, 1, 1), at_least=(0, 0, 0, 0))
     for name, views in (
         ("structure in the header", [0, 1, 0]),
         ("structure in the body", [0, 1, 1]),
