@@ -22,6 +22,7 @@ import pytest
 from nbspam.engine import accumulator
 from nbspam.engine.accumulator import representative_rows, select_rows
 from nbspam.engine.block import BlockBuilder
+from nbspam.engine.texts import text_slices
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.scoring.calibration import first_weights
 from nbspam.scoring.scorer import Counted, Scorer
@@ -428,6 +429,15 @@ def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
         assert model.settings["strongest_alpha"] == repr(strongest_alpha)
         assert (model.words[MEASURES_VIEW] > 0) == measures
         assert check_model(name) == []
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["a"], ["a", "", "bc", "手", ""]])
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_texts_are_cut_into_slices(texts: list[str], size: int) -> None:
+    slices = list(text_slices("\n".join(texts).encode(), len(texts), size))
+    assert [first for first, _ in slices] == list(range(0, len(texts), size))
+    assert [text for _, some in slices for text in some] == texts
+    assert all(len(some) <= size for _, some in slices)
 
 
 @pytest.mark.parametrize("dated", [True, False])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; two dozen weights need no more
-MAX_PENDING_PAIRS = 1_200_000  # some 4,000 messages, 30 MB
+MAX_PENDING_PAIRS = 600_000  # some 1,500 messages, 20 MB
 
 
 class Table:

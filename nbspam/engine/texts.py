@@ -6,7 +6,7 @@ an object of each, which would cost as much time as counting them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,16 @@ def join_texts(parts: Sequence[bytes]) -> bytes:
 def split_texts(texts: bytes, n: int) -> list[bytes]:
     """The n token texts, one by one."""
     return texts.split(b"\n") if n else []
+
+
+def text_slices(texts: bytes, n: int, size: int) -> Iterator[tuple[int, list[str]]]:
+    """The n token texts in slices of at most so many: (number of the first, the texts)."""
+    ends = np.append(np.flatnonzero(np.frombuffer(texts, np.uint8) == LINE_FEED), len(texts))
+    begin = 0
+    for first in range(0, n, size):
+        end = int(ends[min(first + size, n) - 1])
+        yield first, texts[begin:end].decode("utf-8", "replace").split("\n")
+        begin = end + 1
 
 
 def take_texts(texts: bytes, places: Ints) -> bytes:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Ints
 from nbspam.engine.reading import BlocksRead, Progress, Skipped, asked_by, read_blocks
+from nbspam.engine.texts import text_slices
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
@@ -37,6 +38,8 @@ from nbspam.workflow.fixed_words import (
 if TYPE_CHECKING:
     from nbspam.models.feature_counts import Edges, FeatureCounts
     from nbspam.workflow.prior_model import PriorModel
+
+TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
 
 
 class Trained(NamedTuple):
@@ -250,21 +253,28 @@ def write_table(file: NewModel, table: Table) -> None:
         occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=N_VIEWS)
         totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(N_VIEWS)])
     file.view_totals(totals)
-    file.token_columns(_token_columns(table))
+    for columns in _token_columns(table):
+        file.token_columns(columns)
     file.histogram(_histogram_rows(table))
 
 
 def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    return zip(*_token_columns(table), strict=True)
+    for columns in _token_columns(table):
+        yield from zip(*columns, strict=True)
 
 
-def _token_columns(table: Table) -> list[list[object]]:
-    texts = table.texts.decode("utf-8", "replace").split("\n") if len(table.keys) else []
-    counts = [
-        column.tolist() for pair in zip(table.documents, table.occurrences, strict=True) for column in pair
-    ]
-    return [table.keys.tolist(), table.views.tolist(), texts, *counts]
+def _token_columns(table: Table) -> Iterator[list[list[Any]]]:
+    """The columns of the token rows, so many at a time: all of them as objects take 150 bytes a token."""
+    counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
+    for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
+        rows = slice(first, first + len(texts))
+        yield [
+            table.keys[rows].tolist(),
+            table.views[rows].tolist(),
+            texts,
+            *(column[rows].tolist() for column in counts),
+        ]
 
 
 def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
