@@ -90,7 +90,7 @@ def training(bin_folder: Path, corpus: Path, folder: Path) -> Path:
     )
     import json
 
-    tokens = json.loads(output.stdout)["vocabulary_size"]
+    tokens = sum(view["words"] for view in json.loads(output.stdout)["views"].values())
     print(f"  model {model.stat().st_size / 1e6:.1f} MB, {model.stat().st_size / tokens:.0f} bytes a token")
     return model
 
