@@ -329,6 +329,14 @@ def is_foreign(path: str) -> bool:
     return False
 
 
+def check_format(where: str, found: int, remedy: str) -> None:
+    """BadDataError if a model is of another format than this program reads."""
+    if found != FORMAT:
+        age = "newer" if found > FORMAT else "older"
+        why = f"format {found} is {age} than this program reads ({FORMAT})"
+        raise BadDataError(where, why, remedy, f"model-format-{age}")
+
+
 def _check_head(path: str, head: bytes, size: int) -> None:
     if not head:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
@@ -343,15 +351,7 @@ def _check_head(path: str, head: bytes, size: int) -> None:
             path, "this is another program's database", "name another file: --model PATH", "model-foreign"
         )
     found = int.from_bytes(head[60:64], "big")
-    if found != FORMAT:
-        is_newer = found > FORMAT
-        age = "newer" if is_newer else "older"
-        raise BadDataError(
-            path,
-            f"format {found} is {age} than this program reads ({FORMAT})",
-            "upgrade nbspam, or " + RETRAIN if is_newer else RETRAIN,
-            f"model-format-{age}",
-        )
+    check_format(path, found, "upgrade nbspam, or " + RETRAIN if found > FORMAT else RETRAIN)
     page_size = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
     if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(journal_of(path)):

@@ -46,7 +46,7 @@ CREATE TABLE histogram (            -- how many words have a count: whole-vocabu
     kind  TEXT NOT NULL,            -- 'documents' (n_jk = count) or 'complement' (sum of N_ji over i != k = count)
     class INTEGER NOT NULL,         -- class.number k
     count INTEGER NOT NULL,
-    words INTEGER NOT NULL,         -- tokens with that count, > 0; no bigrams and measures among them
+    words INTEGER NOT NULL,         -- tokens with that count, > 0; neither bigrams nor measures
     PRIMARY KEY (kind, class, count)
 ) WITHOUT ROWID;
 

@@ -18,7 +18,7 @@ from nbspam.labels import checked_name, ordered
 from nbspam.store.autolearned import autolearned_rows, packed, unpacked
 from nbspam.store.derived import prior_columns
 from nbspam.store.inspect import calibration_complaints, read_settings
-from nbspam.store.reader import FORMAT, Model, count_columns, store_error
+from nbspam.store.reader import FORMAT, Model, check_format, count_columns, store_error
 from nbspam.store.writer import NewModel, add_prior_columns, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.fields import escaped, natural, unescaped
@@ -145,10 +145,7 @@ class _Loading:
             version = natural(fields[1])
         except ValueError:
             raise self._error("here belongs a version") from None
-        if version != FORMAT:
-            age, remedy = ("newer", "upgrade nbspam") if version > FORMAT else ("older", "train again")
-            why = f"format {version} is {age} than this program reads ({FORMAT})"
-            raise BadDataError(self._where, why, remedy, f"model-format-{age}")
+        check_format(self._where, version, "upgrade nbspam" if version > FORMAT else "train again")
 
     def _check_end(self) -> None:
         fields = self._held or self._next()
