@@ -35,26 +35,26 @@ READ_VIEWS = (*VIEWS, MEASURES_NAME)  # whose tokens a message has
 READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
 
-def joined(words: Sequence[str], mark: str = "") -> list[str]:
-    """Bigrams: each two neighbours as one token, behind a mark."""
+def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
+    """Each two neighbours as one token, behind a mark."""
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]
 
 
-def bigram_tokens(body: Sequence[str]) -> list[str]:
-    """Pairs of neighbours among the first and among the last words of a text.
+def bigram_tokens(body: Sequence[str], first: int = FIRST_PAIRED, last: int = LAST_PAIRED) -> list[str]:
+    """Pairs of neighbours among the first and among the last words of a text; of a short one, all.
 
     body : all its words, in order
     """
-    if len(body) <= FIRST_PAIRED + LAST_PAIRED:
-        return joined(body)
-    return [*joined(body[:FIRST_PAIRED]), *joined(body[-LAST_PAIRED:])]
+    if len(body) <= first + last:
+        return neighbours(body)
+    return [*neighbours(body[:first]), *neighbours(body[len(body) - last :])]
 
 
 class Bag:
     """Token lists of one message, in order of appearance, repeats kept.
 
     measures : one token a measure, see nbspam.tokens.measures
-    bigrams  : one token for each two neighbours of the body
+    bigrams  : pairs of words of the body, see bigram_tokens
     Both are empty where they were not asked for.
     """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import chain, compress, groupby, pairwise
 
+from nbspam.tokens.bag import neighbours
 from nbspam.tokens.words import ASCII_TABLE, MAX_WORD, CharacterTable, Memory, parents, skip_token, words
 
 TYPE_CHECKING = False
@@ -322,9 +323,9 @@ def _subject(text: str) -> list[str]:
         from nbspam.tokens.unicode_words import turned  # rare
 
         text = turned(text)
-    found = ["subject:" + word for word in words(text, MAX_FIELD_WORDS)]
-    # The one place where pairs pay for themselves: docs/experiments/headers.md.
-    found.extend([first + "+" + second[8:] for first, second in pairwise(found)])
+    read = words(text, MAX_FIELD_WORDS)
+    # Pairs pay for themselves here: docs/experiments/headers.md.
+    found = ["subject:" + word for word in read] + neighbours(read, "subject:")
     if text.isupper():
         found.append("subject:#capitals")
     if "!" in text:

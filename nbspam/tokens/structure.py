@@ -6,7 +6,7 @@ and colours, where links and images point, what is hidden from the reader.
 
 from __future__ import annotations
 
-from nbspam.tokens.bag import EDGE, joined
+from nbspam.tokens.bag import EDGE, neighbours
 from nbspam.tokens.urls import MAX_LINKS, host_of, url_tokens
 from nbspam.tokens.words import Memory, words
 
@@ -42,7 +42,7 @@ def edge_tokens(body: list[str]) -> list[str]:
     body : the words of the text, in order
     """
     edges = (body[:FIRST_WORDS], body[max(FIRST_WORDS, len(body) - LAST_WORDS) :])
-    return [pair for edge in edges for pair in joined(edge, EDGE)]
+    return [pair for edge in edges for pair in neighbours(edge, EDGE)]
 
 
 def atom(text: str, limit: int) -> str:

@@ -14,7 +14,7 @@ from nbspam.engine.corpus import only_views
 from nbspam.mail import Message
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag
-from nbspam.tokens.bag import BIGRAMS_VIEW, EDGE, READ_NUMBERS, joined
+from nbspam.tokens.bag import BIGRAMS_VIEW, EDGE, READ_NUMBERS, bigram_tokens, neighbours
 from tests.experiments import lab
 from tests.experiments.borrowed import Maker, hidden
 from tests.experiments.lab import (
@@ -44,32 +44,25 @@ def none(messages: list[Mail]) -> Block:
 
 def of(first: int, last: int) -> Variant:
     """The bag with pairs of so many words."""
-
-    def change(_: Message, bag: Bag) -> Bag:
-        body = bag.body
-        if len(body) <= first + last:
-            return with_bigrams(bag, joined(body))
-        return with_bigrams(bag, [*joined(body[:first]), *joined(body[len(body) - last :])])
-
-    return change
+    return lambda _, bag: with_bigrams(bag, bigram_tokens(bag.body, first, last))
 
 
 def every_second(message: Message, bag: Bag) -> Bag:
     """Half of all pairs, the same of any text."""
     return with_bigrams(
-        bag, [pair for pair in joined(bag.body) if crc32(pair.encode("utf-8", "replace")) & 1]
+        bag, [pair for pair in neighbours(bag.body) if crc32(pair.encode("utf-8", "replace")) & 1]
     )
 
 
 def with_gaps(message: Message, bag: Bag) -> Bag:
     """As orthogonal sparse bigrams have them: words with one between them are a pair, too."""
     apart = [f"{first}++{second}" for first, second in zip(bag.body, bag.body[2:], strict=False)]
-    return with_bigrams(bag, [*joined(bag.body), *apart])
+    return with_bigrams(bag, [*neighbours(bag.body), *apart])
 
 
 def new_are_no_news(message: Message, bag: Bag) -> Bag:
     """All pairs marked as those at the edges are, which are no part of the share of unknown tokens."""
-    return with_bigrams(bag, joined(bag.body, EDGE + "~"))
+    return with_bigrams(bag, neighbours(bag.body, EDGE + "~"))
 
 
 def with_bigrams(bag: Bag, bigrams: list[str]) -> Bag:

@@ -1,12 +1,11 @@
 """Where a text begins and ends: pairs of its words there, how many, and in which view."""
 
 from collections.abc import Callable
-from itertools import pairwise
 
 from nbspam.engine.block import Block
 from nbspam.mail import Message
 from nbspam.tokens import Bag
-from nbspam.tokens.bag import EDGE
+from nbspam.tokens.bag import EDGE, neighbours
 from nbspam.tokens.structure import FIRST_WORDS, LAST_WORDS
 from tests.experiments.lab import (
     CORPORA,
@@ -28,15 +27,11 @@ WHOLE = 20_000  # words: the whole text
 Tokens = Callable[[list[str]], list[str]]
 
 
-def pairs(edge: list[str]) -> list[str]:
-    return [f"{first}+{second}" for first, second in pairwise(edge)]
-
-
 def triples(edge: list[str]) -> list[str]:
-    return [*pairs(edge), *("+".join(three) for three in zip(edge, edge[1:], edge[2:], strict=False))]
+    return [*neighbours(edge), *("+".join(three) for three in zip(edge, edge[1:], edge[2:], strict=False))]
 
 
-def read(first: int, last: int, tokens: Tokens = pairs) -> Variant:
+def read(first: int, last: int, tokens: Tokens = neighbours) -> Variant:
     """The bag with other tokens of the first and the last words."""
 
     def change(_: Message, bag: Bag) -> Bag:

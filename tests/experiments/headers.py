@@ -3,6 +3,7 @@
 from nbspam.mail import Message
 from nbspam.tokens import Bag
 from nbspam.tokens import headers as kept
+from nbspam.tokens.bag import neighbours
 from nbspam.tokens.words import words
 from tests.experiments.lab import variants
 
@@ -41,8 +42,7 @@ def calendar(message: Message) -> list[str]:
 
 
 def body_pairs(message: Message, bag: Bag) -> Bag:
-    pairs = [a + " " + b for a, b in zip(bag.body, bag.body[1:], strict=False)]
-    return Bag(bag.header, bag.body + [pair.replace(" ", "+") for pair in pairs], bag.structure)
+    return Bag(bag.header, bag.body + neighbours(bag.body), bag.structure)
 
 
 def hops(message: Message) -> list[str]:
