@@ -18,6 +18,7 @@ from scipy.special import log_softmax
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import only_views
+from nbspam.engine.reading import asked_by
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.scoring import calibration
 from nbspam.settings import Settings
@@ -83,7 +84,7 @@ def read(name: str) -> Messages:
             folder = corpus_folder(archive, top)
             lines += [f"{label(path)} {path.absolute()}\n" for path in paths(folder, step)]
         index.write_text("".join(lines))
-        return read_messages(str(index))
+        return read_messages(str(index), asked_by(Settings()))
 
 
 def ours(block: Block, classes: tuple[str, ...], settings: Settings) -> Judge:
