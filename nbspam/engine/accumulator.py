@@ -154,7 +154,7 @@ class Accumulator:
         self._table = merge_tables([self._table, counted]) if len(self._table.keys) else sorted_table(counted)
         both = merge_blocks([*self._recent, merged]) if self._recent else merged
         rows = representative_rows(both, np.arange(len(both)), KEPT_MESSAGES, self.messages)
-        self._recent = [both if len(rows) == len(both) else select_rows(both, rows)]
+        self._recent = [select_rows(both, rows)]
 
     def table(self) -> Table:
         """All counts."""
@@ -215,5 +215,7 @@ def is_dated(dates: NDArray[np.float64]) -> bool:
 
 def select_rows(block: Block, rows: Ints) -> Block:
     """The given rows in the given order, over the same columns."""
+    if np.array_equal(rows, np.arange(len(block))):
+        return block  # a copy of all would take as much memory again
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(block.starts)[rows])])
     return block.taken(rows, starts, block.pairs_of(rows))

@@ -97,7 +97,9 @@ class Block:
         """int64: where the pairs of some rows stand, row after row."""
         lengths = np.diff(self.starts)[rows]
         begins = np.cumsum(lengths) - lengths
-        return np.asarray(np.repeat(self.starts[rows] - begins, lengths) + np.arange(lengths.sum()))
+        places = np.repeat(self.starts[rows] - begins, lengths)
+        places += np.arange(len(places))
+        return np.asarray(places)
 
     def taken(self, rows: Ints, starts: Ints, pairs: NDArray[Any]) -> Block:
         """Some of the messages, each with some of its tokens, over the same columns.

@@ -26,7 +26,7 @@ def leave_group_out(block: Block, documents: NDArray[Any], groups: Ints) -> Back
     background = fixed_background(block, documents)
     rows = block.rows()
     first, place = _cells(block, groups[rows])
-    lengths = view_lengths(block, rows)
+    lengths = view_lengths(block)
     gone = np.zeros(len(first))  # what each cell's token loses with the group, all classes
     for k in range(len(documents)):
         own = (block.labels == k)[rows]

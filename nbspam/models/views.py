@@ -20,7 +20,7 @@ from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 
 Floats = NDArray[np.float64]
-SLICE_ROWS = 500
+SLICE_ROWS = 250
 
 
 class Background(NamedTuple):
@@ -93,14 +93,14 @@ def leave_one_out(block: Block, documents: NDArray[Any], copies: Ints | None = N
              None: once, in its own class
     """
     background = fixed_background(block, documents)
-    rows = block.rows()
     if copies is None:
         copies = (block.labels == np.arange(len(documents))[:, None]).astype(np.int64)
-    own = np.repeat(copies.astype(np.int32), np.diff(block.starts), axis=1)  # by pair
-    background.pairs[:] -= own
-    background.totals[:] -= copies[:, None, :] * view_lengths(block, rows).T
-    alone = (_over_classes(np.add, background.pairs) == 0) & (_over_classes(np.add, own) > 0)
-    background.words[:] -= view_lengths(block, rows, alone).T
+    lengths = np.diff(block.starts)
+    for seen, of_class in zip(background.pairs, copies, strict=True):  # one at a time: they are large
+        seen -= np.repeat(of_class.astype(seen.dtype), lengths)
+    background.totals[:] -= copies[:, None, :] * view_lengths(block).T
+    alone = np.repeat(copies.any(axis=0), lengths) & (_over_classes(np.add, background.pairs) == 0)
+    background.words[:] -= view_lengths(block, alone).T
     return background
 
 
@@ -125,21 +125,20 @@ def prequential(block: Block, documents: NDArray[Any], order: Ints) -> Backgroun
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
     counts = [*documents.astype(pair_type(documents), order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
-    all_columns, classes = block.columns.astype(np.intp), [*zip(counts, background.pairs, strict=True)]
+    classes = [*zip(counts, background.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
         pairs = slice(starts[row], starts[row + 1])
-        columns = all_columns[pairs]
+        columns = block.columns[pairs].astype(np.intp)  # here: of all at once they are large
         counts[labels[row]][columns] -= 1  # the tokens of a message are distinct
         for of_class, seen in classes:  # a third of the time of counts[:, columns]
             of_class.take(columns, out=seen[pairs], mode="clip")
-    rows = block.rows()
-    lengths = view_lengths(block, rows)[order]
+    lengths = view_lengths(block)[order]
     own = block.labels[order]
     for k in range(n_classes):
         later = np.cumsum((lengths * (own == k)[:, None])[::-1], axis=0)[::-1]
         background.totals[k][:, order] -= later.T
     # The token's first message: unknown to it and to all earlier ones.
-    firsts = view_lengths(block, rows, _over_classes(np.add, background.pairs) == 0)
+    firsts = view_lengths(block, _over_classes(np.add, background.pairs) == 0)
     background.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
     return background
 
@@ -149,9 +148,10 @@ def _over_classes(operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
     return reduce(operation, values)
 
 
-def view_lengths(block: Block, rows: Ints, pairs: NDArray[np.bool_] | None = None) -> Floats:
+def view_lengths(block: Block, pairs: NDArray[np.bool_] | None = None) -> Floats:
     """float64 (n_rows, N_VIEWS), distinct tokens of each row, or those of them where `pairs` is true."""
-    cells = rows * N_VIEWS + block.views[block.columns]
+    cells = np.repeat(np.arange(0, len(block) * N_VIEWS, N_VIEWS), np.diff(block.starts))
+    cells += block.views[block.columns]
     cells = cells if pairs is None else cells[pairs]
     return np.bincount(cells, minlength=len(block) * N_VIEWS).reshape(-1, N_VIEWS).astype(np.float64)
 

@@ -94,6 +94,6 @@ def outside_tokens(inner: Block, block: Block, views: str) -> Floats:
     left out.
     """
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    lengths = [view_lengths(some, some.rows(), ~some.edges()[some.columns]) for some in (block, inner)]
+    lengths = [view_lengths(some, ~some.edges()[some.columns]) for some in (block, inner)]
     left_out = lengths[0] - lengths[1]
     return np.asarray(left_out[:, : len(VIEWS)] * read)
