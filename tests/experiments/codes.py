@@ -19,7 +19,8 @@ from statistics import mean
 from unittest import mock
 
 from nbspam.labels import HAM, SPAM
-from nbspam.mail import parse, png
+from nbspam.mail import parse
+from nbspam.mail.codes import png
 from nbspam.mail.html.reader import read_html
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
