@@ -6,7 +6,6 @@ make experiment-bigrams
 from __future__ import annotations
 
 from functools import partial
-from unittest import mock
 from zlib import crc32
 
 from nbspam.engine.block import Block
@@ -15,8 +14,7 @@ from nbspam.mail import Message
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag
 from nbspam.tokens.bag import BIGRAMS_VIEW, EDGE, READ_NUMBERS, bigram_tokens, neighbours
-from tests.experiments import lab
-from tests.experiments.borrowed import Maker, hidden
+from tests.experiments.borrowed import hidden
 from tests.experiments.lab import (
     CORPORA,
     LATER,
@@ -31,10 +29,9 @@ from tests.experiments.lab import (
     heading,
     mail,
 )
-from tests.experiments.replayed import REPLAY, replay_row
+from tests.experiments.replayed import REPLAY, Maker, replay_row, whole
 
 KEPT, NONE = "kept: pairs of the first 50 words and the last 50", "none"
-WHOLE = ("enron", "ccert_zh")  # of which other tables have a sample
 
 
 def none(messages: list[Mail]) -> Block:
@@ -101,21 +98,8 @@ def tables(corpus: str) -> None:
                 print(a_row(name, block, Way()), flush=True)
 
 
-def whole(corpus: str) -> None:
-    """Folds and a replay of all messages of a corpus: what bigrams are worth grows with the mail."""
-    archive, top, index, _, cut = CORPORA[corpus]
-    with mock.patch.dict(lab.CORPORA, {corpus: (archive, top, index, 1, cut)}):
-        messages = mail(corpus)
-    blocks = {name: MAKERS[name](messages) for name in (KEPT, NONE)}
-    for title, a_row in (("all", folds_row), ("all, replay in order of time", replay_row)):
-        heading(f"{corpus}, {title}", len(messages))
-        for name, block in blocks.items():
-            print(a_row(name, block, Way()), flush=True)
-
-
 if __name__ == "__main__":
     hidden({name: (maker, Way()) for name, maker in MAKERS.items()})
     for corpus in CORPORA:
         tables(corpus)
-    for corpus in WHOLE:
-        whole(corpus)
+    whole({name: (MAKERS[name], Way()) for name in (KEPT, NONE)})

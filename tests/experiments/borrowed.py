@@ -8,8 +8,6 @@ of a ham, and with words of one.  What a bound costs is measured in folds, on la
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows
@@ -29,7 +27,6 @@ from tests.experiments.hostile import (
 )
 from tests.experiments.lab import (
     LATER,
-    Mail,
     Way,
     as_mail,
     counted,
@@ -39,7 +36,7 @@ from tests.experiments.lab import (
     learn,
     mail,
 )
-from tests.experiments.replayed import REPLAY, replay_row
+from tests.experiments.replayed import REPLAY, Maker, replay_row, whole
 
 ADDED = (20, 50, 200)  # good words
 NO = np.inf
@@ -51,14 +48,12 @@ BOUNDS = {
     "header 1.2": (1.2, NO, NO, NO),
     "each view 2.5": (2.5,) * len(VIEWS),
 }
+OF_ALL = ("kept: none", "header 2.5", "header 1.8")  # the rows of the tables of all messages
 DISGUISES: dict[str, Disguise] = {
     "as plain text": alone,
     "header of a ham": with_header_of_ham,
     f"{GOOD} words of a ham": with_words_behind,
 }
-
-
-Maker = Callable[[list[Mail]], Block]
 
 
 def hidden(rows: dict[str, tuple[Maker, Way]]) -> None:
@@ -100,6 +95,7 @@ def main() -> None:
         heading(title, len(block))
         for name, way in ways.items():
             print(row_of(name, block, way), flush=True)
+    whole({name: (counted, ways[name]) for name in OF_ALL})
 
 
 if __name__ == "__main__":

@@ -82,13 +82,13 @@ def corpus_folder(archive: str, top: str) -> Path:
     return folder
 
 
-def mail(corpus: str) -> list[Mail]:
-    """The messages of a corpus, or of its sample, in the order of the source."""
+def mail(corpus: str, whole: bool = False) -> list[Mail]:
+    """The messages of a corpus, or of its sample unless it is to be whole, in the order of the source."""
     archive, top, index, step, cut = CORPORA[corpus]
     folder = corpus_folder(archive, top)
     found = []
     for number, item in enumerate(open_labelled([str(folder / index)]).items()):
-        if number % step == 0:
+        if whole or number % step == 0:
             found.append(as_mail(item.name, item.label, cut_down(item.read()) if cut else item.read()))
     return found
 

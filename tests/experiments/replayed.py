@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,22 @@ from nbspam.scoring import calibration
 from nbspam.settings import Settings
 from nbspam.tokens import VIEWS
 from nbspam.workflow.calibrating import calibrate_on, fresh_sample, joined, ways_to_see
-from tests.experiments.lab import Way, as_kept, evidence, first_weights_of, row
+from tests.experiments.lab import (
+    Mail,
+    Way,
+    as_kept,
+    evidence,
+    first_weights_of,
+    folds_row,
+    heading,
+    mail,
+    row,
+)
 
 REPLAY = "spamassassin, replay in order of time"
+WHOLE = ("enron", "ccert_zh")  # of which other tables have a sample
+
+Maker = Callable[[list[Mail]], Block]
 
 
 def replayed(block: Block, way: Way) -> Any:
@@ -56,3 +70,14 @@ def learned_at_once(past: Block, settings: Settings) -> tuple[list[float], list[
 def replay_row(name: str, block: Block, way: Way) -> str:
     """A line of the table."""
     return row(name, replayed(block, way), block.labels)
+
+
+def whole(rows: dict[str, tuple[Maker, Way]]) -> None:
+    """Prints folds and replays of whole corpora by each way of making a block and of scoring."""
+    for corpus in WHOLE:
+        messages = mail(corpus, whole=True)
+        blocks = {maker: maker(messages) for maker, _ in rows.values()}
+        for title, a_row in (("all", folds_row), ("all, replay in order of time", replay_row)):
+            heading(f"{corpus}, {title}", len(messages))
+            for name, (maker, way) in rows.items():
+                print(a_row(name, blocks[maker], way), flush=True)
