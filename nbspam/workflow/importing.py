@@ -102,7 +102,9 @@ def _hashed(where: str) -> BadDataError:
 
 
 def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
-    settings = Settings()
+    # No word list has bigrams: what is learned later would be all that is known of them, and does harm
+    # (docs/experiments/import.md).
+    settings = Settings(bigrams=False)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = first_weights(len(HAM_AND_SPAM), settings.kinds)
     started = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
