@@ -22,8 +22,9 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
-from nbspam.engine.reading import Asked
+from nbspam.engine.reading import asked_by
 from nbspam.errors import UsageError
+from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.workflow.training import Choices, Trained, train
 from nbspam.workflow.tuning import Candidate, Tried, Tuned, steps, tune
@@ -61,7 +62,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
-    corpus, notes = read_source(source, given, Asked(bigrams=True, measures=True))
+    corpus, notes = read_source(source, given, asked_by(Settings()))
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)
     if as_json:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nbspam.engine.block import Ints
 from nbspam.engine.executor import default_jobs
-from nbspam.engine.reading import Asked
+from nbspam.engine.reading import asked_by
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
 from nbspam.workflow.corpus import Corpus, read_corpus
@@ -37,7 +37,7 @@ def read(archive: str, top: str, index: str, step: int) -> Corpus:
     folder = corpus_folder(archive, top)
     source = open_labelled([str(folder / index)])
     items = (item for number, item in enumerate(source.items()) if number % step == 0)
-    return read_corpus(items, source.classes, default_jobs(), asked=Asked(bigrams=True, measures=True))
+    return read_corpus(items, source.classes, default_jobs(), asked=asked_by(Settings()))
 
 
 def found_of(corpus: Corpus, truth: Ints, rows: Ints) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Ints
 from nbspam.engine.corpus import only_views
-from nbspam.engine.reading import Asked
+from nbspam.engine.reading import Asked, asked_by
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.leave_group_out import leave_group_out
 from nbspam.models.views import Evidence, Floats, view_evidence
@@ -90,9 +90,8 @@ class Checked(NamedTuple):
 
 def asked_for(model: str | None) -> Asked:
     """What is to be read of mail: what the default way of scoring reads, and what the model knows mail by."""
-    return Asked(
-        bigrams=True, measures=True, features=model is not None and _settings(model).features != "words"
-    )
+    with_features = model is not None and _settings(model).features != "words"
+    return asked_by(Settings())._replace(features=with_features)
 
 
 def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
