@@ -20,6 +20,9 @@ settings.register_profile("unhurried", deadline=None)  # a busy machine is no fa
 settings.load_profile("unhurried")
 settings.register_profile("fuzz", max_examples=3_000, deadline=None)  # make fuzz
 
+# Debian's mail servers are there, and who is not root may not have it on the path.
+os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "corpora"
 

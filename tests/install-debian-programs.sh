@@ -2,6 +2,7 @@
 # Installs the mail programs that the tests run for real.  Without root, or on a system without
 # apt-get, it does nothing and those tests skip and say why.
 set -u
+PATH=$PATH:/usr/sbin:/sbin
 missing=""
 for program in procmail maildrop bogofilter chromium spamc qrencode; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
