@@ -7,6 +7,7 @@ Every default that was chosen by experiment names its table.
 from __future__ import annotations
 
 from nbspam.errors import DamagedModelError, UsageError
+from nbspam.labels import HAM_AND_SPAM
 
 EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode")
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
@@ -25,6 +26,8 @@ STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it cou
 WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
+MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/experiments/borrowed.md
+UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
@@ -44,6 +47,8 @@ class Settings:
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
     novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
+    bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
+                  header of one, hide less of a spam; a model file does not say so, its classes do: see `of`
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
@@ -60,6 +65,7 @@ class Settings:
         "bigrams",
         "binning",
         "bins",
+        "bounded",
         "event_model",
         "features",
         "measures",
@@ -100,7 +106,7 @@ class Settings:
         self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
         _check_features(event_model, self.features)
         can_average = event_model == "presence" and self.features == "words"
-        self.averaged = can_average if averaged is None else averaged and can_average
+        self.averaged = self.bounded = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
         self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
         self.threshold = threshold
@@ -124,6 +130,14 @@ class Settings:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
         there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
+
+    def of(self, classes: tuple[str, ...]) -> Settings:
+        """The same for a filter of these classes: of others than ham and spam none is the one to hide in."""
+        return self if classes == HAM_AND_SPAM else self.replaced(bounded=False)
+
+    def most_for_ham(self, n_classes: int) -> tuple[float, ...]:
+        """Nats by view: no evidence says more for ham than that; infinite where it may say all."""
+        return MOST_FOR_HAM if self.bounded and n_classes == 2 else UNBOUNDED
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
@@ -227,4 +241,5 @@ def textbook(settings: Settings) -> Settings:
         novelty=0.0,
         measures=False,
         bigrams=False,
+        bounded=False,
     )

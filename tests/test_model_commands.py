@@ -291,6 +291,16 @@ def test_the_score_is_the_formula_in_force_with_the_prior_once(
     assert [tuple(line) for line in lines[:-1]] == score
 
 
+def test_formulas_name_the_bound_for_ham_where_there_is_ham_and_spam(
+    models: dict[str, Path], china: Path, tmp_path: Path
+) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q")
+    of_two_others = run("model", "info", "--formulas", "-m", tmp_path / "m")
+    assert "E_vk" in of_two_others and "bound for" not in of_two_others
+    text = run("model", "info", "--formulas", "-m", models["views"])
+    assert "E_v,spam, C_v,spam, S_v,spam not below (nats): header -2.5, body -3," in text
+
+
 def test_the_formula_of_aode_has_the_prior_of_the_model(models: dict[str, Path]) -> None:
     text = run("model", "info", "--formulas", "-m", models["aode"])
     assert "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i)" in text

@@ -11,12 +11,14 @@ import pytest
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, BlockBuilder, Ints
 from nbspam.engine.corpus import merge_blocks, used_columns
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import ViewEvidence, strongest_words
+from nbspam.scoring.evidence import ViewEvidence, bounded_part, strongest_words
+from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.settings import Settings
+from nbspam.settings import MOST_FOR_HAM, Settings
 from nbspam.tokens.bag import EDGE, VIEWS, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
@@ -30,6 +32,7 @@ WAYS = {
     "the strongest under another lambda": Settings(strongest_alpha=7.0),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
+    "not bounded": Settings().replaced(bounded=False),
 }
 
 
@@ -92,17 +95,20 @@ def random_block(n_classes: int) -> Block:
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
-def scorer_of_some(block: Block, n_classes: int, settings: Settings) -> tuple[Scorer, Ints]:
-    """A model of two thirds of the messages: what scores one, and its n_jk, int64 (n_classes, n_columns)."""
+def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int = 1) -> tuple[Scorer, Ints]:
+    """A model of two thirds of the messages: what scores one, and its n_jk, int64 (n_classes, n_columns).
+
+    times : how often each of them was counted
+    """
     seen = np.arange(len(block)) % 3 > 0
     documents = np.zeros((n_classes, len(block.keys)), np.int64)
     rows = block.rows()
     counted = seen[rows]
-    np.add.at(documents, (block.labels[rows[counted]], block.columns[counted]), 1)
-    messages = np.bincount(block.labels[seen], minlength=n_classes)
+    np.add.at(documents, (block.labels[rows[counted]], block.columns[counted]), times)
+    messages = times * np.bincount(block.labels[seen], minlength=n_classes)
     weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
     sums = sums_of(block, documents, documents, messages)
-    classes = tuple(f"class {k}" for k in range(n_classes))
+    classes = HAM_AND_SPAM if n_classes == 2 else tuple(f"class {k}" for k in range(n_classes))
     model = MemoryModel(classes, block.keys, documents, documents, sums, weights)
     return Scorer(model, settings), documents
 
@@ -121,6 +127,60 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
         assert np.array(scored.evidence) == pytest.approx(bulk.evidence[row], abs=1e-9)
         assert scored.common == pytest.approx(bulk.common[row].tolist())
         assert scored.scores == pytest.approx(scores[row], abs=1e-9)
+
+
+@pytest.mark.parametrize("evidence, part", [(-5.0, 0.5), (-2.5, 1.0), (-1.0, 1.0), (0.0, 1.0), (9.0, 1.0)])
+def test_what_says_more_for_ham_than_it_may_keeps_a_part(evidence: float, part: float) -> None:
+    assert bounded_part([0.0, evidence], 2.5) == part
+    assert bounded_part([0.0, evidence], np.inf) == 1.0
+
+
+def test_no_view_says_more_for_ham_than_its_bound_and_for_spam_as_much_as_it_has() -> None:
+    block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
+    scorer, documents = scorer_of_some(block, 2, Settings(), times=50_000)
+    background = fixed_background(block, documents)
+    free = view_evidence(block, background, Settings().replaced(bounded=False)).evidence[..., 1]
+    found = view_evidence(block, background, Settings()).evidence[..., 1]
+    most = np.tile(MOST_FOR_HAM, n_words // len(VIEWS))
+    assert (free[:, :n_words] < -most).any(axis=0).all(), "messages that say too little to be bounded"
+    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -most))
+    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not bounded"
+    texts = texts_of(block)
+    for row in range(len(block)):
+        scored = scorer.score(Counted(bag_of(block, row, texts)))
+        assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())
+
+
+def test_the_words_of_a_bounded_view_share_what_is_left() -> None:
+    block = random_block(2)
+    scorer, _ = scorer_of_some(block, 2, Settings(), times=50_000)
+    bounded, free = (
+        scored_parts(Scorer(scorer.model, settings), block, 0)
+        for settings in (Settings(), Settings().replaced(bounded=False))
+    )
+    assert bounded.keys() == free.keys()
+    less = [text for text in free if bounded[text].scale < free[text].scale]
+    assert len(less) > len(VIEWS)
+    for text, part in bounded.items():
+        assert abs(part.values[1]) <= abs(free[text].values[1]) + 1e-9
+    scored = scorer.score(Counted(bag_of(block, 0, texts_of(block))))
+    weights = scorer.model.calibration()
+    of_words = sum(weight * values[1] for weight, values in zip(weights, scored.evidence, strict=False))
+    fixed = sum(part.values[1] for part in scored.parts if part.kind != "token")
+    assert of_words + fixed == pytest.approx(scored.scores[1])
+
+
+def scored_parts(scorer: Scorer, block: Block, row: int) -> dict[str, ScorePart]:
+    """The tokens of a message, and what each adds."""
+    parts = scorer.score(Counted(bag_of(block, row, texts_of(block)))).parts
+    return {part.text: part for part in parts if part.kind == "token"}
+
+
+def test_of_other_two_classes_none_is_bounded() -> None:
+    assert Settings().of(HAM_AND_SPAM).bounded
+    for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
+        assert not Settings().of(classes).bounded
+    assert set(Settings().most_for_ham(3)) == {np.inf}
 
 
 def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:

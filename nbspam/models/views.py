@@ -173,6 +173,8 @@ def view_evidence(
         missing = missing + outside
     unknown = missing / np.maximum(met + missing, 1)
     evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
+    least = -np.array(settings.most_for_ham(evidence.shape[3]))
+    np.maximum(evidence[..., 1], least, out=evidence[..., 1])
     of_words = evidence.reshape(len(block), -1, evidence.shape[3])
     found = np.concatenate([of_words, measures], axis=1)
     rough = np.array(rough_weights(evidence.shape[3], settings.kinds))

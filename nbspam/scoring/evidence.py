@@ -5,10 +5,11 @@ evidence that is not independent, so long messages saturate; a mean over the inf
 geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
 met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
 sender, a known host), so the strongest word of each class counts by itself, too; and so does each measure.
+Who writes spam can add what speaks for ham: no evidence of a view says more for it than a bound.
 Where each class has its weights in the calibration is said here, too: most messages are scored without
 nbspam.scoring.calibration.
 Pure Python; nbspam.models.views computes the same in bulk.
-Chosen in docs/experiments/evidence.md, strongest.md and measures.md.
+Chosen in docs/experiments/evidence.md, strongest.md, borrowed.md and measures.md.
 """
 
 from __future__ import annotations
@@ -103,6 +104,14 @@ def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -
     familiarity : what the evidence is multiplied by, see ViewWords
     """
     return [familiarity * total / (informative + SHRINKAGE) for total in sums]
+
+
+def bounded_part(evidence: Sequence[float], most_for_ham: float) -> float:
+    """The part that is left of a view's evidence, nats by class, where it may not say more for ham.
+
+    So the words of a view that is bounded say less, each of them, and `explain` still adds up.
+    """
+    return most_for_ham / -evidence[1] if evidence[1] < -most_for_ham else 1.0
 
 
 def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:

@@ -12,6 +12,7 @@ from math import fsum
 from nbspam.errors import UsageError
 from nbspam.scoring.evidence import (
     ViewEvidence,
+    bounded_part,
     mean_evidence,
     measure_evidence,
     own_weights,
@@ -130,6 +131,7 @@ class Scorer:
         "_features",
         "_laws",
         "_log_prior",
+        "_most_for_ham",
         "_strongest",
         "_weights",
         "model",
@@ -140,7 +142,8 @@ class Scorer:
     def __init__(self, model: Model, settings: Settings) -> None:
         """model: with the counts of its prior model, if it has one, added"""
         self.model = model
-        self.settings = settings
+        self.settings = settings = settings.of(model.classes)
+        self._most_for_ham = settings.most_for_ham(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
@@ -257,18 +260,23 @@ class Scorer:
             if spread > floor:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
+        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
+        evidence = mean_evidence(sums, len(found), words.familiarity)
+        part = bounded_part(evidence, self._most_for_ham[words.view])
         # A nat of one word's weight as it is added to the score, and as it is in the evidence.
-        scale, share = mean_evidence([self._weights[place], 1.0], len(found), words.familiarity)
+        scale, share = mean_evidence([self._weights[place], 1.0], len(found), part * words.familiarity)
         for word, weights in found:
             own = [scale * value for value in weights]
             words.add(word, self._with_others(own, weights, share, place), scale)
-        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
-        return mean_evidence(sums, len(found), words.familiarity)
+        return [part * value for value in evidence]
 
     def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
         """What the strongest word of each class says, row `place`; what each adds goes to its part."""
-        n_classes, share = law.n_classes, words.familiarity
+        n_classes = law.n_classes
         found = strongest_words(words.known, law)
+        evidence = [words.familiarity * (excess - found[0][0]) for excess, _ in found]
+        part = bounded_part(evidence, self._most_for_ham[words.view])
+        share = part * words.familiarity
         scale = self._weights[place] * share
         for k, (excess, word) in enumerate(found):
             if word is not None:
@@ -279,7 +287,7 @@ class Scorer:
                     says[1:] = [-excess] * (n_classes - 1)
                 own = [scale * value for value in says]
                 words.add(word, self._with_others(own, says, share, place), scale * (1 - 1 / n_classes))
-        return [words.familiarity * (excess - found[0][0]) for excess, _ in found]
+        return [part * value for value in evidence]
 
     def _measures(
         self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]

@@ -16,7 +16,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, MOST_FOR_HAM, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.store.inspect import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
@@ -187,6 +187,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
             f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",
         ),
         *_other_evidence(settings, factor, first),
+        *_bound(model, settings),
         *rough,
         (f"score against {first}", f"z_k = {sums} + {shared} + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
@@ -207,6 +208,15 @@ def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
         share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
         lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))
     return lines
+
+
+def _bound(model: Model, settings: Settings) -> list[Line]:
+    if not settings.bounded:
+        return []
+    words = [kind[0].upper() for kind in settings.kinds if kind != "measure"]
+    of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in words)
+    least = ", ".join(f"{name} -{most:g}" for name, most in zip(VIEWS, MOST_FOR_HAM, strict=True))
+    return [("bound for ham", f"{of_spam} not below (nats): {least}")]
 
 
 def _rough_scores(model: Model, settings: Settings) -> list[Line]:

@@ -63,7 +63,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     word : the word to work out; None for one that tells the classes apart
     """
     with snapshot(path) as stored:
-        settings = from_text(stored.settings, stored.path)
+        settings = from_text(stored.settings, stored.path).of(stored.classes)
         model = as_scored(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)

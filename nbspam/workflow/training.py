@@ -120,7 +120,7 @@ def train_blocks(
 
     classes : those of the prior model, if there is one
     """
-    vocabulary, prior = choices.vocabulary, choices.prior
+    settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
     if prior:
         prior.check_event_model(settings)
     edges = prior.edges() if prior and settings.features != "words" else None

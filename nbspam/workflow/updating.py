@@ -135,7 +135,7 @@ def _add(
 
 
 def _calibrate(updater: Updater, model: Model, block: Block) -> int:
-    settings = from_text(model.settings, model.path)
+    settings = from_text(model.settings, model.path).of(model.classes)
     learner = learner_of(updater, model, settings)
     if learner is None:
         return 0

@@ -32,6 +32,7 @@ from nbspam.settings import (
     ALPHA,
     AT_LEAST,
     MEASURE_ALPHA,
+    MOST_FOR_HAM,
     NOVELTY,
     SAME,
     SECOND_ALPHA,
@@ -122,7 +123,7 @@ class Way(NamedTuple):
     strongest: float | None = STRONGEST_ALPHA  # that of the strongest words; None: they are not evidence
     first_ones: int = 1  # so many strongest words of each class count, their mean
     most: float = np.inf  # nats; no word is taken for stronger
-    for_ham: tuple[float, ...] = (np.inf,) * len(VIEWS)  # nats by view; none says more than that for ham
+    for_ham: tuple[float, ...] = MOST_FOR_HAM  # nats by view; none says more than that for ham
     power: float = 2  # of the unknown share, by which the strongest words are diluted; infinite: they are not
     threshold: float = THRESHOLD
     strong: tuple[float, ...] = STRONG

@@ -163,7 +163,7 @@ class _Bench(NamedTuple):
 def _doubts(corpus: Corpus) -> list[Doubt]:
     groups, counts = duplicate_groups(corpus), count_rows(corpus.block, len(corpus.classes))
     background = leave_group_out(corpus.block, counts.documents, groups)
-    evidence = view_evidence(corpus.block, background, Settings())
+    evidence = view_evidence(corpus.block, background, Settings().of(corpus.classes))
     truth = corpus.truth()
     weights = _calibration(Sample(evidence, truth))
     loss = zero_one_loss(len(corpus.classes), DOUBT)

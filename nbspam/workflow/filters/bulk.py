@@ -64,7 +64,7 @@ class BulkFilter:
         self._block = block
         self._counts = counts
         self._classes = classes
-        self.settings = settings
+        self.settings = settings = settings.of(classes)
         self._weights: Floats = np.zeros(0)
         self._textbook: TextbookModel | None = None
         sample = select_rows(block, representative_rows(block, train, KEPT_MESSAGES, counts.messages))

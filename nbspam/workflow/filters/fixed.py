@@ -47,6 +47,7 @@ class FixedFilter:
         self._block = block
         self._classes = classes
         self._fixed = fixed_of(vocabulary)
+        settings = settings.of(classes)
         mail = counts_for(settings, len(classes), sorted_keys(vocabulary))
         mail.add(select_rows(block, train))
         counted = all_counted(mail, settings, vocabulary)

@@ -93,7 +93,7 @@ class ReplayFilter:
         self._block = block
         self._order = order.tolist()
         self._classes = classes
-        self._settings = settings
+        self._settings = settings.of(classes)
         self._loss = loss
         self._judge = Judge(classes, loss)
         self._texts = texts_of(block)
