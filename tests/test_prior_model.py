@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.settings import Settings
+from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
+from nbspam.store.reader import open_model
+from nbspam.tokens.bag import VIEWS
 from nbspam.workflow import calibrating
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.prior_model import PriorModel
@@ -70,6 +72,15 @@ def test_the_sums_of_a_model_on_a_prior_are_those_of_its_rows(prior: str, tmp_pa
     data = next((source / "ham").iterdir()).read_bytes()
     assert (learn(path, "spam", data), unlearn(path, data)) == ("moved", "forgotten")
     assert check_model(path) == []
+
+
+@pytest.mark.parametrize("with_bigrams", [True, False])
+def test_bigrams_that_the_prior_has_not_counted_are_not_read(tmp_path: Path, with_bigrams: bool) -> None:
+    mail = open_labelled([str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, seed=4))])
+    train(mail.items(), mail.classes, str(tmp_path / "prior"), Settings(bigrams=with_bigrams))
+    opened = open_model(train_on(str(tmp_path / "prior"), str(tmp_path / "mail"), tmp_path / "model"))
+    assert from_text(opened.settings).bigrams == with_bigrams
+    assert bool(opened.words[VIEWS.index("bigrams")]) == with_bigrams
 
 
 def test_a_prior_model_gives_its_file_back(prior: str) -> None:

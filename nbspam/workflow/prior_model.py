@@ -20,7 +20,7 @@ from nbspam.labels import ordered
 from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.scoring.events import power_factor
 from nbspam.scoring.scorer import COUNTS_REPEATS, check_repeats
-from nbspam.settings import Settings
+from nbspam.settings import Settings, from_text
 from nbspam.store.reader import OneState, open_model
 from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
@@ -67,6 +67,14 @@ class PriorModel:
 
     def __exit__(self, *error: object) -> None:
         self._model.close()
+
+    def settings_on(self, settings: Settings) -> Settings:
+        """A way of scoring on this prior: without bigrams, if it counted none.
+
+        Those of the new messages would be all that is known, and do harm: docs/experiments/import.md.
+        """
+        counted = from_text(self._model.settings, self._model.path).bigrams
+        return settings.replaced(bigrams=settings.bigrams and counted)
 
     def edges(self) -> Edges:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""

@@ -102,7 +102,8 @@ def train(
     """Counts the items and writes the model at `path`, whole or not at all."""
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
-    classes = choices.prior.classes if choices.prior else classes
+    if choices.prior:
+        settings, classes = choices.prior.settings_on(settings), choices.prior.classes
     parts = read_blocks(items, classes, jobs, asked_by(settings))
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
