@@ -208,6 +208,32 @@ def test_a_merged_and_a_loaded_model_stay_marked(tmp_path: Path) -> None:
     assert "bogofilter, spambayes" in run("model", "info", "-m", tmp_path / "all")
 
 
+def merged(path: Path, *models: Path) -> Path:
+    run("model", "merge", *models, "-o", path, "-q")
+    return path
+
+
+def test_where_an_imported_calibration_starts_is_no_evidence_to_add_up(tmp_path: Path) -> None:
+    one, two = imported(BOGOFILTER, tmp_path / "one"), imported(SPAMBAYES, tmp_path / "two")
+    both = merged(tmp_path / "both", one, two)
+    three = merged(tmp_path / "three", both, one)
+    start = open_model(str(one)).calibration()
+    for path in (two, both, three):
+        assert open_model(str(path)).calibration() == pytest.approx(start)
+
+
+def test_calibrations_are_merged_in_any_order_with_imported_ones(tmp_path: Path) -> None:
+    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
+    taught, fresh = imported(BOGOFILTER, tmp_path / "taught"), imported(BOGOFILTER, tmp_path / "fresh")
+    run("learn", "spam", "-m", taught, stdin=mail("cheap offers for you"))
+    own_first = merged(tmp_path / "1", merged(tmp_path / "a", tmp_path / "own", taught), fresh)
+    own_last = merged(tmp_path / "2", merged(tmp_path / "b", fresh, taught), tmp_path / "own")
+    weights = [open_model(str(path)).calibration() for path in (own_first, own_last, tmp_path / "a")]
+    assert weights[0] == pytest.approx(weights[1])
+    assert weights[0] == pytest.approx(weights[2])
+
+
 def test_the_check_still_finds_more_learned_than_counted(tmp_path: Path) -> None:
     model = imported(BOGOFILTER, tmp_path / "m")
     text = run("model", "dump", "-m", model).replace(

@@ -8,9 +8,9 @@ goes on with the first mail that is learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.errors import BadDataError
 from nbspam.foreign import bogofilter, spambayes
@@ -21,6 +21,9 @@ from nbspam.settings import Settings
 from nbspam.store.writer import new_model
 from nbspam.vocabulary.keys import token_key
 from nbspam.workflow.fixed_words import vocabulary_settings
+
+if TYPE_CHECKING:
+    from nbspam.scoring.calibration import Weights
 
 AUTO = "auto"
 SPAMASSASSIN = "spamassassin"
@@ -106,13 +109,21 @@ def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
     # (docs/experiments/import.md).
     settings = Settings(bigrams=False)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
-    weights, covariance = first_weights(len(HAM_AND_SPAM), settings.kinds)
-    started = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
+    weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(words.messages), replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": form})
         file.tokens(_rows(words))
         file.recount()
-        file.calibration(names, started, covariance)
+        file.calibration(names, weights, covariance)
+
+
+def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) -> Weights:
+    """Weights and covariance of a calibration that no message has taught yet."""
+    weights, covariance = first_weights(n_classes, kinds)
+    if is_imported:
+        names = feature_names(n_classes, kinds)
+        weights = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
+    return weights, covariance
 
 
 def _rows(words: WordList) -> Iterator[tuple[object, ...]]:

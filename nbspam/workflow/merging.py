@@ -1,9 +1,10 @@
 """Several models -> one that knows what all of them learned.
 
-Hides what becomes of the calibrations.  Each is a Gaussian posterior over the same weights from the
-same prior, learned on its own mail, so the merged one is their product: precisions add, the prior's
-counted once.  The sum does not depend on the order.  A model whose classes differ from the united
-ones (or that kept no covariance) has no say; if none has, the merged model starts from the prior.
+Hides what becomes of the calibrations.  Each is a Gaussian posterior over the same weights, learned on its
+own mail from a prior of the same precision, so what the mail of all taught is added to one prior.  Its mean
+is where imported models start if one of them is imported.  The sum does not depend on the order.  A model
+whose classes differ from the united ones (or that kept no covariance) has no say; if none has, the merged
+model starts from the prior.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
-from nbspam.scoring.calibration import feature_names, first_weights
+from nbspam.scoring.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.merge import check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model
 from nbspam.store.snapshot import snapshot
+from nbspam.workflow.importing import weights_at_start
 from nbspam.workflow.teaching import CREDIT
 
 Floats = NDArray[np.float64]
@@ -111,14 +113,14 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     ]
     if not fitting:
         return ([], [], []), 0
-    first, spread = first_weights(*shape)
-    prior_mean = np.array(first)
+    first, spread = weights_at_start(*shape, any("imported" in model.settings for model in models))
     prior = np.linalg.inv(np.array(spread))
-    precision, pull = prior.copy(), prior @ prior_mean
+    precision, pull = prior.copy(), prior @ np.array(first)
     for model in fitting:
         own = np.linalg.inv(np.array(model.covariance()))
+        began, _ = weights_at_start(*shape, "imported" in model.settings)
         precision += own - prior
-        pull += own @ np.array(model.calibration()) - prior @ prior_mean
+        pull += own @ np.array(model.calibration()) - prior @ np.array(began)
     covariance = np.linalg.inv(precision)
     if not _is_sound(covariance):  # rounding left no posterior: the one of most messages stands
         largest = max(fitting, key=lambda model: sum(model.messages))
