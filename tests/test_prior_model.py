@@ -11,12 +11,17 @@ from typing import Any
 import pytest
 
 from nbspam.errors import BadDataError, UsageError
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.scoring.word_sum import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.store.writer import new_model
 from nbspam.tokens.bag import VIEWS
+from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
+from nbspam.workflow.classifying import as_scored
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.prior_model import PriorModel
 from nbspam.workflow.training import Choices, train
@@ -126,3 +131,20 @@ def test_lambda_is_not_chosen_where_no_mail_tells_classes_apart(
     command = ["train", "--prior-model", prior, *named, "-m", tmp_path / "model"]
     assert "[alpha-auto-mail]" in error(*command, "--alpha", "auto", status=64)
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("messages", [8_242, 8_243, 16_486, 18_391])  # of these but one the database rounds
+def test_a_word_of_all_messages_has_as_many_as_there_are(tmp_path: Path, messages: int) -> None:
+    counts = [messages // 2, messages - messages // 2]
+    row = (token_key("the"), VIEWS.index("body"), "the", 3, 3, 3, 3)
+    before = (*row[:3], counts[0], counts[0], counts[1], counts[1])
+    settings = Settings("bernoulli", alpha=0.0, averaged=False).as_text()
+    with new_model(str(tmp_path / "model"), HAM_AND_SPAM, [3, 3]) as file:
+        file.settings({**settings, "prior_weight": "100.0", "vocabulary": "open"})
+        file.tokens([row])
+        file.prior(counts, [before])
+    model = as_scored(open_model(str(tmp_path / "model")))
+    assert list(model.counts([row[0]])[row[0]][::2]) == model.messages
+    words = make_words(model, from_text(model.settings))
+    assert words.certain == [1, 1]
+    assert not any(words.ruled_out([tuple(model.messages)]))

@@ -15,7 +15,7 @@ NUMERIC_KINDS = ("moment", "bin", "pair")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 class ModelOnPrior(Model):
@@ -39,17 +39,18 @@ class ModelOnPrior(Model):
             self.documents[view][number] += factor * documents
             self.occurrences[view][number] += factor * occurrences
 
-    def _sum(self, own: list[int], prior: list[int]) -> list[int]:
+    def _sum(self, own: Sequence[int], prior: Sequence[int]) -> list[int]:
         return [a + self._factor * b for a, b in zip(own, prior, strict=True)]  # type: ignore[misc]
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """As Model.counts, with the prior's share."""
-        columns = ", ".join(
-            f"{name}_{k} + {self._factor!r} * prior_{name}_{k}"
-            for k in range(len(self.classes))
-            for name in ("documents", "occurrences")
-        )
-        return rows_of_keys(self.connection, columns, keys)
+        own = count_columns(len(self.classes))
+        columns = ", ".join([*own, *(f"prior_{name}" for name in own)])
+        # Not added up by SQLite, which would round otherwise than the sums over all tokens do: at lambda = 0
+        # a word that all messages have is known by its count being equal to theirs.
+        found = rows_of_keys(self.connection, columns, keys)
+        n = len(own)
+        return {key: tuple(self._sum(row[:n], row[n:])) for key, row in found.items()}
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """As Model.histogram; a sum of two counts has no histogram of its own, so all tokens are read."""
