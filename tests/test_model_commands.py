@@ -456,6 +456,27 @@ def test_a_setting_that_is_none_is_a_damaged_model(copy: Path, name: str, value:
     assert name in run("model", "check", "-m", copy, status=65)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE class SET messages = -50 WHERE number = 0",
+        "UPDATE class SET messages = 'a' WHERE number = 0",
+        "UPDATE class SET messages = 1.5 WHERE number = 0",
+        "UPDATE view SET words = -100000 WHERE number = 1",
+        "UPDATE view_total SET documents = -100000 WHERE view = 1 AND class = 0",
+        "UPDATE calibration SET weight = 9e999 WHERE number = 0",
+        "UPDATE calibration SET weight = 'x' WHERE number = 0",
+        "UPDATE token SET documents_0 = -5",
+    ],
+)
+def test_a_number_that_no_writer_wrote_is_a_damaged_model(copy: Path, statement: str) -> None:
+    with sqlite3.connect(copy) as connection:
+        connection.execute(statement)
+    connection.close()
+    assert "model-damaged" in error("classify", "-m", copy, status=65, stdin=mail("cheap pills"))
+    assert program("model", "check", "-m", copy).returncode == 65
+
+
 @pytest.mark.parametrize("value", ["x", "1 2", "\0\0\0"])
 def test_a_damaged_row_of_a_numeric_feature_is_a_damaged_model(
     models: dict[str, Path], tmp_path: Path, value: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import fsum
 
-from nbspam.errors import UsageError
+from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring.evidence import (
     ViewEvidence,
     bounded_part,
@@ -195,6 +195,14 @@ class Scorer:
             return _summed([*self._feature_parts(counted), self._prior_part()], len(self._log_prior))
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
+        try:
+            return self._score_words(counted, rows)
+        except (ValueError, TypeError, ZeroDivisionError):  # looked for here alone: it takes time
+            if all(type(n) in (int, float) and n >= 0 for row in rows.values() for n in row):
+                raise
+            raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None
+
+    def _score_words(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         if self.settings.averaged:
             return self._score_views(counted, rows)
         from nbspam.scoring.word_sum import word_parts

@@ -7,6 +7,7 @@ model is told from one that is: by its first hundred bytes, before SQLite sees i
 from __future__ import annotations
 
 import os
+from math import isfinite
 
 from nbspam.errors import (
     RETRAIN,
@@ -82,6 +83,9 @@ class Model:
         ):
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
+        for counts in (self.messages, self.words, *self.documents, *self.occurrences):
+            if any(type(count) is not int or count < 0 for count in counts):
+                raise DamagedModelError(self.path, "messages or tokens are counted that cannot be so many")
 
     def refresh(self) -> bool:
         """Reads the file anew if another program changed it since it was last read; whether it did.
@@ -116,9 +120,11 @@ class Model:
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        return [
-            weight for (weight,) in self.connection.execute("SELECT weight FROM calibration ORDER BY number")
-        ]
+        rows = self.connection.execute("SELECT weight FROM calibration ORDER BY number").fetchall()
+        weights = [weight for (weight,) in rows]
+        if any(type(weight) is not float or not isfinite(weight) for weight in weights):
+            raise DamagedModelError(self.path, "a weight of the calibration is no number")
+        return weights
 
     def covariance(self) -> list[list[float]]:
         """The symmetric covariance of these weights; empty where none is kept."""
