@@ -31,7 +31,7 @@ from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tokens.bag import MEASURES_VIEW, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
@@ -253,9 +253,10 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
     path = trained(list(open_labelled([str(folder)]).items()), tmp_path / "m")
     before = counts(path)
-    for row in ((token_key("never"), 1, "never", 1), (token_key("two"), 1, "two", 1)):
+    known = (token_key("one"), VIEWS.index("body"), "one", 1)
+    for rows in ([(token_key("never"), 1, "never", 1)], [(token_key("two"), 1, "two", 1)], [known], []):
         with pytest.raises(UsageError, match="cannot be removed"), updating(str(path)) as updater:
-            updater.count(0, 1, [row], -1)
+            updater.count(0, 1, rows, -1)
     assert counts(path) == before
     assert check_model(str(path)) == []
 

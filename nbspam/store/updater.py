@@ -49,6 +49,8 @@ class Updater:
 
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
+        if sign < 0 and label not in learned(self.connection, digest):
+            raise _never_counted()
         known = self._known([key for key, _, _, _ in tokens])
         if self.fixed_vocabulary:
             tokens = _with_notaword(tokens, known)
@@ -80,9 +82,7 @@ class Updater:
         new[2 * label] += sign
         new[2 * label + 1] += sign * times
         if min(new) < 0:
-            raise UsageError(
-                "message", "was not counted in this class, so it cannot be removed from it", "", "not-learned"
-            )
+            raise _never_counted()
         execute = self.connection.execute
         kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
         if before is None:
@@ -200,6 +200,12 @@ class Updater:
 def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:
     """class number -> how often a message of this digest was counted in it."""
     return dict(connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
+
+
+def _never_counted() -> UsageError:
+    return UsageError(
+        "message", "was not counted in this class, so it cannot be removed from it", "", "not-learned"
+    )
 
 
 def _with_notaword(tokens: list[MessageToken], known: dict[int, tuple[int, ...]]) -> list[MessageToken]:
