@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
+from nbspam.scoring.credibility import beta_interval
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
@@ -265,11 +266,15 @@ def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
         ("n_jk", by_class(classes, word.documents)),
         ("N_jk", by_class(classes, word.occurrences)),
     ]
+    symbol = "θ" if settings.event_model == "complement" else "φ"
+    intervals = []
     for k, name in enumerate(classes):
         top, bottom, fraction = _fraction(model, settings, word, k)
         value = number(top / bottom) if bottom else "undefined"
-        symbol = "θ" if settings.event_model == "complement" else "φ"
         lines.append((f"{symbol}(j, {name})", f"{fraction} = {value}"))
+        low, high = beta_interval(top, bottom - top)  # the marginal of a Dirichlet
+        intervals.append(f"{name} {number(low)} to {number(high)}")
+    lines.append((f"95 % interval of {symbol}", ", ".join(intervals)))
     return lines + (
         _worked_weight(model, settings, word) if settings.averaged else _worked_sum(model, settings, word)
     )
