@@ -96,6 +96,10 @@ def test_one_campaign_is_no_evidence_and_two_are_little() -> None:
     assert clustered_difference(differences, np.array([0, 0, 0, 1, 1, 1]))[1] > 0.002
 
 
+def test_groups_without_any_spread_do_not_tell_what_chance_does() -> None:
+    assert clustered_difference(np.array([-0.5, -0.5]), np.arange(2)) == (-0.5, 1.0)
+
+
 def test_no_difference_is_no_evidence() -> None:
     assert clustered_difference(np.zeros(9), np.arange(9)) == (0.0, 1.0)
 

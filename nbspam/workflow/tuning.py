@@ -245,9 +245,10 @@ class _Bench:
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
-    """Mean of differences, and how likely one so far from 0 is by chance, two-sided; p = 1 where all are 0.
+    """Mean of differences, and how likely one so far from 0 is by chance, two-sided.
 
-    groups : messages of one number are one trial, their differences add up; of a single one p = 1
+    groups : messages of one number are one trial, their differences add up
+    p = 1 where nothing tells chance: all differences are 0, there is one group, or the groups are all alike.
     Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of as many
     degrees of freedom as there are groups but one.
     """
@@ -258,4 +259,4 @@ def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, floa
     if n == 1 or mean == 0:
         return mean, 1.0
     error = sqrt(n / (n - 1) * float(sums @ sums)) / len(differences)
-    return mean, 2 * float(stdtr(n - 1, -abs(mean) / error)) if error else 0.0
+    return mean, 2 * float(stdtr(n - 1, -abs(mean) / error)) if error else 1.0
