@@ -8,7 +8,8 @@ after any number of messages the filter is the one that training on those messag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum, inf, isnan
+from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.models.views import Background, view_evidence
 from nbspam.scoring import calibration
 from nbspam.scoring.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.scoring.events import WordScorer, WordTotals, make_word_scorer
+from nbspam.scoring.events import WordTotals, log_joint, make_word_scorer
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
@@ -31,6 +32,9 @@ from nbspam.workflow.filters.memory_model import Histograms, MemoryModel, Sums, 
 from nbspam.workflow.filters.vocabulary_block import tokens_outside, vocabulary_block
 from nbspam.workflow.judging import Judge, clues_of
 from nbspam.workflow.learning import MIN_LABELLED
+
+if TYPE_CHECKING:
+    from nbspam.scoring.events import Token
 
 
 class GrowingCounts:
@@ -240,11 +244,8 @@ class WordReplay(ReplayFilter):
         if not counts.sums.messages.all():
             return [0.0] * n_classes  # until each class was met there is no model
         words = make_word_scorer(settings.event_model, self._totals(), settings.alpha, settings.normalise)
-        joint = self._sums(words, row)
-        if words.uses_prior:
-            prior = log_priors_of(settings, counts.sums.messages.tolist(), self._classes)
-            joint = [score + more for score, more in zip(joint, prior, strict=True)]
-        return joint
+        prior = log_priors_of(settings, counts.sums.messages.tolist(), self._classes)
+        return log_joint(words, prior, self._tokens(row))
 
     def _totals(self) -> WordTotals:
         sums = self._counts.sums
@@ -258,29 +259,18 @@ class WordReplay(ReplayFilter):
             kept if self._settings.event_model == "complement" else (),
         )
 
-    def _sums(self, words: WordScorer, row: int) -> list[float]:
+    def _tokens(self, row: int) -> list[Token]:
+        """n_jk, N_jk and how often, of each distinct word of a row; all unknown ones are one NOTAWORD."""
         columns, times, _ = self._pairs(row)
-        documents = self._counts.documents[:, columns]
         known = self._counts.known(columns)
-        rows = documents.T[known].tolist()
-        others = self._counts.occurrences[:, columns[known]].T.tolist()
-        values = [
-            words.token(own, other, count)
-            for own, other, count in zip(rows, others, times[known].tolist(), strict=True)
-        ]
+        documents = self._counts.documents[:, columns[known]].T.tolist()
+        occurrences = self._counts.occurrences[:, columns[known]].T.tolist()
+        tokens: list[Token] = [*zip(documents, occurrences, times[known].tolist(), strict=True)]
         outside = int(times[~known].sum())
         if outside:
             nothing = [0] * len(self._classes)
-            values.append(words.token(nothing, nothing, outside))
-        totals = [fsum(column) for column in zip(words.base, *values, strict=True)]
-        if any(words.certain):
-            present = [words.certainty(own) for own in rows]
-            there = [sum(column) for column in zip(*present, strict=True)] or [0] * len(totals)
-            totals = [
-                -inf if seen < all_of_them else total
-                for total, seen, all_of_them in zip(totals, there, words.certain, strict=True)
-            ]
-        return totals
+            tokens.append((nothing, nothing, outside))
+        return tokens
 
 
 def replay_filter(
