@@ -133,10 +133,6 @@ class StoredPairs(numeric.PairTotals):
         row = self._rows.get((label, cell))
         return row[first : first + size] if row else [0] * size
 
-    def pair(self, label: int, first: int, second: int) -> int:
-        row = self._rows.get((label, first))
-        return row[second] if row else 0
-
 
 def message_rows(
     features: Sequence[tuple[str, list[float]]], measured: Features, with_pairs: bool

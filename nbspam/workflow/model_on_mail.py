@@ -44,9 +44,6 @@ class _ModelWork:
         self._file = file
         self._classifier: Classifier | None = None
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"_arguments": self._arguments, "_file": self._file, "_classifier": None}
-
     def __call__(self, items: list[Item]) -> _Shard:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
         if self._classifier is None:
