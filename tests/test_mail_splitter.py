@@ -420,6 +420,11 @@ def tree(kind, *parts):
     return f'multipart/{kind}; boundary="{kind}"\n\n{lines}--{kind}--\n'
 
 
+def starting(root, related):
+    """The multipart with the Content-ID of the part that readers are to begin with."""
+    return related.replace('"\n', f'"; start="<{root}>"\n', 1)
+
+
 PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
 AMP = "text/x-amp-html\n\n<!doctype html><html amp4email><p>page that lives\n"
 
@@ -447,7 +452,10 @@ AMP = "text/x-amp-html\n\n<!doctype html><html amp4email><p>page that lives\n"
         (tree("related", HTML, PLAIN), [False, True]),
         (tree("related", HTML, HTML, "text/css\n\nx\n"), [False, True, True]),
         (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
-        (tree("related", HTML, PLAIN).replace('"\n', '"; start=x\n', 1), [False, False]),
+        (starting("x", tree("related", HTML, PLAIN)), [False, True]),
+        (starting("x", tree("related", HTML.replace("\n", "\nContent-ID: <x>\n", 1), PLAIN)), [False, True]),
+        (starting("x", tree("related", PLAIN, HTML.replace("\n", "\nContent-ID: <x>\n", 1))), [False, False]),
+        (starting("", tree("related", PLAIN, HTML)), [False, True]),
         (PLAIN, [False]),
     ],
 )

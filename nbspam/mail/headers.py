@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition"))
+_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition", "content-id"))
 _KNOWN = frozenset(
     (
         "bcc",
@@ -58,7 +58,7 @@ class HeaderBlock:
 
     fields  : (lower-case name, unfolded and decoded value) in order
     sizes   : bytes of each as it was sent, with one line end
-    content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
+    content : raw values of the first Content-Type, -Transfer-Encoding, -Disposition and -ID
     body    : offset of what follows the block
     """
 

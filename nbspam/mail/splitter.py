@@ -30,7 +30,17 @@ _ENCODED = frozenset(("base64", "quoted-printable", "x-uuencode", "uuencode", "x
 class _Multipart:
     """An open multipart: delimiter b"" means it is still to be guessed."""
 
-    __slots__ = ("choice", "default_type", "delimiter", "depth", "encoding", "opened", "start", "twins")
+    __slots__ = (
+        "choice",
+        "default_type",
+        "delimiter",
+        "depth",
+        "encoding",
+        "opened",
+        "root",
+        "start",
+        "twins",
+    )
 
     def __init__(self, delimiter: bytes, default_type: str, encoding: str, start: int, depth: int) -> None:
         self.choice = 0  # the number of this multipart if readers show one of its parts; 0: they show all
@@ -40,6 +50,7 @@ class _Multipart:
         self.start = start
         self.depth = depth
         self.opened = 0  # delimiters seen
+        self.root = ""  # Content-ID of the part that a multipart/related says readers begin with (RFC 2387)
         self.twins = 0  # multiparts directly inside it that use the same boundary
 
 
@@ -108,6 +119,11 @@ def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
     return following.lower().startswith(b"content-") or following.startswith(b"\n")
 
 
+def _bare_id(value: str) -> str:
+    """A Content-ID without its brackets."""
+    return value.strip().removeprefix("<").removesuffix(">")
+
+
 class Splitter:
     """Takes one body apart and fills a Message."""
 
@@ -117,7 +133,9 @@ class Splitter:
         self.message = message
         self.allowance = allowance
         self.scans: list[_Scan] = []
-        self.choices: list[bool] = []  # of each multipart met of which one part is shown: is it the first
+        # Of each multipart met of which readers show one part: whether it is the first.  None: who wrote it
+        # names another, which some readers show and some do not, so that all count.
+        self.choices: list[bool | None] = []
         self.inside: list[list[tuple[int, int]]] = []  # of each part of the message, as of its leaf
         self.embedded: list[tuple[str, str]] = []  # fields waiting for the part that begins a message
 
@@ -151,6 +169,8 @@ class Splitter:
         for part, inside in texts:
             for number, child in inside:
                 first = self.choices[number - 1]
+                if first is None:
+                    continue
                 if number not in shown or (not first and (part.is_html, child) > shown[number]):
                     shown[number] = part.is_html, child
         for part, inside in zip(self.message.parts, self.inside, strict=True):
@@ -171,6 +191,9 @@ class Splitter:
             scan.position = start  # two delimiters, one behind the other: nothing between them
             return
         block = read_block(scan.data, start, stop, body, self.allowance)
+        outer = scan.multiparts[-1]
+        if outer.root and outer.opened > 1 and outer.root == _bare_id(block.content.get("content-id", "")):
+            self.choices[outer.choice - 1] = None
         self._enter(scan, Entity(block.content, default_type, self.allowance), block.body)
 
     def _block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
@@ -235,10 +258,11 @@ class Splitter:
                 return
         default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, entity.encoding, start, depth)
-        is_related = entity.content_type == "multipart/related" and "start" not in entity.parameters
+        is_related = entity.content_type == "multipart/related"
         if (is_related or entity.content_type == "multipart/alternative") and not is_twin:
             self.choices.append(is_related)
             multipart.choice = len(self.choices)
+            multipart.root = _bare_id(entity.parameters.get("start", "")) if is_related else ""
         scan.push(multipart)
 
     def _advance(self, scan: _Scan) -> None:
