@@ -15,7 +15,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import ViewEvidence, bounded_part, strongest_words
+from nbspam.scoring.evidence import ViewEvidence, bounded_share, strongest_words
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import MOST_FOR_HAM, Settings
@@ -129,10 +129,10 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
         assert scored.scores == pytest.approx(scores[row], abs=1e-9)
 
 
-@pytest.mark.parametrize("evidence, part", [(-5.0, 0.5), (-2.5, 1.0), (-1.0, 1.0), (0.0, 1.0), (9.0, 1.0)])
-def test_what_says_more_for_ham_than_it_may_keeps_a_part(evidence: float, part: float) -> None:
-    assert bounded_part([0.0, evidence], 2.5) == part
-    assert bounded_part([0.0, evidence], np.inf) == 1.0
+@pytest.mark.parametrize("says, share", [(-10.0, 0.25), (-5.0, 0.5), (-1.0, 0.5), (0.0, 0.5), (9.0, 0.5)])
+def test_what_says_more_for_ham_than_it_may_keeps_a_share(says: float, share: float) -> None:
+    assert bounded_share(0.5, says, 2.5) == share
+    assert bounded_share(0.5, says, np.inf) == 0.5
 
 
 def test_no_view_says_more_for_ham_than_its_bound_and_for_spam_as_much_as_it_has() -> None:

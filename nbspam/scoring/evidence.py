@@ -97,21 +97,21 @@ def strongest_words(
     return best
 
 
-def mean_evidence(sums: Sequence[float], informative: int, familiarity: float) -> list[float]:
-    """Evidence of a view by class, nats: its sums divided by informative + SHRINKAGE, so that few say little.
+def mean_share(informative: int, familiarity: float) -> float:
+    """The share of a word's weight that is evidence: of so many a mean, and SHRINKAGE has few say little.
 
-    sums : by class, the weights of the informative tokens added up, nats;  informative : how many they are
     familiarity : what the evidence is multiplied by, see ViewWords
     """
-    return [familiarity * total / (informative + SHRINKAGE) for total in sums]
+    return familiarity / (informative + SHRINKAGE)
 
 
-def bounded_part(evidence: Sequence[float], most_for_ham: float) -> float:
-    """The part that is left of a view's evidence, nats by class, where it may not say more for ham.
+def bounded_share(share: float, spam_says: float, most_for_ham: float) -> float:
+    """The share, or less where the evidence, share * spam_says, would say more for ham than it may.
 
-    So the words of a view that is bounded say less, each of them, and `explain` still adds up.
+    spam_says : nats for spam against ham
+    So each word of a view that is bounded says less, and `explain` still adds up.
     """
-    return most_for_ham / -evidence[1] if evidence[1] < -most_for_ham else 1.0
+    return most_for_ham / -spam_says if share * spam_says < -most_for_ham else share
 
 
 def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:

@@ -12,8 +12,8 @@ from math import fsum
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring.evidence import (
     ViewEvidence,
-    bounded_part,
-    mean_evidence,
+    bounded_share,
+    mean_share,
     measure_evidence,
     own_weights,
     strongest_words,
@@ -269,22 +269,20 @@ class Scorer:
                 candidates.append((spread, (word, weights)))
         found = law.informative(candidates)
         sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
-        evidence = mean_evidence(sums, len(found), words.familiarity)
-        part = bounded_part(evidence, self._most_for_ham[words.view])
-        # A nat of one word's weight as it is added to the score, and as it is in the evidence.
-        scale, share = mean_evidence([self._weights[place], 1.0], len(found), part * words.familiarity)
+        share = mean_share(len(found), words.familiarity)
+        share = bounded_share(share, sums[1], self._most_for_ham[words.view])
+        scale = self._weights[place] * share  # what a nat of a word's weight adds to the score
         for word, weights in found:
             own = [scale * value for value in weights]
             words.add(word, self._with_others(own, weights, share, place), scale)
-        return [part * value for value in evidence]
+        return [share * total for total in sums]
 
     def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
         """What the strongest word of each class says, row `place`; what each adds goes to its part."""
         n_classes = law.n_classes
         found = strongest_words(words.known, law)
-        evidence = [words.familiarity * (excess - found[0][0]) for excess, _ in found]
-        part = bounded_part(evidence, self._most_for_ham[words.view])
-        share = part * words.familiarity
+        against_first = [excess - found[0][0] for excess, _ in found]
+        share = bounded_share(words.familiarity, against_first[1], self._most_for_ham[words.view])
         scale = self._weights[place] * share
         for k, (excess, word) in enumerate(found):
             if word is not None:
@@ -295,7 +293,7 @@ class Scorer:
                     says[1:] = [-excess] * (n_classes - 1)
                 own = [scale * value for value in says]
                 words.add(word, self._with_others(own, says, share, place), scale * (1 - 1 / n_classes))
-        return [part * value for value in evidence]
+        return [share * value for value in against_first]
 
     def _measures(
         self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]
