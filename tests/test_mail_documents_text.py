@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nbspam.mail import parse
 from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
-from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.message import MAX_TEXT, Document
 from nbspam.mail.packed import MAX_PIECE
 from nbspam.mail.pdf.pages import MAX_FONTS, MAX_PAGES
 from nbspam.mail.pdf.reader import MAX_OBJECTS, PdfFile
@@ -664,6 +664,23 @@ def test_links_of_rtf() -> None:
     field = rb'{\field{\*\fldinst{HYPERLINK "https://pay.example.net/a?b=1" }}{\fldrslt{Pay}}}'
     found = read(rb"{\rtf1 " + field + rb' {\field{\fldinst HYPERLINK \\l "here"}{\fldrslt there}}}')
     assert (found.text.split(), found.addresses) == (["Pay", "there"], ["https://pay.example.net/a?b=1"])
+
+
+@pytest.mark.parametrize(
+    ("instructions", "addresses"),
+    [
+        ("HYPERLINK http://a.example/b c", ["http://a.example/b"]),
+        ('PAGEhyperlink "http://a.example/b c"', ["http://a.example/b c"]),
+        (r'HYPERLINK \o "see" http://a.example/', ["http://a.example/"]),
+        (r'HYPERLINK "http://a.example/hyperlink/" \o "http://b.example/"', ["http://a.example/hyperlink/"]),
+        (r'HYPERLINK \l "here" HYPERLINK "http://a.example/"', ["http://a.example/"]),
+        ('INCLUDEPICTURE "http://a.example/"', []),
+    ],
+)
+def test_instructions_of_fields(instructions: str, addresses: list[str]) -> None:
+    document = Document()
+    document.follows(instructions)
+    assert document.addresses == addresses
 
 
 def word(*pieces: tuple[str, str], flags: int = 0, mark: bytes = b"\xec\xa5") -> bytes:

@@ -110,9 +110,20 @@ class Document:
             self.addresses.append(address)
 
     def follows(self, instructions: str) -> None:
-        """Note where fields lead to that say HYPERLINK "address", as those of Word and RTF do."""
-        for instruction in instructions.split("HYPERLINK")[1:]:
-            self.leads_to(instruction.partition('"')[2].partition('"')[0])
+        """Note where fields lead to that say HYPERLINK "address", as those of Word and RTF do.
+
+        Word minds neither case nor, without blanks in the address, quotes.
+        """
+        import re  # 5 ms, for documents only
+
+        fields = re.split(r"(?<!/)hyperlink(?![\w/.-])", instructions, flags=re.IGNORECASE)  # not in a path
+        for field in fields[1:]:
+            for number, piece in enumerate(field.split('"')):
+                arguments = [piece] if number % 2 else piece.split()
+                address = next((each for each in arguments if "://" in each), "")
+                if address:
+                    self.leads_to(address)
+                    break
 
     def shows_code(self, says: str) -> None:
         """Note a QR code: where it leads to, or what else it says."""
