@@ -535,7 +535,7 @@ def test_encrypted_pdf_shows_nothing_but_what_is_not() -> None:
         ),
         (
             "word/document.xml",
-            "<w:t>a</w:t><w:tab/><w:t>b</w:t><w:br w:type='page'/><w:t>c</w:t><w:cr/>d",
+            "<w:t>a</w:t><w:tab/><w:t>b</w:t><w:br w:type='page'/><w:t>c</w:t><w:cr/><w:t>d</w:t>",
             "a b c d",
         ),
         (
@@ -573,6 +573,141 @@ def test_sheets_of_numbers_leave_room_for_the_texts_behind_them() -> None:
 def test_slides_are_shown_one_behind_the_other() -> None:
     slides = {f"ppt/slides/slide{n}.xml": f"<a:p><a:t>number {n}</a:t></a:p>" for n in (1, 2)}
     assert shown(archive(slides)) == "number 1 number 2"
+
+
+PARAGRAPH = "<w:document><w:p><w:r><w:t>%s</w:t></w:r></w:p></w:document>"
+LINK = "https://pay.example.net/a"
+
+
+@pytest.mark.parametrize(
+    ("xml", "text"),
+    [
+        ("<w:t>a<![CDATA[ <b>&amp;]]>c</w:t>", "a <b>&amp;c"),
+        ("<w:t>a<!-- <w:t>not</w:t> -->b<?x y?>c</w:t>", "abc"),
+        ("<w:t>a</w:t>\n<w:t\nx='y'>b</w:t><w:t/>\n<w:t>c</w:t>", "abc"),
+        ("<w:t>a</w:t><wp:posOffset>360</wp:posOffset><m:t>b</m:t>", "ab"),
+        ("<w:t>a</w:t><![CDATA[b", "a"),
+    ],
+)
+def test_text_of_an_office_document_is_what_its_elements_of_text_hold(xml: str, text: str) -> None:
+    assert shown(archive({"word/document.xml": xml})) == text
+
+
+@pytest.mark.parametrize(
+    ("properties", "text"),
+    [
+        ("<w:rPr><w:b/><w:vanish/></w:rPr>", "a c"),
+        ("<w:rPr><w:vanish w:val='true' /></w:rPr>", "a c"),
+        ("<w:rPr><w:vanish w:val='0'/></w:rPr>", "a b c"),
+        ('<w:rPr><w:vanish w:val="false"/></w:rPr>', "a b c"),
+        ("<w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr>", "a b c"),
+    ],
+)
+def test_hidden_text_of_an_office_document_is_not_shown(properties: str, text: str) -> None:
+    runs = f"<w:r><w:t>a </w:t></w:r><w:r>{properties}<w:t>b </w:t></w:r><w:r><w:t>c</w:t></w:r>"
+    mark = "<w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>"  # of the paragraph alone
+    assert shown(archive({"word/document.xml": f"<w:p>{mark}{runs}</w:p>"})) == text
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-be", "utf-16-le"])
+def test_letters_of_an_office_document(codec: str) -> None:
+    mark = b"\xfe\xff" if codec == "utf-16-be" else b""
+    document = mark + (PARAGRAPH % "Счёт").encode(codec)
+    assert shown(archive({"word/document.xml": document})) == "Счёт"
+    relation = f"<Relationships><Relationship Target='{LINK}'/></Relationships>".encode(codec)
+    assert read(archive({"word/_rels/document.xml.rels": mark + relation})).addresses == [LINK]
+
+
+FIELD = "<w:r><w:fldChar w:fldCharType='%s'/></w:r>"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        f'<w:instrText xml:space="preserve"> HYPERLINK "{LINK}" </w:instrText>',
+        f"<w:instrText>PAGE</w:instrText>{FIELD % 'end'}<w:instrText>hyperlink {LINK} \\h</w:instrText>",
+        f"<w:instrText>HYPER</w:instrText></w:r><w:r><w:instrText>LINK &quot;{LINK}&quot;</w:instrText>",
+        f'<w:fldSimple w:instr=" HYPERLINK &quot;{LINK}&quot; "><w:r><w:t>Pay</w:t></w:r></w:fldSimple>',
+        f"<w:fldSimple w:dirty='1' w:instr = 'HYPERLINK \\o \"a>b\" {LINK}'/>",
+        f"<w:fldSimple w:instr='HYPERLINK {LINK} \\o \"a>b\"'/>",
+        f'<v:shape id="a" href="{LINK}"/>',
+    ],
+)
+def test_fields_of_an_office_document(field: str) -> None:
+    found = read(archive({"word/document.xml": f"<w:p>{field}<w:r><w:t>now</w:t></w:r></w:p>"}))
+    assert (found.text.replace("Pay", "").strip(), found.addresses) == ("now", [LINK])
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (f'<c t="str"><f>HYPERLINK("{LINK}","Pay")</f><v>Pay</v></c>', "Pay"),
+        (f"<c r='A1' t='str'><f>IF(B1,HYPERLINK(&quot;{LINK}&quot;),2)</f><v>Pay</v></c>", "Pay"),
+        (f'<c t="str"><f>HYPERLINK("{LINK[:3]}" &amp; "{LINK[3:]}","Pay")</f><v>Pay</v></c>', "Pay"),
+        (f'<c><f>HYPERLINK("{LINK}")</f><v>0</v></c>', ""),
+    ],
+)
+def test_formulas_of_sheets(cell: str, text: str) -> None:
+    sheet = f"<row><c><v>7</v></c>{cell}<c t='s'><v>8</v></c></row>"
+    found = read(archive({"[Content_Types].xml": "", "xl/worksheets/sheet1.xml": sheet}))
+    assert (found.text.strip(), found.addresses) == (text, [LINK])
+
+
+def test_formulas_of_open_document() -> None:
+    cell = f'<table:table-cell table:formula="of:=HYPERLINK(&quot;{LINK}&quot;;&quot;Pay&quot;)"/>'
+    assert read(archive({"mimetype": "", "content.xml": cell})).addresses == [LINK]
+
+
+RELATION = "<Relationship Type='http://schemas.example/relationships/%s' Target='%s'/>"
+PAGE_IN_IT = f"<html><style>p {{}}</style><p>Pay <a href='{LINK}'>here</a><p style='display:none'>no"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"word/header1.xml": PARAGRAPH % "Pay"},
+        {"word/footnotes.xml": PARAGRAPH % "Pay"},
+        {"xl/drawings/drawing1.xml": "<xdr:col>3</xdr:col><a:p><a:t>Pay</a:t></a:p>"},
+        {"xl/worksheets/a.xml": "<c t='str'><v>Pay</v></c>"},
+        {"styles.xml": "<number:text>-</number:text><text:p>Pay</text:p>"},
+        {"_rels/.rels": RELATION % ("officeDocument", "/a/Main"), "a/main": PARAGRAPH % "Pay"},
+        {
+            "word/settings1.xml": PARAGRAPH % "Pay",
+            "word/_rels/document.xml.rels": RELATION % ("header", "settings1.xml"),
+        },
+    ],
+)
+def test_text_outside_of_the_main_text(files: dict[str, str]) -> None:
+    main = {"word/document.xml": PARAGRAPH % "now"}
+    assert shown(archive({"[Content_Types].xml": "", **files, **main})) == "now Pay"
+    assert shown(archive({**files, "word/document.xml": ""})) in ("", "Pay")  # an archive with such files
+
+
+@pytest.mark.parametrize("target", ["afchunk.htm", "/word/afchunk.htm", "x/../afchunk.htm"])
+def test_a_page_in_an_office_document(target: str) -> None:
+    files = {"word/afchunk.htm": PAGE_IN_IT, "other.htm": "<p>other"}
+    relations = {"word/_rels/document.xml.rels": RELATION % ("aFChunk", target)}
+    found = read(archive({"[Content_Types].xml": "", **files, **relations}))
+    assert (found.text.split(), found.addresses) == (["Pay", "here"], [LINK])
+
+
+def test_samples_and_notes_are_not_shown() -> None:
+    names = (
+        "word/glossary/document.xml",
+        "ppt/slideLayouts/slideLayout1.xml",
+        "ppt/notesSlides/notesSlide1.xml",
+    )
+    files = dict.fromkeys(names, "<a:p><a:t>Click to add text</a:t></a:p>")
+    assert shown(archive({"[Content_Types].xml": "", **files})) == ""
+
+
+def test_the_main_text_comes_first_and_leaves_room_to_other_documents() -> None:
+    main = {"_rels/.rels": RELATION % ("officeDocument", "main.xml"), "main.xml": PARAGRAPH % "main"}
+    headers = {f"word/header{n}.xml": PARAGRAPH % n for n in range(90)}
+    made = archive({"[Content_Types].xml": "", **headers, **main})
+    allowance = Allowance()
+    assert read_document(made, allowance).text.split()[:2] == ["main", "0"]
+    assert allowance.unpacked_pieces == MAX_UNPACKED_PIECES // 2
 
 
 def test_elements_are_bounded() -> None:
@@ -892,7 +1027,22 @@ HOSTILE = {
     "hidden": b"{\\rtf1{\\v " + b"\\'fc" * 250_000,
     "instructions": b"{\\rtf1{\\fldinst " + b"HYPERLINK " * 100_000,
     "elements": archive({f"ppt/slides/slide{n}": "<" * 199_000 for n in range(90)}),
-    "references": archive({f"ppt/slides/slide{n}": "<a>&#x41;" * 20_000 for n in range(90)}),
+    "references": archive({f"ppt/slides/slide{n}": "<t>&#x41;" * 20_000 for n in range(90)}),
+    "comments": archive({f"ppt/slides/slide{n}": "<!---->" * 28_000 for n in range(90)}),
+    "comments without end": archive({f"ppt/slides/slide{n}": "<!--" * 49_000 for n in range(90)}),
+    "raw texts": archive({f"ppt/slides/slide{n}": "<![CDATA[a]]>" * 15_000 for n in range(90)}),
+    "lists": archive({f"{n}.rels": "<a Type='/header' Target='a'" * 7_000 for n in range(90)}),
+    "attributes": archive({f"ppt/slides/slide{n}": "<c " + " t  " * 49_000 for n in range(90)}),
+    "links": archive({f"ppt/slides/slide{n}": " href= " * 28_000 for n in range(90)}),
+    "links that are blank": archive({f"ppt/slides/slide{n}": " href" + " " * 199_000 for n in range(90)}),
+    "fields": archive({f"word/document{n}": "<instrText>HYPERLINK a" * 9_000 for n in range(90)}),
+    "pages in documents": archive(
+        {
+            "[Content_Types].xml": "",
+            "_rels/.rels": "".join(RELATION % ("aFChunk", f"{n}.htm") for n in range(90)),
+            **{f"{n}.htm": "<b><i>" * 33_000 for n in range(90)},
+        }
+    ),
 }
 
 
