@@ -169,13 +169,14 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
     if kind in _PAGES:
         return True
     is_file = kind.startswith("application/")
-    if is_file:
-        head = payload[:1_000].lstrip().lower()
-        if head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head):
-            return True
-    if not entity.filename or not (is_file or entity.disposition == "attachment"):
+    if not is_file and entity.disposition != "attachment":
         return False
-    return entity.filename.lower().endswith(_PAGE_ENDINGS) and b"<" in payload[:1_000]
+    head = payload.lstrip()[:1_000].lower()
+    if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
+        return True
+    # Windows leaves out spaces and full stops at the end of a name; zeros are in nearly all that is no text.
+    is_named = entity.filename.lower().rstrip(" .").endswith(_PAGE_ENDINGS)
+    return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 
 def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
