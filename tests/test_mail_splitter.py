@@ -333,6 +333,30 @@ def test_a_file_that_mail_programs_open_as_a_message_is_one(field, encoding):
     assert mail.parts[0].embedded_headers[0] == ("subject", "pears")
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "is_message"),
+    [
+        ("msword", "", True),
+        ("vnd.ms-word; charset=utf-8", "a.doc", True),
+        ("octet-stream", "A.XLS. ", True),
+        ("rtf", "a.rtf", True),
+        ("octet-stream", "a.bin", False),
+        ("pdf", "a.pdf", False),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["7bit", "base64"])
+def test_a_page_that_was_saved_as_a_document_is_one(kind, name, is_message, encoding):
+    """Word and Excel show it; so wikis export their pages."""
+    inner = b"\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=c\r\n\r\n"
+    inner += b"--c\r\nContent-Type: text/html\r\n\r\n<p>pay here\r\n--c--\r\n"
+    body = base64.encodebytes(inner) if encoding == "base64" else inner
+    top = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee\n--b\n"
+    field = f'Content-Disposition: attachment; filename="{name}"\nContent-Transfer-Encoding: {encoding}\n'
+    mail = parse(f"{top}Content-Type: application/{kind}\n{field}\n".encode() + body + b"\n--b--\n")
+    assert any(part.is_html and "pay here" in part.text for part in mail.parts) is is_message
+    assert mail.structure[2] == "application/" + kind.partition(";")[0]
+
+
 def test_text_that_is_no_attachment_is_no_page_for_its_name():
     assert not parse(b"Content-Type: text/plain; name=a.html\n\na < b").parts[0].is_html
 

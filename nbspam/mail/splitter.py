@@ -321,6 +321,13 @@ class Splitter:
             if content:
                 self._embed(scan, content)
                 return
+        if entity.content_type.startswith("application/"):
+            from nbspam.mail.saved import saved_page  # no plain mail has one
+
+            content = saved_page(entity, payload, self.allowance)
+            if content:
+                self._embed(scan, content)
+                return
         parts = read_leaf(entity, payload, self.allowance)
         if self.embedded:
             parts[0].embedded_headers = self.embedded
