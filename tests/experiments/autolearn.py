@@ -78,7 +78,7 @@ def beyond(nats: float) -> Callable[[Verdict], bool]:
 
 def agreed(verdict: Verdict) -> bool:
     """Neither header nor body speaks against it."""
-    header, body, _ = verdict.views
+    header, body, *_ = verdict.views
     sign = 1 if verdict.number else -1
     return beyond(1.5)(verdict) and sign * header >= 0 and sign * body >= 0
 
