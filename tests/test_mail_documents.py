@@ -274,6 +274,32 @@ def test_document_under_another_name_and_uuencoded() -> None:
     assert "url=lake.example" in tokenize(parse(mail.encode())).structure
 
 
+JUNK = {
+    "a line end": b"\n",
+    "a byte order mark": b"\xef\xbb\xbf",
+    "a page": b"<html><p>",
+    "an archive": b"PK\x03\x04",
+    "as much as viewers skip": b"x" * 1_024,
+}
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_pdf_behind_what_viewers_skip(junk: str) -> None:
+    payload = JUNK[junk] + pdf(b"/URI (https://lake.example/)")
+    assert "url=lake.example" in mailed(payload, "a.pdf", "pdf").structure
+    assert "url=lake.example" in mailed(payload, "A.PDF").structure
+    assert "url=lake.example" in mailed(payload, "scan", "pdf").structure
+
+
+def test_pdf_behind_what_viewers_skip_under_another_name() -> None:
+    payload = b"\n" + pdf(b"/URI (https://lake.example/)")
+    assert "url=lake.example" in mailed(payload, "a.jpg", "jpeg").structure
+    assert "url=lake.example" not in mailed(b"x" * 1_024 + payload, "a.pdf", "pdf").structure
+    page = b"<html>pay<!-- %PDF -->"
+    assert "pay" in mailed(page, "a.html", "pdf").body
+    assert "inside=.exe" in mailed(archive({"%PDF.exe": b"MZ"}), "a.zip", "zip").structure
+
+
 def test_pdf_that_a_browser_prints(tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:

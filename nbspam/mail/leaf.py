@@ -41,7 +41,9 @@ _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
 _RTF = b"{\\rtf"
-_DOCUMENTS = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
+_PDF = b"%PDF"
+_BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
+_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
@@ -146,10 +148,22 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
 
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
+    if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
+        payload = payload[max(_pdf_at(payload), 0) :]
     if payload.startswith(_DOCUMENTS):
         from nbspam.mail.documents.reader import read_document
 
         part.document = read_document(payload, allowance)
+
+
+def _is_named_pdf(kind: str, filename: str) -> bool:
+    name = filename.lower()
+    return name.endswith(".pdf") or (kind == "application/pdf" and not name.endswith(_PAGE_ENDINGS))
+
+
+def _pdf_at(payload: bytes) -> int:
+    """Where viewers see a PDF begin; -1 if they see none."""
+    return payload.find(_PDF, 0, _BEFORE_PDF + len(_PDF))
 
 
 def _file_part(name: str, contents: bytes, allowance: Allowance) -> Part:
@@ -171,6 +185,8 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
     is_file = kind.startswith("application/")
     if not is_file and entity.disposition != "attachment":
         return False
+    if is_file and _is_named_pdf(kind, entity.filename) and _pdf_at(payload) >= 0:
+        return False  # whatever stands before it
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
