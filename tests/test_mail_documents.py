@@ -300,6 +300,14 @@ def test_pdf_behind_what_viewers_skip_under_another_name() -> None:
     assert "inside=.exe" in mailed(archive({"%PDF.exe": b"MZ"}), "a.zip", "zip").structure
 
 
+@pytest.mark.parametrize("gap", [b"%x\n", b" %(\r", b"\n%\r\n%\n"])
+def test_address_behind_a_remark(gap: bytes) -> None:
+    found = read(pdf(b"/URI" + gap + b"(https://lake.example/) /URI 2 0 R"))
+    assert found.addresses == ["https://lake.example/"]
+    second = b"2 0 obj" + gap + b"(https://lake.example/)"
+    assert read(pdf(b"/URI 2 0 R") + second).addresses == ["https://lake.example/"]
+
+
 def test_pdf_that_a_browser_prints(tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -325,6 +333,10 @@ HOSTILE = {
     "bombs": packed_pdf(bytes(20_000_000)) * 40,
     "bombs in archives": archive({f"{n}.rels": bytes(2_000_000) for n in range(60)}),
     "keys": pdf(b"/URI (\\" * 170_000),
+    "remarks": pdf(b"%>>" * 60_000 + b"stream\n" + b">>%stream\n" * 90_000),
+    "names": pdf(b"/ObjStm" + b"/Filter" * 20_000 + b">>stream\n") * 7,
+    "references of filters": pdf(b"/Filter 2 0 R>>stream\n") * 9_000 + b"2 0 obj [" + b"2 0 R " * 60_000,
+    "strings in strings": pdf(b"stream%" + b"(" * 90_000 + b"\n" + b"(()" * 60_000) * 3,
     "packed objects": b"%PDF" + b"/ObjStm" * 140_000,
     "packed objects, streams": b"%PDF" + b"/ObjStm stream\n" * 70_000,
     "files": (b"PK\x03\x04" + bytes(26)) * 35_000,

@@ -498,6 +498,96 @@ def test_contents_that_are_not_packed_and_as_letters() -> None:
     assert shown(pdf(PAGE, b"<< /Filter /DCTDecode >>\nstream\nBT (pay) Tj ET\nendstream")) == ""
 
 
+DRAWN = b"BT /F1 9 Tf (pay) Tj ET"
+FLATE, DIGITS = zlib.compress(DRAWN), DRAWN.hex().encode() + b">"
+
+
+@pytest.mark.parametrize(
+    ("says", "packed"),
+    [
+        (b"/Filter 3 0 R", FLATE),
+        (b"/Filter 4 0 R", FLATE),
+        (b"/Filter [3 0 R]", FLATE),
+        (b"/Filter/Fl", FLATE),
+        (b"/Filter/AHx", DIGITS),
+        (b"/Filter/AHx", DIGITS[:-1]),
+        (b"/Filter/A85", a85encode(DRAWN) + b"~>"),
+        (b"/Filter [/A85/Fl]", a85encode(FLATE) + b"~>"),
+        (b"/Filter [/FlateDecode/ASCIIHexDecode]", zlib.compress(DIGITS)),
+        (b"/Filter [/Fl/Fl]", zlib.compress(FLATE)),
+        (b"/Filter [/Crypt/FlateDecode]", FLATE),
+        (b"/Filter []", DRAWN),
+        (b"/Filter null", DRAWN),
+        (b"/Filter/FlateDecode/X/ASCIIHexDecode", FLATE),
+        (b"/Filter/FlateDecode/X[/ASCIIHexDecode]", FLATE),
+        (b"/X/ASCIIHexDecode", DRAWN),
+        (b"/Filters/AHx/Filter/FlateDecode", FLATE),
+        (b"/X/Filter/Filter/FlateDecode", FLATE),
+        (b"/Filter/FlateDecode/X/Filter/Y 3", FLATE),
+        (b"/Filter/AHx/Filter/FlateDecode", FLATE),
+        (b"/X(/Filter/AHx)/Filter/FlateDecode/Y(/Filter/AHx)", FLATE),
+        (b"/Filter/FlateDecode/X<</Filter/AHx/Y[/Filter/AHx]>>", FLATE),
+        (b"/Filter%/AHx\n/FlateDecode%/Filter/AHx\n", FLATE),
+        (b"/#46ilter/#46l", FLATE),
+    ],
+)
+def test_what_a_stream_is_packed_with(says: bytes, packed: bytes) -> None:
+    content = b"<< %s >>\nstream\n%s\nendstream" % (says, packed)
+    assert shown(pdf(PAGE, content, b"/FlateDecode", b"[/FlateDecode]")) == "pay"
+
+
+@pytest.mark.parametrize("says", [b"/Filter/Flat", b"/Filter [/Fl/DCT]", b"/Filter [%s]" % (b"/AHx" * 5)])
+def test_a_stream_that_is_packed_in_another_way_shows_nothing(says: bytes) -> None:
+    content = b"<< %s >>\nstream\n%s\nendstream"
+    assert shown(pdf(PAGE, content % (says, DIGITS))) == shown(pdf(PAGE, content % (says, FLATE))) == ""
+
+
+def test_packed_objects_whose_filter_is_an_object_behind_them() -> None:
+    packed = zlib.compress(b"1 0 " + PAGE)
+    objects = b"<< /Type/ObjStm /First%%9\n4 /X (%s) /Filter 4 0 R >>stream\n" % (b"x" * 3_000)
+    assert shown(pdf(objects + packed, stream(DRAWN), HELVETICA, b"/FlateDecode")) == "pay"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b"/X(stream)",
+        b"/X(>>stream\n)",
+        b"/X(\\)>>stream\n)",
+        b"/X(a(b(c(d>>stream\n)e>>stream\n)f)%)",
+        b"/Xstream 1",
+        b"/X stream",
+        b"%stream\n",
+        b"%>>stream\n",
+        b"%(\n",
+        b"/X(%)",
+        b"/X#25 1",
+        b"/X#28 1",
+        b"/X(/Contents 9 0 R)",
+        b"/ContentsX 9 0 R",
+        b"/X/Contents",
+        b"/X<</Contents 9 0 R>>",
+        b"/X(stream)/#58 1",
+    ],
+)
+def test_what_stands_in_a_dictionary_hides_no_key_behind_it(more: bytes) -> None:
+    said = PAGE.replace(b"/Contents", more + b"/Contents")
+    assert shown(pdf(said, stream(DRAWN), HELVETICA)) == "pay"
+    assert shown(pdf(PAGE, stream(DRAWN, more), HELVETICA)) == "pay"
+
+
+@pytest.mark.parametrize("gap", [b"%x\n", b" %x\r", b"\n%(\r\n%)\n"])
+def test_remarks_stand_between_any_words(gap: bytes) -> None:
+    said = PAGE.replace(b" 2 0 R", gap + b"2" + gap + b"0" + gap + b"R")
+    packed = stream(DRAWN).replace(b"/Filter ", b"/Filter" + gap).replace(b">>\n", b">>" + gap)
+    assert shown(pdf(said, packed, HELVETICA)) == "pay"
+
+
+@pytest.mark.parametrize("begin", [b"stream\r", b"stream \n", b"stream %x\r\n"])
+def test_a_stream_begins_behind_the_line_that_says_so(begin: bytes) -> None:
+    assert shown(pdf(PAGE, b"<< >>" + begin + DRAWN, HELVETICA)) == "pay"
+
+
 def test_where_objects_begin() -> None:
     """Behind two numbers; pdftotext does not mind what else."""
     content = page(b"BT /F1 9 Tf (pay) Tj ET").replace(b"2 0 obj", b"obj 7 obj x obj\n2\n0obj")
@@ -1014,7 +1104,8 @@ HOSTILE = {
     ),
     "letters for bytes": pdf(
         b"/Page /Contents [" + b"2 0 R " * 300 + b"]",
-        b"/ASCII85Decode /FlateDecode stream\n" + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
+        b"<< /Filter [/ASCII85Decode /FlateDecode] >> stream\n"
+        + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
     ),
     "stream": b"%PDF /Contents 1 0 obj /Page" + b"stream" * 170_000,
     "a string without end": page(b"BT /F1 9 Tf (" + b"\\(" * 90_000),

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from nbspam.mail.pdf.reader import PdfFile, as_number, hexadecimal, number_behind, references
+from nbspam.mail.pdf.filters import hexadecimal
+from nbspam.mail.pdf.reader import PdfFile, as_number, number_behind, references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

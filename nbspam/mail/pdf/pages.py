@@ -12,8 +12,10 @@ from math import hypot
 
 from nbspam.mail.charset import with_halves_joined
 from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.pdf.filters import hexadecimal
 from nbspam.mail.pdf.fonts import Font, read_font
-from nbspam.mail.pdf.reader import STRING, PdfFile, as_number, hexadecimal, literal, references
+from nbspam.mail.pdf.objects import STRING
+from nbspam.mail.pdf.reader import PdfFile, as_number, literal, references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,6 +30,6 @@ def read_pictures(file: PdfFile, document: Document, allowance: Allowance) -> No
         width, height = number_behind(says, b"/Width"), number_behind(says, b"/Height")
         depth = number_behind(says, b"/BitsPerComponent") or 1  # a mask need not say it
         raster = Raster(width, height, depth, number_behind(says, b"/Predictor") >= _AS_PNG)
-        if raster.is_drawing(len(content) if b"Decode" in says else 0):
+        if raster.is_drawing(len(content) if b"/Filter" in says else 0):
             raster.data = file.samples(number, raster.most_bytes())
             read_codes(raster, document, allowance)

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from nbspam.mail.packed import MAX_PIECE, ZLIB_HEADER, inflated, stored
+from nbspam.mail.packed import MAX_PIECE
+from nbspam.mail.pdf.filters import MAX_FILTERS, hexadecimal, unfiltered
+from nbspam.mail.pdf.objects import STRING, behind_gap, parted, value_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +25,12 @@ MAX_STRING = 2_000  # bytes of one
 _KEPT_NAMES = 256  # files have few, and have them often
 _MAX_KEPT = 64  # bytes of one that is kept from one file to the next
 _MAX_NUMBERS = 24  # bytes before "obj" in which its two numbers stand
-STRING = rb"\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\)?"  # perhaps one in it; it may lack its end
 _STRING_OR_NAME = re.compile(STRING + rb"|/[A-Za-z0-9]*#[A-Za-z0-9#]+", re.DOTALL)
+_STREAM = re.compile(rb">>[\s\0]*+stream\b")
 _NUMBER = re.compile(rb"#([0-9A-Fa-f]{2})")
-_WHITE = b" \t\r\n\0\f"
+_NO_LETTERS = b" \t\r\n\0\f()<>[]{}/%"
+_FILTER = re.compile(rb"/([^\s\0()<>\[\]{}/%]++)|(\d{1,9})\s++\d{1,5}\s++R")
+_NAMES_OR_REFERENCES = re.compile(rb"\[[^\]]*+|" + _FILTER.pattern)
 # What a PDF says of itself, and what it can do.
 _SAYS = (b"/Title", b"/Author", b"/Subject", b"/Keywords", b"/Creator", b"/Producer")
 _DOES = (b"/JavaScript", b"/OpenAction", b"/Launch", b"/SubmitForm", b"/EmbeddedFile", b"/XFA")
@@ -65,34 +69,40 @@ class PdfFile:
     packed : the pieces that hold more objects
     """
 
-    __slots__ = ("_streams", "allowance", "objects", "packed")
+    __slots__ = ("_says", "_streams", "allowance", "objects", "packed")
 
     def __init__(self, payload: bytes, allowance: Allowance) -> None:
         self.allowance = allowance
         self.objects: dict[int, bytes] = {}
         self.packed: list[bytes] = []
+        self._says: dict[int, bytes] = {}
         self._streams: dict[int, bytes] = {}
         number, begin = -1, 0
+        pieces: list[tuple[int, bytes]] = []
         for at in _beginnings(payload):
             numbers = payload[max(at - _MAX_NUMBERS, 0) : at].split()
-            self._add(number, payload[begin:at])
+            pieces.append((number, payload[begin:at]))
             number, begin = int(numbers[-2]), at + 3
-        self._add(number, payload[begin:])
+        pieces = [*pieces, (number, payload[begin:])][1:]
+        self.objects = dict(pieces)  # how one is packed may be told by another, wherever that stands
+        opened = [self._opened(content) for _, content in pieces]
+        self.objects = {}
+        self._says.clear()
+        for (number, content), objects in zip(pieces, opened, strict=True):
+            self.objects[number] = content
+            if objects is not None:
+                self.packed.append(_with_plain_names(objects[0]))
+                self._add_packed(*objects)
 
-    def _add(self, number: int, content: bytes) -> None:
-        if number < 0:
-            return
-        self.objects[number] = content
-        if b"/ObjStm" in content[:MAX_STRING]:
-            piece = self._unpacked(content)
-            self.packed.append(_with_plain_names(piece))
-            self._add_packed(piece, content)
+    def _opened(self, content: bytes) -> tuple[bytes, int] | None:
+        """The piece that holds more objects, and where the first begins; None if it holds none."""
+        says = parted(content)[0] if b"/ObjStm" in content else b""
+        return (self._unpacked(content), number_behind(says, b"/First")) if b"/ObjStm" in says else None
 
-    def _add_packed(self, piece: bytes, container: bytes) -> None:
+    def _add_packed(self, piece: bytes, first: int) -> None:
         """The objects of a piece; pairs of a number and a place stand before the first of them."""
         if len(self.objects) >= MAX_OBJECTS:
             return
-        first = number_behind(container, b"/First")
         pairs = piece[:first].split()[: 2 * MAX_OBJECTS]
         places = [int(text) for text in pairs if text.isdigit() and len(text) < 10]
         begins = sorted(
@@ -103,12 +113,14 @@ class PdfFile:
             self.objects[number] = _with_plain_names(piece[begin:end])
 
     def dictionary(self, number: int) -> bytes:
-        """What an object says of itself, without its stream."""
-        return self.objects.get(number, b"")[:MAX_PIECE].partition(b"stream")[0]
+        """What an object says of itself, without its strings, remarks and stream."""
+        if number not in self._says:
+            self._says[number] = parted(self.objects.get(number, b""))[0]
+        return self._says[number]
 
     def listed(self, says: bytes, key: bytes) -> list[int]:
         """The objects behind a key; the list of them may be an object of its own."""
-        found = references(says, key)
+        found = references(b"/" + value_behind(says, key), b"/") or references(says, key)
         content = self.dictionary(found[0]).lstrip() if len(found) == 1 else b""
         return references(b"/" + content, b"/") if content.startswith(b"[") else found
 
@@ -125,27 +137,31 @@ class PdfFile:
     def _unpacked(self, content: bytes, most: int = MAX_PIECE) -> bytes:
         if self.allowance.unpacked_pieces <= 0:
             return b""
-        head, _, packed = content.partition(b"stream")
-        packed = packed[:MAX_PIECE].lstrip()  # no stream that is packed begins with a space
-        if b"/ASCII85Decode" in head:
-            packed = _from_ascii85(packed)
-            head = head.replace(b"/ASCII85Decode", b"")
-        if b"/ASCIIHexDecode" in head:
-            packed = hexadecimal(packed.partition(b">")[0])
-            head = head.replace(b"/ASCIIHexDecode", b"")
-        if b"/FlateDecode" in head:
-            return inflated(packed[ZLIB_HEADER:], self.allowance, most)
-        return b"" if b"Decode" in head else stored(packed.partition(b"endstream")[0], self.allowance)
+        says, data = parted(content)
+        return unfiltered(data, self._filters(value_behind(says, b"/Filter")), self.allowance, most)
+
+    def _filters(self, value: bytes, deeper: int = 2) -> list[bytes]:
+        """The names of the filters of a stream: one, or a list; both may be objects of their own."""
+        found = _NAMES_OR_REFERENCES.match(value[:MAX_STRING])
+        names: list[bytes] = []
+        for name, number in _FILTER.findall(found[0])[: MAX_FILTERS + 1] if found else ():
+            if not number:
+                names.append(name)
+            elif deeper:
+                names += self._filters(self.dictionary(int(number)).lstrip(), deeper - 1)
+        return names
 
 
 def _with_plain_names(data: bytes) -> bytes:
     """The same, but for streams, with letters of names that are written by numbers: /J#53 is /JS."""
     if b"#" not in data:
         return data
-    pieces = [piece.partition(b"stream") for piece in data.split(b"endstream")]
-    return b"endstream".join(
-        [_STRING_OR_NAME.sub(_plain, head) + mark + stream for head, mark, stream in pieces]
-    )
+    found: list[bytes] = []
+    for piece in data.split(b"endstream"):
+        begin = _STREAM.search(piece)
+        end = begin.start() if begin else len(piece)
+        found.append(_STRING_OR_NAME.sub(_plain, piece[:end]) + piece[end:])
+    return b"endstream".join(found)
 
 
 def _plain(found: re.Match[bytes]) -> bytes:
@@ -156,7 +172,13 @@ def _plain(found: re.Match[bytes]) -> bytes:
 
 
 def _plain_name(name: bytes) -> bytes:
-    return _NUMBER.sub(lambda number: bytes.fromhex(number[1].decode("ascii")), name)
+    return _NUMBER.sub(_plain_letter, name)
+
+
+def _plain_letter(number: re.Match[bytes]) -> bytes:
+    """What is no letter, as a parenthesis, stays as it is written: else it would end the name."""
+    letter = bytes.fromhex(number[1].decode("ascii"))
+    return number[0] if letter in _NO_LETTERS else letter
 
 
 _short_plain_name = lru_cache(_KEPT_NAMES)(_plain_name)
@@ -172,15 +194,6 @@ def _beginnings(payload: bytes) -> list[int]:
             found.append(at)
         at = payload.find(b"obj", at + 3)
     return found
-
-
-def _from_ascii85(text: bytes) -> bytes:
-    from base64 import a85decode
-
-    try:
-        return a85decode(text.partition(b"~")[0])
-    except ValueError:
-        return b""
 
 
 def references(says: bytes, key: bytes) -> list[int]:
@@ -210,10 +223,10 @@ def _strings(file: PdfFile, data: bytes, key: bytes) -> list[str]:
     found: list[str] = []
     at = data.find(key)
     while at >= 0 and file.allowance.document_strings > 0:
-        value = data[at + len(key) : at + MAX_STRING].lstrip(_WHITE)
+        value = behind_gap(data[at + len(key) : at + MAX_STRING])
         file.allowance.document_strings -= 1
         for number in references(b"/" + value, b"/")[:1] if value[:1].isdigit() else ():
-            value = file.objects.get(number, b"")[:MAX_STRING].lstrip(_WHITE)
+            value = behind_gap(file.objects.get(number, b"")[:MAX_STRING])
         if value[:1] == b"(":
             found.append(_text(literal(value)))
         elif value[:1] == b"<":  # a dictionary, too, has no digits
@@ -252,14 +265,6 @@ def _escaped(behind: bytes) -> tuple[bytes, int]:
     if first in (b"\n", b"\r"):  # the string goes on in the next line
         return b"", 2 if behind[:2] == b"\r\n" else 1
     return _ESCAPES.get(first[0], first) if first else b"", 1
-
-
-def hexadecimal(digits: bytes) -> bytes:
-    digits = b"".join(digits.split())
-    try:
-        return bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode("ascii"))
-    except ValueError:
-        return b""
 
 
 def _text(string: bytes) -> str:
