@@ -17,6 +17,7 @@ from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import MAX_TEXT, Document
 from nbspam.mail.packed import MAX_PIECE
+from nbspam.mail.pdf.lzw import lzw_unpacked
 from nbspam.mail.pdf.pages import MAX_FONTS, MAX_PAGES
 from nbspam.mail.pdf.reader import MAX_OBJECTS, PdfFile
 from nbspam.tokens import tokenize
@@ -534,6 +535,62 @@ FLATE, DIGITS = zlib.compress(DRAWN), DRAWN.hex().encode() + b">"
 def test_what_a_stream_is_packed_with(says: bytes, packed: bytes) -> None:
     content = b"<< %s >>\nstream\n%s\nendstream" % (says, packed)
     assert shown(pdf(PAGE, content, b"/FlateDecode", b"[/FlateDecode]")) == "pay"
+
+
+def lzw_of(text: bytes, early: int = 1) -> bytes:
+    """As the standard has it; codes grow so many codes early."""
+    known: dict[bytes, int] = {bytes([byte]): byte for byte in range(256)}
+    written, bits, before = f"{256:09b}", 9, b""
+    for byte in text:
+        if before + bytes([byte]) in known:
+            before += bytes([byte])
+            continue
+        written += f"{known[before]:0{bits}b}"
+        known[before + bytes([byte])] = len(known) + 2
+        before = bytes([byte])
+        if len(known) + 2 + early > 1 << bits:
+            bits += 1
+        if len(known) + 2 == 4_095:
+            written += f"{known[before]:0{bits}b}{256:0{bits}b}"
+            known, bits, before = {bytes([byte]): byte for byte in range(256)}, 9, b""
+    written += f"{known[before]:0{bits}b}" if before else ""
+    written += f"{257:0{bits}b}"
+    return int(written.ljust(-(-len(written) // 8) * 8, "0"), 2).to_bytes(-(-len(written) // 8), "big")
+
+
+def test_the_example_of_lzw_in_the_standard() -> None:
+    packed = bytes.fromhex("800B6050220C0C8501")
+    assert lzw_unpacked(packed, True, 99) == b"-----A---B"
+    assert lzw_unpacked(packed, True, 3) == b"---"
+    assert lzw_of(b"-----A---B") == packed
+    assert lzw_unpacked(bytes.fromhex("800B7FFF"), True, 99) == b"-"  # no such code
+
+
+@pytest.mark.parametrize("early", [0, 1])
+@pytest.mark.parametrize("length", [0, 1, 253, 254, 255, 256, 2_000, 9_000])
+def test_lzw(early: int, length: int) -> None:
+    text = b"".join([b"%d " % (n * n * 7_919 % 10_007) for n in range(length)])[:length]
+    assert lzw_unpacked(lzw_of(text, early), bool(early), MAX_PIECE) == text
+
+
+@pytest.mark.parametrize(
+    ("says", "early"),
+    [
+        (b"/Filter/LZWDecode", 1),
+        (b"/Filter [/LZW]", 1),
+        (b"/Filter/LZW/DecodeParms<</EarlyChange 1>>", 1),
+        (b"/Filter/LZW/X<</EarlyChange 0>>", 1),
+        (b"/Filter/LZW/DecodeParms<<>>/X<</EarlyChange 0>>", 1),
+        (b"/Filter/LZWDecode/DecodeParms<</EarlyChange 0>>", 0),
+        (b"/Filter [/LZW]/DecodeParms [<</Colors 1/EarlyChange 0>>]", 0),
+        (b"/Filter/LZW/DecodeParms 3 0 R", 0),
+        (b"/Filter/LZW/DecodeParms [3 0 R]", 0),
+    ],
+)
+def test_a_stream_in_lzw(says: bytes, early: int) -> None:
+    packed = lzw_of(b"".join([b"%% %d\n" % (n * n) for n in range(300)]) + DRAWN, early)
+    content = b"<< %s >>\nstream\n%s\nendstream" % (says, packed)
+    assert shown(pdf(PAGE, content, b"<</EarlyChange 0>>")) == "pay"
 
 
 @pytest.mark.parametrize("says", [b"/Filter/Flat", b"/Filter [/Fl/DCT]", b"/Filter [%s]" % (b"/AHx" * 5)])
@@ -1106,6 +1163,10 @@ HOSTILE = {
         b"/Page /Contents [" + b"2 0 R " * 300 + b"]",
         b"<< /Filter [/ASCII85Decode /FlateDecode] >> stream\n"
         + a85encode(zlib.compress(bytes(range(256)) * 700, 0)),
+    ),
+    "lzw": pdf(
+        b"/Page /Contents [" + b" 0 R ".join(b"%d" % n for n in range(2, 52)) + b" 0 R]",
+        *[b"<< /Filter/LZW >>stream\n\x80" + bytes(20_000)] * 50,
     ),
     "stream": b"%PDF /Contents 1 0 obj /Page" + b"stream" * 170_000,
     "a string without end": page(b"BT /F1 9 Tf (" + b"\\(" * 90_000),

@@ -17,30 +17,35 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_FILTERS = 4  # of a stream; nobody has use for more than two
+_PACKED = frozenset((b"FlateDecode", b"LZWDecode"))
+_LATE = re.compile(rb"/EarlyChange\s++0")
 _NOT_ASCII85 = re.compile(rb"[^!-u]")
 
 
-def unfiltered(data: bytes, names: list[bytes], allowance: Allowance, most: int = MAX_PIECE) -> bytes:
+def unfiltered(
+    data: bytes, names: list[bytes], parameters: bytes, allowance: Allowance, most: int = MAX_PIECE
+) -> bytes:
     """The first bytes of a stream, at most so many; none if it is packed in a way that text is not.
 
-    data  : from where it begins, with what follows it
-    names : of its filters, without the slash, in the order in which they are undone
+    data       : from where it begins, with what follows it
+    names      : of its filters, without the slash, in the order in which they are undone
+    parameters : what is said of them
     """
     names = [_SHORT.get(name, name) for name in names if name != b"Crypt"]  # of its own, it does nothing
-    if len(names) > MAX_FILTERS or not _LETTERS.keys() | _PACKED.keys() >= set(names):
+    if len(names) > MAX_FILTERS or not _PACKED.union(_LETTERS) >= set(names):
         return b""
     if not names or names[0] in _LETTERS:
         data = data.partition(b"endstream")[0]
     for place, name in enumerate(names):
-        if name in _PACKED:
-            data = _PACKED[name](data, allowance, most)
+        if name == b"FlateDecode":
+            data = inflated(data[ZLIB_HEADER:], allowance, most)
+        elif name == b"LZWDecode":
+            from nbspam.mail.pdf.lzw import lzw_unpacked
+
+            data = lzw_unpacked(stored(data, allowance), not _LATE.search(parameters), most)
         else:
             data = _LETTERS[name](stored(data, allowance) if place else data)
-    return stored(data, allowance) if _PACKED.keys().isdisjoint(names) else data[:most]
-
-
-def _from_flate(data: bytes, allowance: Allowance, most: int) -> bytes:
-    return inflated(data[ZLIB_HEADER:], allowance, most)
+    return stored(data, allowance) if _PACKED.isdisjoint(names) else data[:most]
 
 
 def _from_ascii85(text: bytes) -> bytes:
@@ -72,6 +77,5 @@ def hexadecimal(digits: bytes) -> bytes:
 
 
 _FROM_ZERO = bytes([max(byte - ord("!"), 0) for byte in range(256)])
-_SHORT = {b"Fl": b"FlateDecode", b"A85": b"ASCII85Decode", b"AHx": b"ASCIIHexDecode"}
+_SHORT = {b"Fl": b"FlateDecode", b"LZW": b"LZWDecode", b"A85": b"ASCII85Decode", b"AHx": b"ASCIIHexDecode"}
 _LETTERS = {b"ASCII85Decode": _from_ascii85, b"ASCIIHexDecode": _from_hexadecimal}
-_PACKED = {b"FlateDecode": _from_flate}

@@ -138,7 +138,15 @@ class PdfFile:
         if self.allowance.unpacked_pieces <= 0:
             return b""
         says, data = parted(content)
-        return unfiltered(data, self._filters(value_behind(says, b"/Filter")), self.allowance, most)
+        names = self._filters(value_behind(says, b"/Filter"))
+        return unfiltered(data, names, self._parameters(says), self.allowance, most)
+
+    def _parameters(self, says: bytes) -> bytes:
+        """What is said of the filters of a stream: a dictionary or a list of them, perhaps an object."""
+        value = value_behind(says, b"/DecodeParms")[:MAX_STRING]
+        for number in references(b"/" + value, b"/")[:1]:
+            value = self.dictionary(number)[:MAX_STRING]
+        return value.partition(b"]" if value[:1] == b"[" else b">>")[0]
 
     def _filters(self, value: bytes, deeper: int = 2) -> list[bytes]:
         """The names of the filters of a stream: one, or a list; both may be objects of their own."""
