@@ -285,10 +285,9 @@ JUNK = {
 
 @pytest.mark.parametrize("junk", JUNK)
 def test_pdf_behind_what_viewers_skip(junk: str) -> None:
-    payload = JUNK[junk] + pdf(b"/URI (https://lake.example/)")
-    assert "url=lake.example" in mailed(payload, "a.pdf", "pdf").structure
-    assert "url=lake.example" in mailed(payload, "A.PDF").structure
-    assert "url=lake.example" in mailed(payload, "scan", "pdf").structure
+    payload = JUNK[junk] + pdf(b"/Launch /URI (https://lake.example/)")
+    for name, kind in (("a.pdf", "pdf"), ("A.PDF", "octet-stream"), ("scan", "pdf")):
+        assert {"document=#launch", "url=lake.example"} <= set(mailed(payload, name, kind).structure)
 
 
 def test_pdf_behind_what_viewers_skip_under_another_name() -> None:
