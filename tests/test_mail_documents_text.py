@@ -593,6 +593,15 @@ def test_a_stream_in_lzw(says: bytes, early: int) -> None:
     assert shown(pdf(PAGE, content, b"<</EarlyChange 0>>")) == "pay"
 
 
+@pytest.mark.parametrize("end", [b"\x80", b""])
+def test_a_stream_in_run_lengths(end: bytes) -> None:
+    assert len(DRAWN) <= 128
+    packed = bytes([257 - 40]) + b" " + bytes([len(DRAWN) - 1]) + DRAWN + end
+    for name in (b"RunLengthDecode", b"RL"):
+        content = b"<< /Filter/%s >>\nstream\n%s\nendstream" % (name, packed)
+        assert shown(pdf(PAGE, content)) == "pay"
+
+
 @pytest.mark.parametrize("says", [b"/Filter/Flat", b"/Filter [/Fl/DCT]", b"/Filter [%s]" % (b"/AHx" * 5)])
 def test_a_stream_that_is_packed_in_another_way_shows_nothing(says: bytes) -> None:
     content = b"<< %s >>\nstream\n%s\nendstream"

@@ -2,7 +2,7 @@
 
 Hides that a filter has a short name, too, which viewers take everywhere, and that letters may stand for
 bytes.
-Source: ISO 32000-1, 7.4.2 to 7.4.4 and table 94 (short names).
+Source: ISO 32000-1, 7.4.2 to 7.4.5 and table 94 (short names).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_FILTERS = 4  # of a stream; nobody has use for more than two
-_PACKED = frozenset((b"FlateDecode", b"LZWDecode"))
+_PACKED = frozenset((b"FlateDecode", b"LZWDecode", b"RunLengthDecode"))
 _LATE = re.compile(rb"/EarlyChange\s++0")
 _NOT_ASCII85 = re.compile(rb"[^!-u]")
 
@@ -43,9 +43,26 @@ def unfiltered(
             from nbspam.mail.pdf.lzw import lzw_unpacked
 
             data = lzw_unpacked(stored(data, allowance), not _LATE.search(parameters), most)
+        elif name == b"RunLengthDecode":
+            data = _from_run_lengths(stored(data, allowance), most)
         else:
             data = _LETTERS[name](stored(data, allowance) if place else data)
     return stored(data, allowance) if _PACKED.isdisjoint(names) else data[:most]
+
+
+def _from_run_lengths(packed: bytes, most: int) -> bytes:
+    """Below 128 a number stands before one byte more than it says, above before a byte that comes again."""
+    found = bytearray()
+    at = 0
+    while at < len(packed) and packed[at] != 128 and len(found) < most:
+        number = packed[at]
+        if number < 128:
+            found += packed[at + 1 : at + 2 + number]
+            at += number + 2
+        else:
+            found += packed[at + 1 : at + 2] * (257 - number)
+            at += 2
+    return bytes(found[:most])
 
 
 def _from_ascii85(text: bytes) -> bytes:
@@ -77,5 +94,11 @@ def hexadecimal(digits: bytes) -> bytes:
 
 
 _FROM_ZERO = bytes([max(byte - ord("!"), 0) for byte in range(256)])
-_SHORT = {b"Fl": b"FlateDecode", b"LZW": b"LZWDecode", b"A85": b"ASCII85Decode", b"AHx": b"ASCIIHexDecode"}
+_SHORT = {
+    b"Fl": b"FlateDecode",
+    b"LZW": b"LZWDecode",
+    b"RL": b"RunLengthDecode",
+    b"A85": b"ASCII85Decode",
+    b"AHx": b"ASCIIHexDecode",
+}
 _LETTERS = {b"ASCII85Decode": _from_ascii85, b"ASCIIHexDecode": _from_hexadecimal}
