@@ -118,9 +118,7 @@ def _functions(transform: str) -> list[tuple[str, list[str]]]:
 
 
 def _is_turned_away(rules: dict[str, str]) -> bool:
-    """Whether an element is shrunk to nothing, seen from its edge, or moved off by the newer properties."""
-    if any(_is_nothing(word) for word in rules.get("scale", "").split()[:2]):
-        return True
+    """Whether an element is flat by a matrix, seen from its edge, or moved off by the newer properties."""
     if any(pixels_of(word) <= _FAR for word in rules.get("translate", "").split()[:2]):
         return True
     if "90deg" in rules.get("rotate", "").split() and len(rules["rotate"].split()) == 2:
@@ -128,8 +126,6 @@ def _is_turned_away(rules: dict[str, str]) -> bool:
     for function, words in _functions(rules.get("transform", "")):
         up = words[1:2] if function in ("translate", "translate3d") else words[:1]
         if function.startswith("translate") and function != "translatex" and up and pixels_of(up[0]) <= _FAR:
-            return True
-        if function.startswith("scale") and any(_is_nothing(word) for word in words[:2]):
             return True
         if function in ("rotatex", "rotatey") and words in (["90deg"], ["-90deg"], ["270deg"], [".25turn"]):
             return True
@@ -140,6 +136,15 @@ def _is_turned_away(rules: dict[str, str]) -> bool:
     return False
 
 
-def _is_nothing(word: str) -> bool:
-    number = number_of(word)
-    return number is not None and abs(number[0]) <= (10 if number[1] == "%" else 0.1)
+def scaled(rules: dict[str, str]) -> float:
+    """How many times larger all inside an element is, by the side that grows less."""
+    scale = _least(rules.get("scale", "").split()[:2])
+    for function, words in _functions(rules.get("transform", "")):
+        if function.startswith("scale"):
+            scale *= _least(words[:1] if function in ("scalex", "scaley") else words[:2])
+    return scale
+
+
+def _least(words: list[str]) -> float:
+    numbers = [number for number in map(number_of, words) if number is not None]
+    return min([abs(number) * (0.01 if unit == "%" else 1) for number, unit in numbers], default=1.0)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from nbspam.mail.html.css import number_of, pixels_of
 from nbspam.mail.html.elements import BODY, OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
-from nbspam.mail.html.state import FAINT, SHORT, TINY, Effect
-from nbspam.mail.html.style import is_invalid, style_effect
+from nbspam.mail.html.state import AWAY, CLIPS, CLIPS_IN_QUIRKS, FAINT, FAR, HELD, SHORT, TINY, Effect
+from nbspam.mail.html.style import INHERITED, is_invalid, style_effect
 
-_FAR = -400.0  # pixels: further left or up than that is off the screen
-_FAR_RIGHT = 4_000.0  # pixels: nobody looks there
+_FEW = 200.0  # pixels that something is moved: no matter
 _LINE = 12.0  # pixels: a box with so much padding shows a line
 _HEAPED = -8.0  # pixels between letters: they stand one on the other
 
@@ -29,10 +28,11 @@ _HIDING = _RARE | word_set(
 )
 # A style or rule that has one of these may hide with others, or undo what they do.
 _OF_BOX = _HIDING | word_set(
-    "height max-height block-size width max-width inline-size left right top bottom line-height direction "
-    "padding padding-top padding-right padding-bottom padding-left margin margin-right margin-bottom"
+    "height max-height min-height block-size min-block-size width max-width min-width inline-size "
+    "min-inline-size left right top bottom line-height direction padding padding-top padding-right "
+    "padding-bottom padding-left margin margin-right margin-bottom"
 )
-_CUTTING = word_set("hidden clip auto scroll overlay")
+_CUTTING = word_set("hidden auto scroll overlay")
 _ON_LINES = word_set(
     "block flex grid table flow-root list-item table-row table-row-group table-header-group "
     "table-footer-group table-caption -webkit-box"
@@ -84,12 +84,20 @@ def settle(effect: Effect, element: Element) -> None:
     elif element.holds_cells and effect.ground is not None:
         effect.cell_ground, effect.ground = effect.ground, None
     box, effect.box = effect.box, None
-    if box is None or (_HIDING.isdisjoint(box) and "-" not in box.get("margin", "")):
+    if box is None:
+        return
+    if "line-height" in box and box["line-height"] not in INHERITED and box["line-height"] != "0":
+        effect.heaped = False
+    if _HIDING.isdisjoint(box) and "-" not in box.get("margin", ""):
         return
     box = _of_box(box)
+    if box.get("display") == "contents":  # there is no box at all
+        effect.gone, effect.flow = False, _flow(box)
+        effect.faint = effect.ground = effect.cell_ground = None
+        return
     shown_as = _stand(box, effect)
     is_box = element.is_box() if shown_as is None else shown_as
-    if _is_undrawn(box, is_box) or _is_cut_out(box) or _is_far_off(box, is_box):
+    if _is_undrawn(box, is_box) or _is_cut_out(box) or _is_thrown(box):
         effect.gone = True
     if not _RARE.isdisjoint(box) or box.get("display", "").startswith("table-column"):
         from nbspam.mail.html.boxes import hide_rarely
@@ -97,11 +105,12 @@ def settle(effect: Effect, element: Element) -> None:
         gone, shrunk = hide_rarely(box)
         if gone or (shrunk and (is_box or element.is_box())):
             effect.gone = True
+    effect.shift, effect.scale = _shift(box, is_box), _scale(box, is_box or element.is_box())
     grows = element.kind == BODY or (not shown_as and (element.is_cell or element.holds_cells))
-    if is_box and not grows and _is_clipped(box):
-        effect.gone = True
-    if "text-indent" in box:
-        squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= _FAR
+    if is_box and not grows:
+        _clip(box, effect)
+    if "text-indent" in box and box["text-indent"] not in INHERITED:
+        squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= FAR
         effect.squeezed = None if squeezed and not (is_box or element.is_cell) else squeezed
 
 
@@ -110,11 +119,16 @@ def _stand(box: dict[str, str], effect: Effect) -> bool | None:
     shown_as = None
     if "display" in box:
         effect.gone = box["display"] == "none"
-        shown_as = box["display"] in _BOXES
+        shown_as = None if box["display"].startswith("revert") else box["display"] in _BOXES
         effect.flow = _flow(box)
-    if box.get("position") in ("absolute", "fixed") or box.get("float") in ("left", "right"):
+    position = box.get("position")
+    if position in ("absolute", "fixed") or box.get("float") in ("left", "right"):
         shown_as = True
         effect.flow = OPEN_AWAY
+    if position in ("absolute", "fixed"):
+        effect.place = AWAY
+    elif position in ("relative", "sticky") or "transform" in box:
+        effect.place = HELD
     if box.get("direction") == "rtl" and "override" in box.get("unicode-bidi", ""):
         effect.flow = OPEN_TURNED
     return shown_as
@@ -136,7 +150,6 @@ def _is_undrawn(box: dict[str, str], is_box: bool) -> bool:
     return (
         _is_faint(get("filter", "").partition("opacity(")[2].partition(")")[0])
         or (is_box and get("content-visibility") == "hidden")
-        or (_is_faint(get("zoom", "")) and box["zoom"].strip("0.%") != "")  # a zoom of nought is none
         or pixels_of(get("letter-spacing", "")) <= _HEAPED
     )
 
@@ -156,28 +169,48 @@ def _is_cut_out(box: dict[str, str]) -> bool:
     return (shape == "inset" and number >= 50 and unit == "%") or (shape == "circle" and number <= 0)
 
 
-def _is_clipped(box: dict[str, str]) -> bool:
-    """Whether what is inside is cut off, if the element is a box."""
-    return any(
-        box.get(name, "visible").partition(" ")[0] in _CUTTING
-        for name in ("overflow", "overflow-x", "overflow-y")
-    ) and _has_no_room(box)
+def _clip(box: dict[str, str], effect: Effect) -> None:
+    """Say whether what is inside is cut off, if the element is a box."""
+    across, down = _cuts(box)
+    if across and _has_no_room(box, "width"):
+        effect.clips = CLIPS
+    elif down and _has_no_room(box, "height"):
+        away = effect.place == AWAY
+        share = "%" in "".join([box.get(name, "") for name in _ROOM["height"][0]])
+        effect.clips = CLIPS_IN_QUIRKS if share and not away else CLIPS
+    number = number_of(box.get("line-height", ""))
+    if down and number is not None and number[0] <= 0:
+        room = pixels_of(box.get("padding-top", "")) + pixels_of(box.get("padding-bottom", ""))
+        effect.heaped = room < _LINE
 
 
-# The padding in which a text is seen that has no room; that on the other side moves the text out of the box.
+def _cuts(box: dict[str, str]) -> tuple[bool, bool]:
+    """Whether it cuts off what is too wide, and what is too high; what scrolls does both."""
+    words = box.get("overflow", "visible").split()
+    across, down = box.get("overflow-x", words[0]), box.get("overflow-y", words[-1])
+    if across in _CUTTING or down in _CUTTING:
+        return True, True
+    return across == "clip", down == "clip"
+
+
+# By side: the sizes that leave no room, those that give it, and the padding in which a text is seen
+# nevertheless; that on the other side moves the text out of the box.
 _ROOM = {
-    **dict.fromkeys(("height", "max-height", "block-size"), "padding-bottom"),
-    **dict.fromkeys(("width", "max-width", "inline-size"), "padding-right"),
+    "height": (("height", "max-height", "block-size"), ("min-height", "min-block-size"), "padding-bottom"),
+    "width": (("width", "max-width", "inline-size"), ("min-width", "min-inline-size"), "padding-right"),
 }
 
 
-def _has_no_room(box: dict[str, str]) -> bool:
-    for name, padding in _ROOM.items():
-        small = name in box and number_of(box[name]) is not None and pixels_of(box[name]) <= TINY
-        if small and pixels_of(box.get(padding, "")) < _LINE:
+def _has_no_room(box: dict[str, str], side: str) -> bool:
+    sizes, least, padding = _ROOM[side]
+    for name in (*least, padding):
+        size = box.get(name, "")
+        if pixels_of(size) >= _LINE and not (name == "min-height" and "%" in size):
+            return False
+    for name in sizes:
+        if name in box and number_of(box[name]) is not None and pixels_of(box[name]) <= TINY:
             return True
-    number = number_of(box.get("line-height", ""))
-    return number is not None and number[0] <= 0
+    return False
 
 
 def _inset(box: dict[str, str]) -> float:
@@ -185,19 +218,43 @@ def _inset(box: dict[str, str]) -> float:
     return sum([pixels_of(box[name]) for name in ("padding-left", "margin-left") if name in box])
 
 
-def _is_far_off(box: dict[str, str], is_box: bool) -> bool:
-    """Whether what is inside stands off the screen, all moves together; fewer move what is in a line."""
-    right = _inset(box)
+def _is_thrown(box: dict[str, str]) -> bool:
+    """Whether it stands beyond another side of the screen than the left one, or high above its page."""
+    position = box.get("position")
+    if position not in ("absolute", "fixed", "relative"):
+        return False
+    if position != "relative" and pixels_of(box.get("top", "")) <= FAR:
+        return True
+    return pixels_of(box.get("right", "")) <= FAR or pixels_of(box.get("bottom", "")) <= FAR
+
+
+def _shift(box: dict[str, str], is_box: bool) -> tuple[float, float] | None:
+    """Pixels to the right and down, all moves together; None for few, which many have.
+
+    Fewer move what is in a line.
+    """
+    right, down = _inset(box), 0.0
     if box.get("position") in ("absolute", "fixed", "relative"):
         right += pixels_of(box.get("left", ""))
-        for name in ("top", "right", "bottom"):
-            place = pixels_of(box.get(name, ""))
-            if place <= _FAR or (place >= _FAR_RIGHT and name == "top"):
-                return True
+        down += pixels_of(box.get("top", ""))
     if is_box and "transform" in box:
         from nbspam.mail.html.boxes import moved  # rare
 
         right += moved(box["transform"])
-    if right <= _FAR or right >= _FAR_RIGHT:
-        return True
-    return is_box and pixels_of(box.get("margin-top", "")) <= _FAR
+    if is_box:
+        down += pixels_of(box.get("margin-top", ""))
+    right, down = right if abs(right) >= _FEW else 0.0, down if abs(down) >= _FEW else 0.0
+    return (right, down) if right or down else None
+
+
+def _scale(box: dict[str, str], is_box: bool) -> float | None:
+    """How many times larger all inside is."""
+    scale = 1.0
+    number = number_of(box.get("zoom", ""))
+    if number is not None and number[0] > 0:  # a zoom of nought is none
+        scale = number[0] * (0.01 if number[1] == "%" else 1)
+    if is_box and ("transform" in box or "scale" in box):
+        from nbspam.mail.html.boxes import scaled  # rare
+
+        scale *= scaled(box)
+    return None if scale == 1 else scale

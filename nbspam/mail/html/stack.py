@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from nbspam.mail.html.elements import OPEN_TABLE, TABLE_NAME, WALLS
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.state import GONE, TABLE, State
+from nbspam.mail.html.state import GONE, INHERIT, TABLE, State
 from nbspam.mail.html.tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
 
 TYPE_CHECKING = False
@@ -272,7 +272,7 @@ class Page:
             root.link = root.link if own.link_colour is None else own.link_colour
             if own.effect is not None:
                 effects.append(own.effect)
-                root.page = root.page if own.effect.colour is None else own.effect.colour
+                root.page = root.page if own.effect.colour in (None, INHERIT) else own.effect.colour
         for effect in effects:
             root = root.then(effect)
         return root

@@ -14,10 +14,23 @@ LINK = -3  # the link colour of the page, known only when the page is read
 WHITE = 0xFFFFFF
 DEFAULT_LINK = 0x0000EE
 CURRENT = -4  # a ground in the colour of its letters
+INHERIT = -5  # said to be as around, whatever a weaker rule says
 
 FAINT = 0.1  # opacity: nobody can read what is fainter
+LARGEST = 1e6  # times: that no product overflows
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: the largest size at which nobody can read, and the largest box without text
+
+# Pixels: further left than that is off the screen, and so is what is moved so far to the right or down.
+# Up, what stands above may be so high that a negative margin leads into it: a banner, but no more.
+FAR = -400.0
+FAR_UP = -1_000.0
+FAR_RIGHT = 4_000.0
+
+# What cuts off all that is in a box: always, and where a height of `0%` is none but without doctype.
+CLIPS, CLIPS_IN_QUIRKS = 1, 2
+# Places: out of a box that clips; and in it, as is then all inside of this element.
+AWAY, HELD = 1, 2
 
 # Two colours are the same to the eye when no channel differs by more: #eeeeee on white is unreadable
 # (contrast 1.16), #cccccc is a common, readable footer.
@@ -28,22 +41,28 @@ MAX_AFTER = 200  # states that one of them remembers to follow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    _Key = tuple[bool, bool, float, bool, float, bool, int, int, int | None, int, int, bool]
+    _Hiding = tuple[bool, bool, bool, float, bool, float, float, bool, bool, tuple[float, float]]
+    _Key = tuple[_Hiding, int, int, int | None, int, int, bool]
 
 
 class Effect:
     """What one element changes; None leaves a property as inherited."""
 
     __slots__ = (
-        *("box", "cell", "cell_ground", "colour", "faint", "flow", "gone", "ground", "invisible", "opens"),
-        *("shut", "size", "squeezed"),
+        *("box", "cell", "cell_ground", "clips", "colour", "faint", "flow", "gone", "ground", "heaped"),
+        *("invisible", "opens", "place", "scale", "shift", "shut", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
         self.gone: bool | None = None  # takes no space, whatever stands inside
-        self.invisible: bool | None = None  # visibility: takes space, may be undone inside
+        self.invisible: int | None = None  # visibility: takes space, may be undone inside; or INHERIT
         self.size: float | None = None  # of letters, pixels; below nought, times that of the text around
         self.squeezed: bool | None = None  # indent
+        self.heaped: bool | None = None  # lines without height that are cut off
+        self.scale: float | None = None  # times that all inside is larger, with that of the elements inside
+        self.shift: tuple[float, float] | None = None  # pixels to the right and down, with those inside
+        self.clips: int | None = None
+        self.place: int | None = None
         self.faint: float | None = None  # opacity, which that of the elements inside is multiplied with
         # Declarations that decide together, until they are settled; see html_hiding.
         self.box: dict[str, str] | None = None
@@ -58,7 +77,9 @@ class Effect:
     def changes(self) -> bool:
         hides = not (self.gone is self.invisible is self.size is self.squeezed is self.faint is None)
         folds = not (self.shut is self.opens is self.flow is None and self.box is None)
-        return hides or folds or not (self.colour is self.ground is self.cell_ground is self.cell is None)
+        moves = self.shift is not None or not (self.heaped is self.scale is self.clips is self.place is None)
+        colours = not (self.colour is self.ground is self.cell_ground is self.cell is None)
+        return hides or folds or moves or colours
 
     def over(self, other: Effect) -> None:
         """Take from other what this one leaves open; the colour of links gives way to any other."""
@@ -101,18 +122,27 @@ TABLE = Effect()
 
 
 class State:
-    """What a text inherits; `after` remembers the states that follow, since tags repeat."""
+    """What a text inherits; `after` remembers the states that follow, since tags repeat.
+
+    hidden  : nobody sees it
+    gone    : it does not even take space
+    lost    : gone, whatever stands inside; beside it there is what an element inside may undo:
+    shut    : gone because the element just around is shut
+    clipped : gone because it is cut off by a box, out of which an element may be placed
+    """
 
     __slots__ = (
-        *("after", "cell_ground", "colour", "gone", "ground", "hidden"),
-        *("invisible", "key", "link", "opacity", "page", "quirks", "shut", "size", "squeezed"),
+        *("after", "cell_ground", "clipped", "colour", "gone", "ground", "heaped", "hidden"),
+        *("invisible", "key", "link", "lost", "opacity", "page", "quirks", "scale", "shift", "shut"),
+        *("size", "squeezed"),
     )
 
     def __init__(self) -> None:
-        self.gone = self.invisible = self.squeezed = self.hidden = False
-        self.shut = False  # gone only because the element just around is shut
-        self.opacity = 1.0
+        self.gone = self.lost = self.shut = self.clipped = self.hidden = False
+        self.invisible = self.squeezed = self.heaped = False
+        self.opacity = self.scale = 1.0
         self.size = NORMAL
+        self.shift = 0.0, 0.0
         self.colour = self.page = 0  # page: the colour of the body
         self.ground = WHITE
         self.cell_ground: int | None = None  # what the cells of the table around will stand on
@@ -132,9 +162,7 @@ class State:
 
     def _follow(self, effect: Effect) -> State:
         opacity = self.opacity if effect.faint is None else self.opacity * effect.faint
-        gone = bool(effect.gone) or opacity <= FAINT or (self.gone and not (self.shut and effect.opens))
-        shut = effect.shut is True and not gone
-        invisible = self.invisible if effect.invisible is None else effect.invisible
+        invisible = self.invisible if effect.invisible in (None, INHERIT) else bool(effect.invisible)
         size, squeezed, colour = self.size, self.squeezed, self.colour
         if effect is TABLE and self.quirks:
             size, squeezed, colour = NORMAL, False, self.page
@@ -142,11 +170,17 @@ class State:
             size = effect.size if effect.size > 0 else -effect.size * size
         if effect.squeezed is not None:
             squeezed = effect.squeezed
-        if effect.colour is not None:
+        heaped = self.heaped if effect.heaped is None else effect.heaped
+        scale = self.scale if effect.scale is None else min(self.scale * effect.scale, LARGEST)
+        right, down = self.shift
+        if effect.shift is not None:
+            right, down = right + effect.shift[0], down + effect.shift[1]
+        if effect.colour is not None and effect.colour != INHERIT:
             colour = self.link if effect.colour == LINK else effect.colour
-        hiding = gone or shut, shut, opacity, invisible, size, squeezed
+        missing = self._missing(effect, opacity)
+        hiding = *missing, opacity, invisible, size, scale, squeezed, heaped, (right, down)
         ground, cell_ground = self._grounds(effect, colour)
-        key = *hiding, colour, ground, cell_ground, self.page, self.link, self.quirks
+        key = hiding, colour, ground, cell_ground, self.page, self.link, self.quirks
         if self.key is None:
             self.key = self._key()
         if key == self.key:
@@ -157,6 +191,15 @@ class State:
                 _states.clear()
             known = _states[key] = _state(key)
         return known
+
+    def _missing(self, effect: Effect, opacity: float) -> tuple[bool, bool, bool]:
+        """Whether it is lost, shut and clipped."""
+        lost = bool(effect.gone) or opacity <= FAINT or self.lost or (self.shut and not effect.opens)
+        clips = effect.clips == CLIPS or (effect.clips is not None and self.quirks)
+        clipped = clips or (self.clipped and effect.place != AWAY)
+        lost = lost or (clipped and effect.place is not None)
+        clipped = clipped and not lost
+        return lost, effect.shut is True and not (lost or clipped), clipped
 
     def _grounds(self, effect: Effect, colour: int) -> tuple[int, int | None]:
         """Its ground, and that of its cells.  Text of a table between its cells is shown outside of it."""
@@ -171,9 +214,10 @@ class State:
         return ground, cell_ground
 
     def _key(self) -> _Key:
-        hiding = self.gone, self.shut, self.opacity, self.invisible, self.size, self.squeezed
-        standing = self.colour, self.ground, self.cell_ground
-        return *hiding, *standing, self.page, self.link, self.quirks
+        missing = self.lost, self.shut, self.clipped
+        letters = self.size, self.scale, self.squeezed, self.heaped, self.shift
+        hiding = *missing, self.opacity, self.invisible, *letters
+        return hiding, self.colour, self.ground, self.cell_ground, self.page, self.link, self.quirks
 
 
 # The states of all pages by what tells them apart: pure, so sharing them changes no result.
@@ -183,13 +227,19 @@ _states: dict[_Key, State] = {}
 def _state(key: _Key) -> State:
     state = State.__new__(State)
     state.after, state.key = {}, key
-    state.gone, state.shut, state.opacity, state.invisible, state.size, state.squeezed = key[:6]
-    state.colour, state.ground, state.cell_ground, state.page, state.link, state.quirks = key[6:]
+    hiding, state.colour, state.ground, state.cell_ground, state.page, state.link, state.quirks = key
+    state.lost, state.shut, state.clipped, state.opacity, state.invisible = hiding[:5]
+    state.size, state.scale, state.squeezed, state.heaped, state.shift = hiding[5:]
+    right, down = state.shift
+    is_off = right <= FAR or right >= FAR_RIGHT or down <= FAR_UP or down >= FAR_RIGHT
+    is_shrunk = state.scale < 1 and state.size * state.scale <= TINY
+    state.gone = state.lost or state.shut or state.clipped or is_off or is_shrunk
     state.hidden = (
         state.gone
         or state.invisible
         or state.squeezed
-        or state.size <= TINY
+        or state.heaped
+        or state.size * state.scale <= TINY
         or vanishes(state.colour, state.ground)
     )
     return state

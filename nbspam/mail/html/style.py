@@ -11,6 +11,7 @@ from nbspam.mail.html.elements import word_set
 from nbspam.mail.html.state import (
     CURRENT,
     FAINT,
+    INHERIT,
     NORMAL,
     TRANSPARENT,
     UNKNOWN,
@@ -23,16 +24,19 @@ _READABLE = 6.0, 32.0  # pixels: all between is taken for NORMAL, so that few st
 _RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
 _SIZES = word_set("xx-small x-small small medium large x-large xx-large xxx-large initial math")
 _STEPS = {"smaller": -1 / 1.2, "larger": -1.2}
-_INHERITED = word_set("inherit unset revert revert-layer")
+INHERITED = word_set("inherit unset revert revert-layer")
+_WIDE = INHERITED | {"initial"}  # that any property may have
 _VISIBILITY = word_set("visible hidden collapse initial")
 _POSITIONS = ("static", "relative", "absolute", "fixed", "sticky", "initial")
 _FLOATS = ("left", "right", "none", "inline-start", "inline-end", "initial")
-_LENGTHS = (
-    "opacity", "height", "max-height", "width", "max-width", "line-height", "text-indent", "zoom",
-    "letter-spacing", "left", "top", "right", "bottom", "margin-left", "margin-top", "padding-left",
-)  # fmt: skip
+# Lengths that may be below nought, and those that may not.
+_PLACES = word_set("text-indent letter-spacing left top right bottom margin-left margin-top")
+_EXTENTS = word_set(
+    "opacity zoom line-height height max-height min-height block-size min-block-size width max-width "
+    "min-width inline-size min-inline-size padding-top padding-right padding-bottom padding-left"
+)
 _NO_NUMBER = ("auto", "none", "normal", "initial", "min-content", "max-content", "fit-content")
-_DISPLAYS = _INHERITED | word_set(
+_DISPLAYS = INHERITED | word_set(
     "none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row "
     "table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
     "table-caption list-item contents flow-root ruby initial math -webkit-box -webkit-inline-box"
@@ -156,7 +160,11 @@ def declarations(
         if "!" in value:
             value, _, word = value.partition("!")
             rules, value = above if word.strip() == "important" else {}, value.strip()
-        if name not in rules or not is_invalid(name, value):
+        if name == "all" and (value in INHERITED or value == "initial"):
+            from nbspam.mail.html.values import reset_by_all  # rare
+
+            reset_by_all(rules, value)
+        elif name not in rules or not is_invalid(name, value):
             rules[name] = value
             if name in _RESET and not is_invalid(name, value):
                 for other in _RESET[name]:
@@ -174,7 +182,7 @@ def is_invalid(name: str, value: str) -> bool:
     """Whether a browser passes over a declaration as if it were not there."""
     if not value:
         return not name.startswith("--")
-    if value in _INHERITED or "var(" in value:
+    if value in INHERITED or "var(" in value:
         return False
     if name in _RESET:
         return not (_size_in_font(value) if name == "font" else _is_background(value))
@@ -184,14 +192,22 @@ def is_invalid(name: str, value: str) -> bool:
         return value not in _VISIBILITY
     if name in ("position", "float"):
         return value not in (_FLOATS if name == "float" else _POSITIONS)
-    if name in _LENGTHS:
-        return "(" not in value and value not in _NO_NUMBER and number_of(value) is None
+    if name in _EXTENTS or name in _PLACES:
+        return "(" not in value and value not in _NO_NUMBER and not _is_length(name, value)
     if name in ("color", "background-color", "-webkit-text-fill-color"):
         unknown = "(" in value and "gradient(" not in value and "url(" not in value
         return css_colour(value) is None and value not in ("currentcolor", "initial") and not unknown
     if name == "font-size":
-        return "(" not in value and value not in _SIZES and value not in _STEPS and number_of(value) is None
+        is_word = "(" in value or value in _SIZES or value in _STEPS
+        return not (is_word or _is_length(name, value))
     return False
+
+
+def _is_length(name: str, value: str) -> bool:
+    number = number_of(value)
+    if number is None or (number[0] < 0 and name not in _PLACES and name != "opacity"):
+        return False
+    return name not in ("opacity", "zoom") or number[1] in ("", "%")
 
 
 def _is_background(value: str) -> bool:
@@ -211,8 +227,10 @@ def style_effect(
     rules = declarations(style, important, variables)
     effect.box = rules
     opacity = number_of(rules.get("opacity", ""))
-    if opacity is not None:
+    if opacity is not None and opacity[1] in ("", "%"):
         effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))
+    elif rules.get("opacity") in _WIDE:
+        effect.faint = 1.0
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
         if name in rules:
@@ -220,6 +238,8 @@ def style_effect(
             if colour is not None:
                 effect.colour = colour
                 colours.append(canonical(colour))
+            elif name == "color" and (rules[name] in _WIDE or rules[name] == "currentcolor"):
+                effect.colour = 0 if rules[name] == "initial" else INHERIT
     for name in ("background", "background-color"):
         if name in rules and not is_invalid(name, rules[name]):
             ground = _ground(rules[name], colours)
@@ -228,7 +248,7 @@ def style_effect(
     picture = rules.get("background-image", "")
     if "gradient(" in picture or (effect.ground in (None, TRANSPARENT) and "url(" in picture):
         effect.ground = _ground(picture, colours)
-    if effect.colour is not None and _is_drawn_otherwise(rules, effect.colour):
+    if effect.colour not in (None, INHERIT) and _is_drawn_otherwise(rules, effect.colour):
         effect.colour = UNKNOWN
     return effect
 
@@ -277,6 +297,8 @@ def _letters(rules: dict[str, str], effect: Effect) -> None:
     """What is inherited and may be undone inside: visibility and size."""
     if rules.get("visibility") in _VISIBILITY:
         effect.invisible = rules["visibility"] in ("hidden", "collapse")
+    elif rules.get("visibility") in INHERITED:
+        effect.invisible = INHERIT
     if "font-size" in rules:
         effect.size = _letter_size(rules["font-size"])
     elif "font" in rules:
@@ -285,6 +307,8 @@ def _letters(rules: dict[str, str], effect: Effect) -> None:
 
 def _size_in_font(value: str) -> str:
     """The size in `font`; none if no name of a font is behind it, since a browser passes over that."""
+    if value in _WIDE:
+        return value
     for word in value.split()[:8][:-1]:
         size = word.partition("/")[0]
         number = number_of(size)
@@ -297,7 +321,7 @@ def _letter_size(value: str) -> float | None:
     """Pixels; below nought, how many times the size around, the other way round; None as around."""
     number = number_of(value)
     if number is None:
-        return NORMAL if value in _SIZES else _STEPS.get(value)
+        return NORMAL if value in _SIZES else -1.0 if value in INHERITED else _STEPS.get(value)
     if number[1] in _RELATIVE:
         return -number[0] * _RELATIVE[number[1]] if number[0] >= 0 else None
     if number[0] < 0 or (number[0] and not number[1]):

@@ -6,6 +6,7 @@ Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loa
 from __future__ import annotations
 
 from nbspam.mail.html.css import MOST, PIXELS, number_of
+from nbspam.mail.html.elements import word_set
 
 MAX_CALCULATION = 200  # characters of one that is worked out
 MAX_BRACKETS = 20  # of one: those in brackets are worked out by recursion
@@ -20,6 +21,16 @@ _RARE_PIXELS = {
 }
 _NO_LENGTHS = frozenset(("deg", "rad", "grad", "turn", "dpi", "dpcm", "dppx", "x"))
 _SIGNS = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+# What of a style is looked at and is reset by `all`; `direction` and `unicode-bidi` are not.
+_RESET_BY_ALL = word_set(
+    "display visibility opacity color font-size line-height text-indent letter-spacing zoom position float "
+    "left top right bottom inset inset-inline-start clip clip-path overflow overflow-x overflow-y height "
+    "max-height min-height block-size min-block-size width max-width min-width inline-size min-inline-size "
+    "margin-left margin-top margin-inline margin-inline-start padding-left padding-top padding-right "
+    "padding-bottom background-color background-image contain content-visibility filter mask mask-image "
+    "-webkit-mask -webkit-mask-image mix-blend-mode rotate scale transform translate -webkit-text-fill-color"
+)
 
 
 def in_rare_unit(number: float, unit: str) -> tuple[float, str] | None:
@@ -136,3 +147,11 @@ def variables_of(css: str) -> dict[str, str]:
             if len(found) >= MAX_VARIABLES:
                 break
     return found
+
+
+def reset_by_all(rules: dict[str, str], value: str) -> None:
+    """Let `all` be the value of all properties but variables, whatever stood before it."""
+    for name in list(rules):
+        if not name.startswith("--") and name not in ("direction", "unicode-bidi"):
+            del rules[name]
+    rules.update(dict.fromkeys(_RESET_BY_ALL, value))
