@@ -30,9 +30,11 @@ def _is_wiped_out(rules: dict[str, str]) -> bool:
     if get("font-size-adjust") == "0":
         return True
     mask = get("mask", "") + get("mask-image", "") + get("-webkit-mask-image", "") + get("-webkit-mask", "")
-    inside = mask.partition("gradient(")[2].replace("transparent", "").strip("(), ")
-    if "gradient(" in mask and not inside:
-        return True
+    if "gradient(" in mask:
+        from nbspam.mail.html.colours import is_clear
+
+        if is_clear(mask):
+            return True
     return any(_blinds(*part.strip().partition("(")[::2]) for part in get("filter", "").split(")"))
 
 

@@ -5,8 +5,8 @@ Loaded when a mail uses one.  Of the two colours of `light-dark()` the light pag
 
 from __future__ import annotations
 
-from nbspam.mail.html.css import number_of, split_outside
-from nbspam.mail.html.state import FAINT, TRANSPARENT, UNKNOWN, vanishes
+from nbspam.mail.html.css import number_of, pixels_of, split_outside
+from nbspam.mail.html.state import FAINT, TRANSPARENT, UNKNOWN, WHITE, vanishes
 from nbspam.mail.html.style import css_colour
 
 MAX_COLOURS = 20  # of a gradient
@@ -36,11 +36,32 @@ rosybrown bc8f8f royalblue 4169e1 saddlebrown 8b4513 salmon fa8072 sandybrown f4
 seashell fff5ee sienna a0522d skyblue 87ceeb slateblue 6a5acd slategray 708090 slategrey 708090
 snow fffafa springgreen 00ff7f steelblue 4682b4 tan d2b48c thistle d8bfd8 tomato ff6347
 turquoise 40e0d0 violet ee82ee wheat f5deb3 whitesmoke f5f5f5 yellowgreen 9acd32
-canvas ffffff field ffffff window ffffff canvastext 000000 fieldtext 000000 windowtext 000000
 """
 
 _WORDS = _TABLE.split()
 NAMED = {name: int(digits, 16) for name, digits in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
+# The colours of the system (CSS Color 4, 6.2 and appendix A), as browsers have them on a light page; they are
+# none in attributes.
+_SYSTEM = """
+ffffff activecaption appworkspace background canvas field highlighttext inactivecaption infobackground menu
+ffffff scrollbar selecteditemtext accentcolortext window
+000000 activeborder buttonborder buttontext canvastext captiontext fieldtext inactiveborder infotext marktext
+000000 menutext threeddarkshadow threedhighlight threedlightshadow threedshadow windowframe windowtext
+efefef buttonface buttonhighlight buttonshadow threedface
+808080 graytext inactivecaptiontext
+0000ee linktext
+551a8b visitedtext
+ff0000 activetext
+3367d1 highlight
+1967d2 selecteditem
+0075ff accentcolor
+ffff00 mark
+"""
+SYSTEM = {name: int(line[:6], 16) for line in _SYSTEM.split("\n") for name in line[6:].split()}
+
+_WIDE = 12.0  # pixels: a shadow so far inside lies under a line
+_BLENDS = ("difference", "exclusion")
+_SEEN = 0.1  # how much a filter has to do
 
 
 def function_colour(value: str) -> int | None:
@@ -146,13 +167,61 @@ def _curved(linear: float) -> float:
 
 def gradient_colour(value: str) -> int:
     """The colour of a gradient whose colours are all the same to the eye; else nothing can be said."""
-    inside = value.partition("gradient(")[2].rpartition(")")[0]
+    found = _colours_of(value)
+    if not found or found[0] < 0 or not all(vanishes(colour, found[0]) for colour in found):
+        return UNKNOWN
+    return found[0]
+
+
+def is_clear(gradient: str) -> bool:
+    """Whether all colours of a gradient are transparent."""
+    found = _colours_of(gradient)
+    return bool(found) and all(colour == TRANSPARENT for colour in found)
+
+
+def _colours_of(gradient: str) -> list[int]:
+    inside = gradient.partition("gradient(")[2].rpartition(")")[0]
     found = []
     for part in split_outside(inside, ",")[:MAX_COLOURS]:
         name, bracket, _ = part.strip().rpartition(")")
         colour = css_colour(name + bracket if bracket else part.split()[0] if part.split() else "")
         if colour is not None:
             found.append(colour)
-    if not found or found[0] < 0 or not all(vanishes(colour, found[0]) for colour in found):
+    return found
+
+
+def painted(rules: dict[str, str], ground: int | None) -> int | None:
+    """The ground that a style paints by other means than `background`; None if it paints none.
+
+    ground : that of the background; letters on it are filtered with it
+    """
+    own = WHITE if ground is None or ground < 0 else ground
+    for shadow in split_outside(rules.get("box-shadow", ""), ",")[:8]:
+        words = split_outside(shadow.strip(), " ")
+        if "inset" in words and any(pixels_of(word) >= _WIDE for word in words):
+            colours = [colour for colour in map(css_colour, words) if colour is not None]
+            if not (colours and (colours[0] == TRANSPARENT or vanishes(colours[0], own))):
+                return UNKNOWN
+    picture = rules.get("border-image", rules.get("border-image-source", ""))
+    if "fill" in picture + rules.get("border-image-slice", "") and (
+        "url(" in picture or "gradient(" in picture
+    ):
+        return UNKNOWN if "url(" in picture else None if is_clear(picture) else gradient_colour(picture)
+    if ground not in (None, TRANSPARENT):
+        return None
+    filters = rules.get("filter", "") + " " + rules.get("backdrop-filter", "")
+    if rules.get("mix-blend-mode") in _BLENDS or any(map(_recolours, filters.split(")")[:8])):
         return UNKNOWN
-    return found[0]
+    return None
+
+
+def _recolours(part: str) -> bool:
+    """Whether a filter gives white letters or their white ground another colour."""
+    function, _, value = part.strip().partition("(")
+    number = number_of(value.strip())
+    amount = number[0] * (0.01 if number[1] == "%" else 1) if number is not None else None
+    if function == "invert":
+        return amount is None or amount > _SEEN
+    if function in ("brightness", "contrast"):
+        return amount is not None and amount < 1 - _SEEN
+    return function in ("drop-shadow", "url")

@@ -119,6 +119,12 @@ CELL.cell = True
 MARK = Effect()
 MARK.colour, MARK.ground = 0, 0xFFFF00
 TABLE = Effect()
+# Fields and buttons have letters of their own.
+FIELD, BUTTON = Effect(), Effect()
+FIELD.colour, FIELD.size, FIELD.ground = 0, NORMAL, WHITE
+BUTTON.colour, BUTTON.size, BUTTON.ground = 0, NORMAL, 0xEFEFEF
+# By the name of an element, what it does to its text by itself.
+OWN = {"mark": MARK, "button": BUTTON, "input": FIELD, "select": FIELD, "textarea": FIELD}
 
 
 class State:

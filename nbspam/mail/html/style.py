@@ -6,7 +6,7 @@ all of them are: see html_hiding.
 
 from __future__ import annotations
 
-from nbspam.mail.html.css import flattened, number_of, pixels_of, unnested
+from nbspam.mail.html.css import flattened, number_of, pixels_of, split_outside, unnested
 from nbspam.mail.html.elements import word_set
 from nbspam.mail.html.state import (
     CURRENT,
@@ -48,6 +48,10 @@ _BACKGROUND = word_set(
     "none repeat no-repeat repeat-x repeat-y space round scroll fixed local top left right bottom center "
     "border-box padding-box content-box text cover contain auto initial currentcolor"
 )
+
+# What lays another ground under letters, or lets them or their ground be seen in another colour.
+_PAINTING = word_set("border-image border-image-source filter backdrop-filter mix-blend-mode")
+_STROKES = ("-webkit-text-stroke", "-webkit-text-stroke-width", "-webkit-text-stroke-color")
 
 _DIGITS = frozenset("0123456789abcdef")  # int() takes signs, underscores and digits of other scripts, too
 _BASIC = {
@@ -110,11 +114,16 @@ def css_colour(value: str) -> int | None:
         from nbspam.mail.html.colours import function_colour  # rare
 
         return function_colour(value)
-    return _named(value)
+    return _named(value, of_system=True)
 
 
 def _rgb(value: str) -> int | None:
-    inside = value.partition("(")[2].partition(")")[0].replace(",", " ").replace("/", " ").split()
+    text = value.partition("(")[2].removesuffix(")")
+    if "(" in text:
+        from nbspam.mail.html.values import worked_out  # rare
+
+        text = worked_out(text)
+    inside = text.replace(",", " ").replace("/", " ").split()
     numbers: list[float] = []
     for word in inside[:4]:
         number = number_of("0" if word == "none" else word)
@@ -130,13 +139,13 @@ def _rgb(value: str) -> int | None:
     return red << 16 | green << 8 | blue
 
 
-def _named(value: str) -> int | None:
+def _named(value: str, of_system: bool = False) -> int | None:
     if not value.isalpha() or len(value) > 20:
         return None
     # A table of 140 names, wanted in few mails.
-    from nbspam.mail.html.colours import NAMED
+    from nbspam.mail.html.colours import NAMED, SYSTEM
 
-    return NAMED.get(value)
+    return NAMED.get(value, SYSTEM.get(value) if of_system else None)
 
 
 def declarations(
@@ -248,6 +257,11 @@ def style_effect(
     picture = rules.get("background-image", "")
     if "gradient(" in picture or (effect.ground in (None, TRANSPARENT) and "url(" in picture):
         effect.ground = _ground(picture, colours)
+    if not _PAINTING.isdisjoint(rules) or "inset" in rules.get("box-shadow", ""):
+        from nbspam.mail.html.colours import painted  # rare
+
+        painting = painted(rules, effect.ground)
+        effect.ground = effect.ground if painting is None else painting
     if effect.colour not in (None, INHERIT) and _is_drawn_otherwise(rules, effect.colour):
         effect.colour = UNKNOWN
     return effect
@@ -259,8 +273,11 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
         rules.get("-webkit-background-clip", "") + rules.get("background-clip", "")
     ):
         return True
-    if pixels_of(rules.get("-webkit-text-stroke", "").partition(" ")[0]) > 0:
-        return True
+    stroke = split_outside(" ".join([rules[name] for name in _STROKES if name in rules]), " ")
+    if any(pixels_of(word) > 0 for word in stroke):
+        found = [css_colour(word) for word in (*stroke, rules.get("color", ""))]
+        stroke_colour = next((word for word in found if word is not None), UNKNOWN)
+        return not vanishes(stroke_colour, WHITE if colour == TRANSPARENT else colour)
     for word in rules.get("text-shadow", "").split()[:8]:
         shadow = css_colour(word)
         if shadow is not None:

@@ -25,7 +25,7 @@ from nbspam.mail.html.elements import (
 )
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.hiding import rule_effect, settle
-from nbspam.mail.html.state import CELL, GONE, LINK, MARK, NORMAL, OPENS, SHUT, SIZED, UNKNOWN, Effect
+from nbspam.mail.html.state import CELL, GONE, LINK, NORMAL, OPENS, OWN, SHUT, SIZED, UNKNOWN, Effect
 from nbspam.mail.html.style import attribute_colour, canonical, style_effect
 
 TYPE_CHECKING = False
@@ -325,7 +325,7 @@ def _below_strong(effect: Effect, strong: Effect, style: str) -> Effect:
 
 def _own_effect(element: Element) -> Effect | None:
     """What an element does to its text where no attribute says more."""
-    return CELL if element.is_cell else MARK if element.name == "mark" else None
+    return CELL if element.is_cell else OWN.get(element.name)
 
 
 def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:

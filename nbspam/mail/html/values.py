@@ -5,7 +5,7 @@ Hides the arithmetic of `calc()` and its like, and what stands for `var()`.  Loa
 
 from __future__ import annotations
 
-from nbspam.mail.html.css import MOST, PIXELS, number_of
+from nbspam.mail.html.css import MOST, PIXELS, number_of, split_outside
 from nbspam.mail.html.elements import word_set
 
 MAX_CALCULATION = 200  # characters of one that is worked out
@@ -57,6 +57,15 @@ def calculated(value: str) -> tuple[float, str] | None:
     units.discard("")
     unit = units.pop() if len(units) == 1 else "px" if units else ""
     return max(-MOST, min(found / _unit(unit), MOST)), unit
+
+
+def worked_out(values: str) -> str:
+    """The same list of values, with the numbers of calculations in their place."""
+    parts = [part for word in split_outside(values, " ") for part in split_outside(word, ",")]
+    numbers = [number_of(part) if "(" in part else None for part in parts]
+    return " ".join(
+        [f"{number[0]:f}{number[1]}" if number else part for number, part in zip(numbers, parts, strict=True)]
+    )
 
 
 def _sum(words: list[str], units: set[str], least: int) -> float:
