@@ -57,6 +57,15 @@ SHOWN = {
     "darker": "<div style='color:#fff;filter:brightness(0%)'>see",
     "a shadow of letters": "<div style='color:#fff;filter:drop-shadow(0 0 1px #000)'>see",
     "the difference": "<div style='color:#fff;mix-blend-mode:difference'>see",
+    "a ground that ends at a block": "<span style='background:#000'><p>see",
+    "a table in a line": "<!doctype html><a style='background:#000'><table><td>see</table></a>",
+    "a ground of a line that may be carried on": "<p><b style='background:#000;color:#fff'><p>see",
+    "a ground of a box in the line": "<a style='background:#000;color:#fff;display:inline-block'><p>see",
+    "a box in the line on its ground": (
+        "<span style='background:#000;color:#fff'><div style='display:inline-block'>see"
+    ),
+    "a line that is a cell": ("<span style='background:#000;color:#fff;display:table-cell'><p>see"),
+    "the ground of padding": "<div style='height:0;padding-bottom:50px;background:#000;color:#fff'>see",
 }
 HIDDEN = {
     "a least height of nought": "<div style='height:0;overflow:hidden;min-height:0'>X",
@@ -93,6 +102,16 @@ HIDDEN = {
     "hardly other colours": "<div style='color:#fff;filter:invert(0)'>X",
     "a calculated colour": "<div style='color:rgb(calc(255) 255 calc(250 + 5))'>X",
     "a clear mask": "<div style='-webkit-mask:linear-gradient(#0000,rgba(0,0,0,0))'>X",
+    "white behind a block in black": "<span style='background:#000'><p style='color:#fff'>X",
+    "behind a block of a style": "<span style='background:#000'><u style='color:#fff;float:left'>X",
+    "white on the white of a block": "<b style='background:#000'><p style='background:#fff;color:#fff'>X",
+    "white on white in a line": "<span style='background:#fff;color:#fff'><p>X",
+    "a ground without height": "<div style='height:0;background:#000;color:#fff'>X",
+    "a ground without width": "<div style='max-width:0;background:#000;color:#fff'>X",
+    "a ground that nobody sees": (
+        "<div style='visibility:hidden;background:#000'><b style='visibility:visible;color:#fff'>X"
+    ),
+    "the ground of no box": "<div style='display:contents;background:#000'><b style='color:#fff'>X",
 }
 
 

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from nbspam.mail.html.css import number_of, pixels_of
 from nbspam.mail.html.elements import BODY, OPEN_APART, OPEN_AWAY, OPEN_SINGLE, OPEN_TURNED, Element, word_set
-from nbspam.mail.html.state import AWAY, CLIPS, CLIPS_IN_QUIRKS, FAINT, FAR, HELD, SHORT, TINY, Effect
+from nbspam.mail.html.state import (
+    AWAY,
+    CARRIED,
+    CLIPS,
+    CLIPS_IN_QUIRKS,
+    FAINT,
+    FAR,
+    HELD,
+    LINING,
+    SHORT,
+    TINY,
+    Effect,
+)
 from nbspam.mail.html.style import INHERITED, is_invalid, style_effect
 
 _FEW = 200.0  # pixels that something is moved: no matter
@@ -32,6 +44,8 @@ _OF_BOX = _HIDING | word_set(
     "min-inline-size left right top bottom line-height direction padding padding-top padding-right "
     "padding-bottom padding-left margin margin-right margin-bottom"
 )
+_SMALL = word_set("height max-height block-size width max-width inline-size")
+_IN_LINE = word_set("inline-block inline-flex inline-grid inline-table")
 _CUTTING = word_set("hidden auto scroll overlay")
 _ON_LINES = word_set(
     "block flex grid table flow-root list-item table-row table-row-group table-header-group "
@@ -88,7 +102,10 @@ def settle(effect: Effect, element: Element) -> None:
         return
     if "line-height" in box and box["line-height"] not in INHERITED and box["line-height"] != "0":
         effect.heaped = False
-    if _HIDING.isdisjoint(box) and "-" not in box.get("margin", ""):
+    if effect.ground is not None and not element.is_box():
+        effect.lining = CARRIED if element.carried else LINING
+    paints_little = effect.ground is not None and not _SMALL.isdisjoint(box)
+    if _HIDING.isdisjoint(box) and "-" not in box.get("margin", "") and not paints_little:
         return
     box = _of_box(box)
     if box.get("display") == "contents":  # there is no box at all
@@ -107,6 +124,8 @@ def settle(effect: Effect, element: Element) -> None:
             effect.gone = True
     effect.shift, effect.scale = _shift(box, is_box), _scale(box, is_box or element.is_box())
     grows = element.kind == BODY or (not shown_as and (element.is_cell or element.holds_cells))
+    if is_box or box.get("display", "inline") not in ("inline", "initial", "unset"):
+        effect.lining = None
     if is_box and not grows:
         _clip(box, effect)
     if "text-indent" in box and box["text-indent"] not in INHERITED:
@@ -121,6 +140,7 @@ def _stand(box: dict[str, str], effect: Effect) -> bool | None:
         effect.gone = box["display"] == "none"
         shown_as = None if box["display"].startswith("revert") else box["display"] in _BOXES
         effect.flow = _flow(box)
+        effect.in_line = True if box["display"] in _IN_LINE else None
     position = box.get("position")
     if position in ("absolute", "fixed") or box.get("float") in ("left", "right"):
         shown_as = True
@@ -170,14 +190,16 @@ def _is_cut_out(box: dict[str, str]) -> bool:
 
 
 def _clip(box: dict[str, str], effect: Effect) -> None:
-    """Say whether what is inside is cut off, if the element is a box."""
+    """Say whether what is inside is cut off by a box, and whether it stands on its ground."""
     across, down = _cuts(box)
-    if across and _has_no_room(box, "width"):
-        effect.clips = CLIPS
-    elif down and _has_no_room(box, "height"):
-        away = effect.place == AWAY
-        share = "%" in "".join([box.get(name, "") for name in _ROOM["height"][0]])
-        effect.clips = CLIPS_IN_QUIRKS if share and not away else CLIPS
+    is_share = effect.place != AWAY and "%" in "".join([box.get(name, "") for name in _ROOM["height"][0]])
+    if _has_no_room(box, "width"):
+        effect.clips = CLIPS if across else None
+        effect.ground = None  # the text stands beside it
+    if _has_no_room(box, "height"):
+        if down and effect.clips is None:
+            effect.clips = CLIPS_IN_QUIRKS if is_share else CLIPS
+        effect.ground = effect.ground if is_share else None
     number = number_of(box.get("line-height", ""))
     if down and number is not None and number[0] <= 0:
         room = pixels_of(box.get("padding-top", "")) + pixels_of(box.get("padding-bottom", ""))

@@ -161,8 +161,8 @@ class _Reader:
                     state = opened.make_room(tag, state)
                 opened.tags.append(tag)
                 opened.before.append(state)
-                if tag.effect is not None:
-                    state = state.then(tag.effect)
+                if tag.effect is not None or state.lining:
+                    state = state.enter(tag.effect)
         ended, after = None, state
         if kind == CLOSE_BLOCK:
             if opened.tags and opened.tags[-1].name == tag.name:

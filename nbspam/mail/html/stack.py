@@ -9,7 +9,7 @@ cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 
 from __future__ import annotations
 
-from nbspam.mail.html.elements import OPEN_TABLE, TABLE_NAME, WALLS
+from nbspam.mail.html.elements import OPEN_APART, OPEN_AWAY, OPEN_BLOCK, OPEN_TABLE, TABLE_NAME, WALLS
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.state import GONE, INHERIT, TABLE, State
 from nbspam.mail.html.tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
@@ -33,6 +33,7 @@ _OLD = (
 )
 _OLD_ALONE = ("-//w3c//dtd html 4.01 transitional//", "-//w3c//dtd html 4.01 frameset//")
 _IMPLIED = frozenset(("dd", "dt", "li", "optgroup", "option", "p", "rb", "rp", "rt"))  # HTML, 13.2.6.3
+_BLOCKS = (OPEN_TABLE, OPEN_BLOCK, OPEN_APART, OPEN_AWAY)
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
@@ -181,6 +182,8 @@ class _Summarised(Tag):
 def _inside(tag: Tag, state: State) -> State:
     if tag.kind == OPEN_TABLE:
         state = state.then(TABLE)
+    if state.lining and tag.kind in _BLOCKS:
+        return state.enter(tag.effect)
     return state if tag.effect is None else state.then(tag.effect)
 
 

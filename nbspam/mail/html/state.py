@@ -29,6 +29,9 @@ FAR_RIGHT = 4_000.0
 
 # What cuts off all that is in a box: always, and where a height of `0%` is none but without doctype.
 CLIPS, CLIPS_IN_QUIRKS = 1, 2
+# Whose ground it is, if not that of a block: of an element in the line; of one that is carried on into other
+# blocks, as `font` is, where it does lie under the text; of such a one around a block, where nobody knows.
+LINING, CARRIED, CARRIED_OUT = 1, 2, 3
 # Places: out of a box that clips; and in it, as is then all inside of this element.
 AWAY, HELD = 1, 2
 
@@ -42,7 +45,8 @@ MAX_AFTER = 200  # states that one of them remembers to follow
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     _Hiding = tuple[bool, bool, bool, float, bool, float, float, bool, bool, tuple[float, float]]
-    _Key = tuple[_Hiding, int, int, int | None, int, int, bool]
+    _Standing = tuple[int, int, int, int | None]
+    _Key = tuple[_Hiding, int, _Standing, int, int, bool]
 
 
 class Effect:
@@ -50,7 +54,7 @@ class Effect:
 
     __slots__ = (
         *("box", "cell", "cell_ground", "clips", "colour", "faint", "flow", "gone", "ground", "heaped"),
-        *("invisible", "opens", "place", "scale", "shift", "shut", "size", "squeezed"),
+        *("in_line", "invisible", "lining", "opens", "place", "scale", "shift", "shut", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
@@ -71,6 +75,8 @@ class Effect:
         self.opens: bool | None = None
         self.colour: int | None = None
         self.ground: int | None = None
+        self.lining: int | None = None  # of the ground
+        self.in_line: bool | None = None  # a box in the line
         self.cell_ground: int | None = None  # of a table or row: only its cells stand on it
         self.cell: bool | None = None
 
@@ -79,7 +85,7 @@ class Effect:
         folds = not (self.shut is self.opens is self.flow is None and self.box is None)
         moves = self.shift is not None or not (self.heaped is self.scale is self.clips is self.place is None)
         colours = not (self.colour is self.ground is self.cell_ground is self.cell is None)
-        return hides or folds or moves or colours
+        return hides or folds or moves or colours or self.in_line is not None
 
     def over(self, other: Effect) -> None:
         """Take from other what this one leaves open; the colour of links gives way to any other."""
@@ -105,7 +111,8 @@ def _over(box: dict[str, str], other: dict[str, str]) -> dict[str, str]:
     return {**other, **box}
 
 
-# What all that is hidden does, closed details, their summary, a sized `font`, a cell, a `mark`, a table.
+# What all that is hidden does, closed details, their summary, a sized `font`, a cell, a `mark`, a block in a
+# line, a table.
 GONE = Effect()
 GONE.gone = True
 SHUT = Effect()
@@ -117,7 +124,8 @@ SIZED.size = NORMAL
 CELL = Effect()
 CELL.cell = True
 MARK = Effect()
-MARK.colour, MARK.ground = 0, 0xFFFF00
+MARK.colour, MARK.ground, MARK.lining = 0, 0xFFFF00, LINING
+BLOCK = Effect()
 TABLE = Effect()
 # Fields and buttons have letters of their own.
 FIELD, BUTTON = Effect(), Effect()
@@ -138,9 +146,9 @@ class State:
     """
 
     __slots__ = (
-        *("after", "cell_ground", "clipped", "colour", "gone", "ground", "heaped", "hidden"),
-        *("invisible", "key", "link", "lost", "opacity", "page", "quirks", "scale", "shift", "shut"),
-        *("size", "squeezed"),
+        *("after", "around", "cell_ground", "clipped", "colour", "gone", "ground", "heaped", "hidden"),
+        *("invisible", "key", "lining", "link", "lost", "opacity", "page", "quirks", "scale", "shift"),
+        *("shut", "size", "squeezed"),
     )
 
     def __init__(self) -> None:
@@ -150,7 +158,8 @@ class State:
         self.size = NORMAL
         self.shift = 0.0, 0.0
         self.colour = self.page = 0  # page: the colour of the body
-        self.ground = WHITE
+        self.ground = self.around = WHITE  # around: that of the block
+        self.lining = 0
         self.cell_ground: int | None = None  # what the cells of the table around will stand on
         self.link = DEFAULT_LINK
         self.quirks = True  # no doctype: letters of a table inherit from the page, not from around it
@@ -185,8 +194,8 @@ class State:
             colour = self.link if effect.colour == LINK else effect.colour
         missing = self._missing(effect, opacity)
         hiding = *missing, opacity, invisible, size, scale, squeezed, heaped, (right, down)
-        ground, cell_ground = self._grounds(effect, colour)
-        key = hiding, colour, ground, cell_ground, self.page, self.link, self.quirks
+        standing = self._grounds(effect, colour, invisible)
+        key = hiding, colour, standing, self.page, self.link, self.quirks
         if self.key is None:
             self.key = self._key()
         if key == self.key:
@@ -207,23 +216,39 @@ class State:
         clipped = clipped and not lost
         return lost, effect.shut is True and not (lost or clipped), clipped
 
-    def _grounds(self, effect: Effect, colour: int) -> tuple[int, int | None]:
-        """Its ground, and that of its cells.  Text of a table between its cells is shown outside of it."""
-        ground = self.ground
+    def _grounds(self, effect: Effect, colour: int, invisible: bool) -> _Standing:
+        """Its ground and what is around, and that of its cells.
+
+        What is not visible has no ground.  Text of a table between its cells is shown outside of it.
+        """
+        ground, around, lining = self.ground, self.around, self.lining
         cell_ground = None if effect is TABLE else self.cell_ground
-        if effect.ground is not None and effect.ground != TRANSPARENT:
-            ground = colour if effect.ground == CURRENT else effect.ground
-        elif effect.cell and self.cell_ground is not None:
-            ground = self.cell_ground
-        if effect.cell_ground is not None and effect.cell_ground != TRANSPARENT:
+        found = effect.ground
+        if found in (None, TRANSPARENT) and effect.cell:
+            found = self.cell_ground
+        if found not in (None, TRANSPARENT) and not invisible:
+            ground = colour if found == CURRENT else found
+            lining = effect.lining or 0
+            around = around if lining else ground
+        elif effect is BLOCK and lining == LINING:
+            ground, lining = around, 0
+        elif effect is BLOCK and lining:
+            lining = CARRIED_OUT
+        if effect.cell_ground not in (None, TRANSPARENT) and not invisible:
             cell_ground = effect.cell_ground
-        return ground, cell_ground
+        return ground, around, lining, cell_ground
+
+    def enter(self, effect: Effect | None) -> State:
+        """The state inside a block: the ground of an element in the line around does not lie under it."""
+        state = self.then(BLOCK) if self.lining and not (effect and effect.in_line) else self
+        return state if effect is None else state.then(effect)
 
     def _key(self) -> _Key:
         missing = self.lost, self.shut, self.clipped
         letters = self.size, self.scale, self.squeezed, self.heaped, self.shift
         hiding = *missing, self.opacity, self.invisible, *letters
-        return hiding, self.colour, self.ground, self.cell_ground, self.page, self.link, self.quirks
+        standing = self.ground, self.around, self.lining, self.cell_ground
+        return hiding, self.colour, standing, self.page, self.link, self.quirks
 
 
 # The states of all pages by what tells them apart: pure, so sharing them changes no result.
@@ -233,7 +258,8 @@ _states: dict[_Key, State] = {}
 def _state(key: _Key) -> State:
     state = State.__new__(State)
     state.after, state.key = {}, key
-    hiding, state.colour, state.ground, state.cell_ground, state.page, state.link, state.quirks = key
+    hiding, state.colour, standing, state.page, state.link, state.quirks = key
+    state.ground, state.around, state.lining, state.cell_ground = standing
     state.lost, state.shut, state.clipped, state.opacity, state.invisible = hiding[:5]
     state.size, state.scale, state.squeezed, state.heaped, state.shift = hiding[5:]
     right, down = state.shift
@@ -246,7 +272,10 @@ def _state(key: _Key) -> State:
         or state.squeezed
         or state.heaped
         or state.size * state.scale <= TINY
-        or vanishes(state.colour, state.ground)
+        or (
+            vanishes(state.colour, state.ground)
+            and (state.lining != CARRIED_OUT or vanishes(state.colour, state.around))
+        )
     )
     return state
 
