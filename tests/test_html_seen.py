@@ -29,7 +29,7 @@ SHOWN = {
     "all unset": "<p style='opacity:0;height:0;overflow:hidden;all:unset'>see",
     "all of a sheet": "<style>p{display:none;font-size:0;color:#fff}</style><p style='all:initial'>see",
     "larger again": "<div style='transform:scale(.1)'><div style='transform:scale(10)'>see",
-    "small letters in a large box": "<div style='font-size:1px;transform:scale(16)'>see",
+    "small letters in a large box": "<div style='font-size:1px;transform:scale(16);transform-origin:0 0'>see",
     "small letters, zoomed": "<div style='font-size:1px'><b style='zoom:1600%'>see",
     "large letters in a small box": "<div style='font-size:150px;scale:.1'>see",
     "the first colour": "<div style='color:#fff'><p style='color:initial'>see",
@@ -66,6 +66,11 @@ SHOWN = {
     ),
     "a line that is a cell": ("<span style='background:#000;color:#fff;display:table-cell'><p>see"),
     "the ground of padding": "<div style='height:0;padding-bottom:50px;background:#000;color:#fff'>see",
+    "indented, in more lines": "<div style='text-indent:9999px;overflow:hidden'>see",
+    "indented a little": "<div style='text-indent:100px;white-space:nowrap;overflow:hidden'>see",
+    "popped over": "<div popover style='display:block'>see",
+    "a picture without size": "<p style='background:linear-gradient(red,red) 0 0/0 0 #000;color:#fff'>see",
+    "a gradient of some size": "<p style='background:linear-gradient(#000,#000) 0 0/100% 9px;color:#fff'>see",
 }
 HIDDEN = {
     "a least height of nought": "<div style='height:0;overflow:hidden;min-height:0'>X",
@@ -73,7 +78,7 @@ HIDDEN = {
     "a part of the page": "<div style='max-height:0%;overflow:hidden'>X",
     "what scrolls on one side does on both": "<div style='height:0;overflow:visible hidden'>X",
     "a line of nought": "<div style='line-height:0;overflow:hidden'>X",
-    "a line of nought inside": "<div style='line-height:0;overflow:hidden'><p style='line-height:0'>X",
+    "a line of nought inside": "<div style='line-height:0;overflow:hidden'><b style='line-height:0'>X",
     "in its box": "<p style='height:0;overflow:hidden;position:relative'><b style='position:absolute'>X",
     "in one inside of the box": (
         "<div style='height:0;overflow:hidden'><div style='position:relative'><p style='position:absolute'>X"
@@ -112,6 +117,13 @@ HIDDEN = {
         "<div style='visibility:hidden;background:#000'><b style='visibility:visible;color:#fff'>X"
     ),
     "the ground of no box": "<div style='display:contents;background:#000'><b style='color:#fff'>X",
+    "indented away": "<div style='text-indent:9999px;white-space:nowrap;overflow:hidden'>X",
+    "indented away, as pictures are": "<div style='text-indent:100%;white-space:nowrap;overflow:hidden'>X",
+    "what no script pops up": "<div popover>X",
+    "no size": "<p style='background:linear-gradient(#000,#000) 0 0/0 0 no-repeat;color:#fff'>X",
+    "no height": (
+        "<p style='background-image:linear-gradient(#000,#000);background-size:100% 0;color:#fff'>X"
+    ),
 }
 
 

@@ -165,8 +165,15 @@ def _curved(linear: float) -> float:
     return 12.92 * linear if linear <= 0.0031308 else 1.055 * min(linear, 1.0) ** (1 / 2.4) - 0.055
 
 
-def gradient_colour(value: str) -> int:
-    """The colour of a gradient whose colours are all the same to the eye; else nothing can be said."""
+def gradient_colour(value: str, size: str = "") -> int:
+    """The colour of a gradient whose colours are all the same to the eye; else nothing can be said.
+
+    size : as `background-size` has it; a gradient without one is not seen
+    """
+    rest = value.rpartition(")")[2]
+    sides = [number_of(word) for word in (rest.partition("/")[2] or size).split()[:2]]
+    if any(side is not None and side[0] <= 0 for side in sides) and value.count("gradient(") == 1:
+        return next((colour for colour in map(css_colour, rest.split()) if colour is not None), TRANSPARENT)
     found = _colours_of(value)
     if not found or found[0] < 0 or not all(vanishes(colour, found[0]) for colour in found):
         return UNKNOWN

@@ -169,7 +169,7 @@ class Element:
         self.link = name in _LINKS
         self.source = name in _SOURCES or name == "object"
         self.wanted = GENERAL
-        self.hints: tuple[str, ...] = ("style", "color", "hidden", "background", *_HANDLERS)
+        self.hints: tuple[str, ...] = ("style", "color", "hidden", "popover", "background", *_HANDLERS)
 
     def is_box(self) -> bool:
         """Whether it has a size of its own, and is no part of a line of text."""
@@ -181,7 +181,7 @@ _HANDLERS = ("onload", "onerror", "onclick", "onmouseover")
 HANDLERS = word_set("onbegin onfocus onpageshow onsubmit ontoggle").union(_HANDLERS)
 # Attributes that may stand on any element; the colours are kept as evidence wherever they are.
 # By class and id a sheet finds its elements.
-GENERAL = word_set("style hidden color bgcolor background class id").union(_HANDLERS)
+GENERAL = word_set("style hidden popover color bgcolor background class id").union(_HANDLERS)
 
 
 def start_element(name: str) -> Element:

@@ -25,6 +25,7 @@ from nbspam.mail.html.state import (
 from nbspam.mail.html.style import INHERITED, is_invalid, style_effect
 
 _FEW = 200.0  # pixels that something is moved: no matter
+_WIDE = 1_000.0  # pixels: no box of a mail is as wide
 _LINE = 12.0  # pixels: a box with so much padding shows a line
 _HEAPED = -8.0  # pixels between letters: they stand one on the other
 
@@ -41,8 +42,8 @@ _HIDING = _RARE | word_set(
 # A style or rule that has one of these may hide with others, or undo what they do.
 _OF_BOX = _HIDING | word_set(
     "height max-height min-height block-size min-block-size width max-width min-width inline-size "
-    "min-inline-size left right top bottom line-height direction padding padding-top padding-right "
-    "padding-bottom padding-left margin margin-right margin-bottom"
+    "min-inline-size left right top bottom line-height direction white-space padding padding-top "
+    "padding-right padding-bottom padding-left margin margin-right margin-bottom"
 )
 _SMALL = word_set("height max-height block-size width max-width inline-size")
 _IN_LINE = word_set("inline-block inline-flex inline-grid inline-table")
@@ -129,8 +130,15 @@ def settle(effect: Effect, element: Element) -> None:
     if is_box and not grows:
         _clip(box, effect)
     if "text-indent" in box and box["text-indent"] not in INHERITED:
-        squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= FAR
+        squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= FAR or _is_indented_away(box)
         effect.squeezed = None if squeezed and not (is_box or element.is_cell) else squeezed
+
+
+def _is_indented_away(box: dict[str, str]) -> bool:
+    """Whether its only line begins behind its right side."""
+    number = number_of(box["text-indent"]) or (0.0, "")
+    far = number[0] >= 100 if number[1] == "%" else pixels_of(box["text-indent"]) >= _WIDE
+    return far and box.get("white-space") in ("nowrap", "pre") and _cuts(box)[0]
 
 
 def _stand(box: dict[str, str], effect: Effect) -> bool | None:

@@ -249,14 +249,15 @@ def style_effect(
                 colours.append(canonical(colour))
             elif name == "color" and (rules[name] in _WIDE or rules[name] == "currentcolor"):
                 effect.colour = 0 if rules[name] == "initial" else INHERIT
+    size = rules.get("background-size", "")
     for name in ("background", "background-color"):
         if name in rules and not is_invalid(name, rules[name]):
-            ground = _ground(rules[name], colours)
+            ground = _ground(rules[name], colours, size)
             if ground != TRANSPARENT or "(" not in rules.get("background", ""):
                 effect.ground = ground
     picture = rules.get("background-image", "")
     if "gradient(" in picture or (effect.ground in (None, TRANSPARENT) and "url(" in picture):
-        effect.ground = _ground(picture, colours)
+        effect.ground = _ground(picture, colours, size)
     if not _PAINTING.isdisjoint(rules) or "inset" in rules.get("box-shadow", ""):
         from nbspam.mail.html.colours import painted  # rare
 
@@ -285,12 +286,12 @@ def _is_drawn_otherwise(rules: dict[str, str], colour: int) -> bool:
     return False
 
 
-def _ground(value: str, colours: list[str]) -> int | None:
+def _ground(value: str, colours: list[str], size: str = "") -> int | None:
     """The colour of a ground; TRANSPARENT where it says none, None where nobody knows."""
     if "gradient(" in value and "url(" not in value:
         from nbspam.mail.html.colours import gradient_colour  # rare
 
-        return gradient_colour(value)
+        return gradient_colour(value, size)
     function = "rgb" if "rgb" in value else "hsl"
     if function in value:
         words = [function + value.partition(function)[2].partition(")")[0] + ")"]

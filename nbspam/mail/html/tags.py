@@ -99,6 +99,8 @@ UNENDED = Tag(Element("", LOST))
 # Tags without attributes by their name, with the slash of an end tag.
 _bare: dict[str, Tag] = {}
 
+_UNSHOWN = frozenset(("hidden", "popover"))  # attributes that hide an element, unless a `display` shows it
+
 # Many tags have the same colour; the same Effect lets a State remember where it leads.
 _of_colour: dict[int, Effect] = {}
 _of_sized_colour: dict[int, Effect] = {}
@@ -269,7 +271,7 @@ def _effect(
     element = tag.element
     weakest = _attribute_effect(tag, attributes)
     special = element.sized or element.never_shown or element.folds or element.name == "bdo"
-    if special or "style" in attributes or "hidden" in attributes:
+    if special or "style" in attributes or not _UNSHOWN.isdisjoint(attributes):
         style = decode(attributes["style"], True) if "style" in attributes else ""
         colours: list[str] = []
         read = style_effect if ruled is None else rule_effect
@@ -299,7 +301,7 @@ def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Ef
     settle(effect, element)
     if element.name == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
         effect.flow = OPEN_TURNED
-    if "hidden" in attributes and effect.gone is None:
+    if effect.gone is None and not _UNSHOWN.isdisjoint(attributes):
         effect.gone = True
     if (element.never_shown and "open" not in attributes) or (
         element.sized and attributes.get("width", "").strip() == "0" == attributes.get("height", "").strip()
