@@ -22,14 +22,21 @@ _RARE_PIXELS = {
 _NO_LENGTHS = frozenset(("deg", "rad", "grad", "turn", "dpi", "dpcm", "dppx", "x"))
 _SIGNS = {"+": 1, "-": 1, "*": 2, "/": 2}
 
-# What of a style is looked at and is reset by `all`; `direction` and `unicode-bidi` are not.
+# What of a style is looked at and is reset by `all`; `direction` and `unicode-bidi` are not.  A shorthand
+# stands for those that begin with it; the others are left out, for their first value is that of having none.
 _RESET_BY_ALL = word_set(
     "display visibility opacity color font-size line-height text-indent letter-spacing zoom position float "
-    "left top right bottom inset inset-inline-start clip clip-path overflow overflow-x overflow-y height "
-    "max-height min-height block-size min-block-size width max-width min-width inline-size min-inline-size "
-    "margin-left margin-top margin-inline margin-inline-start padding-left padding-top padding-right "
-    "padding-bottom background-color background-image contain content-visibility filter mask mask-image "
-    "-webkit-mask -webkit-mask-image mix-blend-mode rotate scale transform translate -webkit-text-fill-color"
+    "left top right bottom inset clip clip-path overflow height max-height min-height block-size "
+    "min-block-size width max-width min-width inline-size min-inline-size margin-left margin-top "
+    "margin-inline margin-inline-start padding-left padding-top padding-right padding-bottom white-space "
+    "background-color background-image contain content-visibility filter mask -webkit-mask "
+    "-webkit-mask-image mix-blend-mode rotate scale transform translate -webkit-text-fill-color"
+)
+_DROPPED_BY_ALL = word_set(
+    "font background margin padding overflow-x overflow-y inset-inline-start mask-image text-shadow "
+    "background-clip -webkit-background-clip background-size box-shadow border-image border-image-source "
+    "border-image-slice backdrop-filter -webkit-text-stroke -webkit-text-stroke-width "
+    "-webkit-text-stroke-color -webkit-text-security font-size-adjust"
 )
 
 
@@ -159,8 +166,7 @@ def variables_of(css: str) -> dict[str, str]:
 
 
 def reset_by_all(rules: dict[str, str], value: str) -> None:
-    """Let `all` be the value of all properties but variables, whatever stood before it."""
-    for name in list(rules):
-        if not name.startswith("--") and name not in ("direction", "unicode-bidi"):
-            del rules[name]
+    """Let `all` be the value of what is looked at, whatever stood before it."""
+    for name in _DROPPED_BY_ALL:
+        rules.pop(name, None)
     rules.update(dict.fromkeys(_RESET_BY_ALL, value))
