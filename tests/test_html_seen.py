@@ -67,6 +67,8 @@ SHOWN = {
         "<span style='background:#000;color:#fff'><div style='display:inline-block'>see"
     ),
     "a line that is a cell": ("<span style='background:#000;color:#fff;display:table-cell'><p>see"),
+    "a box that grows as tables do": "<div style='display:table;height:0;background:#000;color:#fff'>see",
+    "even where it clips": "<div style='display:inline-table;width:0;overflow:hidden'>see",
     "the ground of padding": "<div style='height:0;padding-bottom:50px;background:#000;color:#fff'>see",
     "indented, in more lines": "<div style='text-indent:9999px;overflow:hidden'>see",
     "indented a little": "<div style='text-indent:100px;white-space:nowrap;overflow:hidden'>see",

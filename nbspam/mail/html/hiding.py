@@ -124,7 +124,8 @@ def settle(effect: Effect, element: Element) -> None:
         if gone or (shrunk and (is_box or element.is_box())):
             effect.gone = True
     effect.shift, effect.scale = _shift(box, is_box), _scale(box, is_box or element.is_box())
-    grows = element.kind == BODY or (not shown_as and (element.is_cell or element.holds_cells))
+    grows = element.kind == BODY or box.get("display") in ("table", "inline-table")
+    grows = grows or (not shown_as and (element.is_cell or element.holds_cells))
     if is_box or box.get("display", "inline") not in ("inline", "initial", "unset"):
         effect.lining = None
     if is_box and not grows:
