@@ -82,6 +82,7 @@ HIDDEN = {
     "a part of the page": "<div style='max-height:0%;overflow:hidden'>X",
     "what scrolls on one side does on both": "<div style='height:0;overflow:visible hidden'>X",
     "a line of nought": "<div style='line-height:0;overflow:hidden'>X",
+    "nor with a unit": "<div style='line-height:0;overflow:hidden'><b style='line-height:0px'>X",
     "a line of nought inside": "<div style='line-height:0;overflow:hidden'><b style='line-height:0'>X",
     "in its box": "<p style='height:0;overflow:hidden;position:relative'><b style='position:absolute'>X",
     "in one inside of the box": (

@@ -101,7 +101,7 @@ def settle(effect: Effect, element: Element) -> None:
     box, effect.box = effect.box, None
     if box is None:
         return
-    if "line-height" in box and box["line-height"] not in INHERITED and box["line-height"] != "0":
+    if box.get("line-height", "").strip("0pxemrt% ") and box["line-height"] not in INHERITED:
         effect.heaped = False
     if effect.ground is not None and not element.is_box():
         effect.lining = CARRIED if element.carried else LINING
@@ -124,15 +124,20 @@ def settle(effect: Effect, element: Element) -> None:
         if gone or (shrunk and (is_box or element.is_box())):
             effect.gone = True
     effect.shift, effect.scale = _shift(box, is_box), _scale(box, is_box or element.is_box())
-    grows = element.kind == BODY or box.get("display") in ("table", "inline-table")
-    grows = grows or (not shown_as and (element.is_cell or element.holds_cells))
     if is_box or box.get("display", "inline") not in ("inline", "initial", "unset"):
         effect.lining = None
-    if is_box and not grows:
+    if is_box and not _grows(box, element, shown_as):
         _clip(box, effect)
     if "text-indent" in box and box["text-indent"] not in INHERITED:
         squeezed = pixels_of(box["text-indent"]) + max(_inset(box), 0) <= FAR or _is_indented_away(box)
         effect.squeezed = None if squeezed and not (is_box or element.is_cell) else squeezed
+
+
+def _grows(box: dict[str, str], element: Element, shown_as: bool | None) -> bool:
+    """Whether it is as large as its text, whatever is said: a page, a table, a cell."""
+    if element.kind == BODY or box.get("display") in ("table", "inline-table"):
+        return True
+    return not shown_as and (element.is_cell or element.holds_cells)
 
 
 def _is_indented_away(box: dict[str, str]) -> bool:
