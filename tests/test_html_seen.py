@@ -1,6 +1,6 @@
 """Pages that look as if they hid a text and show it to everyone, and pages that hide one all the same.
 
-Each was looked at in a browser.
+Nearly all were looked at in a browser.
 """
 
 import pytest
