@@ -6,6 +6,7 @@ import pytest
 
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.reader import read_html
+from tests.work import calls_of
 
 
 def words(text: str) -> str:
@@ -575,6 +576,68 @@ def test_colours_are_in_six_digits() -> None:
     expected = ["#ffffff", "#0000ff", "#000080", "#ff8000", "#010203", "#aabbcc", "#c00000", "#663399"]
     expected += ["#000002", "#102345"]
     assert sorted(html.colours) == sorted(expected)
+
+
+IN_A_DRAWING = [  # what Chromium shows of it
+    ("a sheet is markup", "<svg><style><p>see</p></style></svg>", "see"),
+    ("a sheet in a formula", "<math><style><p>see</p></style></math>", "see"),
+    *[
+        (f"{name} is markup", f"<svg><{name}>X<p>see</p></{name}></svg>", "see")
+        for name in ("script", "iframe", "noembed", "noframes", "xmp", "textarea", "plaintext")
+    ],
+    ("what a formula holds", "<math><style>X<mtext>see</mtext></style></math>", "see"),
+    ("a title of a drawing is one", "<svg><title><p>X</p></title></svg>", ""),
+    ("a title of a formula is none", "<math><title><p>see</p></title></math>", "see"),
+    ("HTML in a drawing", "<svg><foreignObject><div><style><p>X</p></style>see</div>", "see"),
+    ("HTML in a formula", "<math><mi><style><p>X</p></style>", ""),
+    ("HTML of a drawing in a formula", "<math><foreignObject><style><p>see", "see"),
+    ("HTML of a formula in a drawing", "<svg><mi><style><p>see", "see"),
+    ("a drawing in HTML in a formula", "<math><mi><svg><style><p>see", "see"),
+    ("a paragraph ends a hidden one", "<svg style=display:none><g>X<p>see", "see"),
+    ("and the link in it", "<svg><a style=display:none><g>X<p>see", "see"),
+    ("and two of them", "<svg style=display:none><svg><b>see", "see"),
+    ("so does its end", "<svg style=display:none></p>see", "see"),
+    ("a font", "<svg style=display:none><font>X<font size=2>see", "see"),
+    ("no link", "<svg style=display:none><a>X</a><section>X", ""),
+    ("not where it holds HTML", "<svg style=display:none><foreignObject><p>X", ""),
+    ("an annotation in HTML", "<math><annotation-xml encoding=text/HTML><p>X", ""),
+    ("an annotation", "<math><annotation-xml encoding=x><p>see", "see"),
+    ("behind the end of it", "<svg></svg><style><p>X</p></style>see", "see"),
+    ("behind one that ends itself", "<svg/><style><p>X</p></style>see", "see"),
+    ("behind one that does not", "<svg width=0/><style><p>see", "see"),
+    ("a hidden part that ends itself", "<svg><g style='display:none'/><text>see", "see"),
+    ("text without markup", "<svg><text><![CDATA[<i> &lt; see]]>", "<i> &lt; see"),
+    ("a comment in a sheet", "<svg><style>X<!-- <p>X</p> --></style><p>see", "see"),
+]
+
+
+@pytest.mark.parametrize(("why", "page", "seen"), IN_A_DRAWING, ids=[row[0] for row in IN_A_DRAWING])
+def test_a_drawing_has_markup_of_its_own(why: str, page: str, seen: str) -> None:
+    assert words(read_html("<!doctype html>" + page).visible) == seen
+
+
+SHEETS_IN_A_DRAWING = [
+    ("one", ".h{display:none}", True),
+    ("with a reference", ".h{display&#58;none}", True),
+    ("without markup", "<![CDATA[ .h{display:none} ]]>", True),
+    ("up to a tag", ".h{display:none}<g>", True),
+    ("in HTML, with a reference", "<desc><style>.h{display&#58;none}</style></desc>", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("why", "sheet", "hides"), SHEETS_IN_A_DRAWING, ids=[row[0] for row in SHEETS_IN_A_DRAWING]
+)
+def test_a_sheet_in_a_drawing_is_one_of_the_page(why: str, sheet: str, hides: bool) -> None:
+    page = read_html(f"<!doctype html><svg><style>{sheet}</style></svg><p class=h>X</p>")
+    assert ("X" in page.hidden) is hides
+    assert "X" in read_html(f"<math><style>{sheet}</style></math><p class=h>X</p>").visible
+
+
+@pytest.mark.parametrize("part", ["<svg>", "<svg><p>", "<svg><desc>", "<style>", "<svg><![CDATA[", "<svg/>"])
+def test_drawings_take_linear_time(part: str) -> None:
+    few, many = [f"<svg>{'<desc>' * times}{part * times}" for times in (500, 5_000)]
+    assert calls_of(lambda: read_html(many)) < 25 * calls_of(lambda: read_html(few))
 
 
 def test_title_is_kept_apart() -> None:

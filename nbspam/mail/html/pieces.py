@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 MAX_NAME = 40  # characters of an attribute's name that are kept
 NAME_ENDS = ("", ">", " ", "/", "\t", "\n", "\r", "\f")
 CONDITION = "<!--[if"  # begins a comment that is markup for Outlook
+_DECLARING = ("!", "?")  # begin what is a comment, or is taken for one
 _SPACE = " \t\r\n\f"
 
 
 class Pieces:
     """A text cut at each `<`, and how far it has been read."""
 
-    __slots__ = ("_index", "_offset", "_skipped", "_whole", "text", "walk")
+    __slots__ = ("_index", "_offset", "_skipped", "_whole", "gave_up", "text", "walk")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._whole = text.split("<")
         self.walk = iter(self._whole)
         self._index = self._offset = 0  # a piece, and where it begins in the text
+        self.gave_up = False  # a tag had no end; each one ends at the next `>` from there on
         self._skipped = 0  # pieces taken here and not by the loop that reads the tags
 
     def numbered(self, limit: int) -> Iterator[tuple[int, str]]:
@@ -46,8 +48,31 @@ class Pieces:
         self._index = index
         return self._offset
 
-    def attributes(self, met: int, text: str, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
-        """Attributes of the tag that a piece begins with, and its end counted from its begin (-1: never)."""
+    def attributes(
+        self, met: int, piece: str, element: Element, sheet: Sheet | None
+    ) -> tuple[dict[str, str] | None, bool, str]:
+        """The attributes of meaning of the tag that a piece begins with, and the text behind it.
+
+        They are None if the tag never ends; between them, whether the tag ends at the first `>`.
+        """
+        text, ended, rest = piece.partition(">")
+        found = plain_attributes(text, element, sheet) if ended else None
+        if found is not None:
+            return found, True, rest
+        wanted = wanted_attributes(element, sheet)
+        if self.gave_up:
+            found, end = _attributes(text, _end_of_name(text), wanted)
+            return found, ended != "" and end == len(text), rest
+        found, end = self._full_attributes(met, text, wanted)
+        if end < 0:
+            self.gave_up = True
+            return None, False, rest
+        if ended and end == len(text):
+            return found, True, rest
+        return found, False, self.skip(piece, end)
+
+    def _full_attributes(self, met: int, text: str, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
+        """Attributes of a tag, and its end counted from its begin (-1: never)."""
         offset = self.locate(met)
         if self.text.find(">", offset) < 0:
             return {}, -1
@@ -73,15 +98,27 @@ class Pieces:
             piece = following
         return piece[end + 1 :]
 
+    def declaration(self, met: int) -> str:
+        """The piece that follows, by how many the loop has met, if it is a comment or the like."""
+        index = met + self._skipped + 1
+        following = self._whole[index] if index < len(self._whole) else ""
+        return self._next() or "" if following[:1] in _DECLARING else ""
+
     def behind(self, marker: str, piece: str) -> str:
         """The text behind a marker, in this piece or a later one."""
-        found, tail = piece.partition(marker)[1:]
+        return self.parted(marker, piece)[1]
+
+    def parted(self, marker: str, piece: str) -> tuple[str, str]:
+        """The text up to a marker, in this piece or a later one, and that behind it."""
+        before, found, tail = piece.partition(marker)
+        kept = [before]
         while not found:
             following = self._next()
             if following is None:
-                return ""
-            found, tail = following.partition(marker)[1:]
-        return tail
+                break
+            before, found, tail = following.partition(marker)
+            kept.append(before)
+        return "<".join(kept), tail
 
     def behind_comment(self, piece: str) -> str:
         """The text behind a comment, whose piece begins with `!--`."""
@@ -125,7 +162,7 @@ def wanted_attributes(element: Element, sheet: Sheet | None) -> frozenset[str]:
 
 
 def plain_attributes(text: str, element: Element, sheet: Sheet | None) -> dict[str, str] | None:
-    """The attributes of meaning in a tag whose syntax is plain; None if it takes full_attributes to know.
+    """The attributes of meaning in a tag whose syntax is plain; None if it takes _attributes to know.
 
     Plain is: double quotes only, an even number, each opening one behind a `=`.
     """
@@ -177,11 +214,6 @@ def _end_of_name(text: str) -> int:
     while end < len(text) and text[end] not in " \t\r\n\f/":
         end += 1
     return end
-
-
-def full_attributes(text: str, wanted: frozenset[str]) -> tuple[dict[str, str], int]:
-    """The attributes of a tag, and where the closing `>` stands (-1: nowhere), within its own text."""
-    return _attributes(text, _end_of_name(text), wanted)
 
 
 def _attributes(text: str, start: int, wanted: frozenset[str]) -> tuple[dict[str, str], int]:

@@ -51,11 +51,15 @@ from nbspam.mail.html.elements import (
     TABLE_NAME,
 )
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.pieces import CONDITION, Pieces, full_attributes, plain_attributes, wanted_attributes
-from nbspam.mail.html.stack import OpenElements, Page, Quotes
+from nbspam.mail.html.pieces import CONDITION, Pieces
+from nbspam.mail.html.stack import FOREIGN, OpenElements, Page, Quotes
 from nbspam.mail.html.state import GONE, State
 from nbspam.mail.html.tags import NOTED, NOTHING, UNENDED, Tag, attributed_tag, bare_tag
 from nbspam.mail.message import Html
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.html.foreign import Foreign
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_ANCHOR = 1_000  # characters of a link's text
@@ -83,7 +87,7 @@ class _Reader:
     """One reading: the pieces of the text, the open elements, and what was found."""
 
     __slots__ = (
-        *("base", "gave_up", "hidden", "html", "in_form", "in_link", "known", "late", "link"),
+        *("base", "foreign", "hidden", "html", "in_link", "known", "late", "link"),
         *("link_text", "noted", "open", "page", "pieces", "quotes", "raw", "root", "start"),
         *("titles", "visible"),
     )
@@ -103,7 +107,8 @@ class _Reader:
         self.raw = self.base = ""  # base: what relative addresses begin with
         self.link: str | None = None  # the target of the link that is open
         self.link_text, self.start = self.visible, 0  # and where its text begins
-        self.gave_up = self.in_form = self.in_link = False
+        self.in_link = False
+        self.foreign: Foreign | None = None  # while a drawing or formula is open
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
@@ -116,6 +121,8 @@ class _Reader:
             tag = known.get(text)
             if tag is None or not ended:
                 (tag, rest), known = self._meet(met, piece), self.known  # a variable changes them, too
+                if self.foreign is not None:
+                    state = self.foreign.left(tag, text, state)
             kind = tag.kind
             if kind == OPEN:
                 names.append(tag.name)
@@ -239,7 +246,10 @@ class _Reader:
             state = self.open.make_room(tag, state)
             self._separate(state)
         elif tag.kind in (OPEN_FORM, CLOSE_FORM):
-            state = self._turn_form(tag, state)
+            inside = self.open.turn_form(tag, state, tag.kind == CLOSE_FORM)
+            if inside is not None:
+                self._separate(inside)
+                state = inside
         elif tag.kind == CLOSE_UNKNOWN:
             return self.open.close(tag, state)
         elif tag.kind == RAW:
@@ -262,25 +272,13 @@ class _Reader:
         opened, element = self.open, tag.element
         if element.in_table and not opened.is_in(TABLE_NAME):
             return state
-        if element.special and not (element.name == "form" and self.in_form):
+        if element.special and not (element.name == "form" and opened.in_form):
             state = opened.make_room(tag, state)
         tag = self.page.resolved(tag, opened.tags)
         if tag.kind == OPEN:
             self.html.tags.append(tag.name)
             return opened.push(tag, state)
         return self._part(tag, state) if tag.kind <= BREAK else self._unusual(tag, state)
-
-    def _turn_form(self, tag: Tag, state: State) -> State:
-        """A form begins or ends; one in another is nothing, and its end ends no other element."""
-        opened, ends = self.open, tag.kind == CLOSE_FORM
-        if ends != self.in_form:
-            return state
-        self.in_form = not ends
-        if not ends and opened.tags and opened.tags[-1].element.holds_cells:
-            return state  # it is empty, between the cells of a table
-        state = opened.take_out(tag, state) if ends else opened.push(tag, opened.make_room(tag, state))
-        self._separate(state)
-        return state
 
     def _take_raw(self, tag: Tag, state: State) -> State:
         """The content of an element without markup: text to show, a title, a sheet of styles, or nothing."""
@@ -306,7 +304,7 @@ class _Reader:
             return state
         self.known = {}  # tags mean something else from here on
         self.late = self.late or bool(self.open.tags) or self.page.has_begun(self.visible)
-        return state if self.late or self.gave_up else self.page.root()
+        return state if self.late or self.pieces.gave_up else self.page.root()
 
     def _note(self, tag: Tag, state: State) -> State:
         self.noted.append(tag)
@@ -351,33 +349,32 @@ class _Reader:
     def _read_tag(self, met: int, piece: str) -> tuple[Tag, str]:
         text, ended, rest = piece.partition(">")
         sheet = self.page.sheet
-        if sheet is not None and ended and text in _remembered:
+        if self.foreign is not None and not self.open.is_in(FOREIGN):
+            self.foreign, self.known = None, {} if sheet else _remembered
+        if sheet is not None and ended and text in _remembered and self.foreign is None:
             tag = _remembered[text]
             if text[0] == "/" or sheet.is_silent_about(tag.name, text):
                 self.known[text] = tag
                 return tag, rest
         tag = bare_tag(text)
-        attributes = plain_attributes(text, tag.element, sheet) if ended else None
-        memorable = attributes is not None
+        attributes, memorable, rest = self.pieces.attributes(met, piece, tag.element, sheet)
         if attributes is None:
-            wanted = wanted_attributes(tag.element, sheet)
-            if self.gave_up:
-                attributes, end = full_attributes(text, wanted)
-            else:
-                attributes, end = self.pieces.attributes(met, text, wanted)
-            memorable = ended != "" and end == len(text)
-            if not memorable and not self.gave_up:
-                if end < 0:
-                    self.gave_up = True
-                    return UNENDED, rest
-                rest = self.pieces.skip(piece, end)
+            return UNENDED, rest
         if "--" in text and self.page.take_variables(attributes.get("style", "")):
             self.known, memorable = {}, False
         if self.quotes.meet(text, self.visible):
             memorable = False
         if text[0] != "/":
             tag = attributed_tag(tag, attributes, sheet)
-        if tag.kind == RAW:
+            if tag.name in FOREIGN and self.foreign is None:
+                from nbspam.mail.html.foreign import Foreign  # few pages have one
+
+                self.foreign, self.known = Foreign(self.open), {}  # tags mean something else in it
+        if self.foreign is not None:
+            tag, memorable = self.foreign.read(tag, text), False
+        if tag.kind == RAW and self.foreign is not None:
+            self.raw, rest = self.foreign.content(tag, met, rest, self.pieces)
+        elif tag.kind == RAW:
             self.raw, rest = self.pieces.raw(tag.name, rest)
         elif memorable and len(text) <= MAX_REMEMBERED_TAG:
             if len(self.known) >= MAX_REMEMBERED:
@@ -395,4 +392,7 @@ class _Reader:
                 self.page.meet_doctype(piece, self.root)
         else:
             self.html.comments += 1
+            if self.foreign is not None:
+                characters, rest = self.foreign.characters(piece, self.pieces)
+                return characters.replace("&", "&amp;") + rest
         return self.pieces.behind(">", piece)

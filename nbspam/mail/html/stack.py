@@ -34,17 +34,19 @@ _OLD = (
 _OLD_ALONE = ("-//w3c//dtd html 4.01 transitional//", "-//w3c//dtd html 4.01 frameset//")
 _IMPLIED = frozenset(("dd", "dt", "li", "optgroup", "option", "p", "rb", "rp", "rt"))  # HTML, 13.2.6.3
 _BLOCKS = (OPEN_TABLE, OPEN_BLOCK, OPEN_APART, OPEN_AWAY)
+FOREIGN = frozenset(("svg", "math"))  # a drawing, a formula: HTML, 13.2.6.5
 MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 
 
 class OpenElements:
     """The open start tags, innermost last, and the state outside of each."""
 
-    __slots__ = ("_steps", "before", "tags")
+    __slots__ = ("_steps", "before", "in_form", "tags")
 
     def __init__(self) -> None:
         self.tags: list[Tag] = []
         self.before: list[State] = []
+        self.in_form = False
         self._steps = MAX_STEPS
 
     def push(self, tag: Tag, state: State) -> State:
@@ -89,6 +91,16 @@ class OpenElements:
             tag.effect = GONE
         return self.push(tag, state)
 
+    def turn_form(self, tag: Tag, state: State, ends: bool) -> State | None:
+        """A form begins or ends; None if that is nothing: of one in another, or one between cells."""
+        if ends != self.in_form:
+            return None
+        self.in_form = not ends
+        if ends:
+            return self.take_out(tag, state)
+        is_empty = self.tags and self.tags[-1].element.holds_cells
+        return None if is_empty else self.push(tag, self.make_room(tag, state))
+
     def take_out(self, tag: Tag, state: State) -> State:
         """Close the element of an end tag, but nothing inside it: that stays in it, and as it is."""
         index = self._find(tag, first=True)
@@ -107,6 +119,12 @@ class OpenElements:
         if index < 0:
             return state
         return self._end(index) if tag.element.carried else self._cut(index)
+
+    def end_all(self, index: int) -> State:
+        """End an element and all inside it, formatting too."""
+        state = self.before[index]
+        del self.tags[index:], self.before[index:]
+        return state
 
     def passes_over(self, tag: Tag) -> bool:
         """Whether the end tag of a block that is not open does nothing; that of a `p` makes an empty one.
