@@ -183,7 +183,7 @@ HIDING = [
     ("sheet, inside of any division", "<style>body div>.h{display:none}</style><div><p class=h>X</p></div>"),
     ("sheet, two classes", "<style>.h.i{display:none}</style><p class='i j h'>X</p>"),
     ("sheet, class as an attribute", "<style>[class=h]{display:none}</style><p class=h>X</p>"),
-    ("sheet, if supported", "<style>@supports(x:y){.h{display:none}}</style><p class=h>X</p>"),
+    ("sheet, if supported", "<style>@supports(display:grid){.h{display:none}}</style><p class=h>X</p>"),
     ("sheet, for all widths", "<style>@media (min-width:1px){.h{display:none}}</style><p class=h>X</p>"),
     (
         "sheet, blocks in blocks",

@@ -154,6 +154,38 @@ def test_a_medium_holds_at_an_ordinary_screen(media: str, holds: bool) -> None:
     assert ("see" not in read_html(page % media).visible) is holds
 
 
+SUPPORTS = [
+    ("(display:grid)", True),
+    ("(display:nope)", False),
+    ("(nope:1)", False),
+    ("not (nope:1)", True),
+    ("not(nope:1)", False),
+    ("not (display:grid)", False),
+    ("(display:grid) and (nope:1)", False),
+    ("(display:grid)and (color:red)", True),
+    ("(nope:1) or (not (nope:2))", True),
+    ("(display:grid) and (color:red) or (color:blue)", False),
+    ("((display:grid) and (--x:y))", True),
+    ("(margin:nope)", False),
+    ("(margin-right:5px !important)", True),
+    ("(object-fit:cover)", True),
+    ("(object-fit:nope)", False),
+    ("(-webkit-appearance:none)", True),
+    ("(-moz-appearance:none)", False),
+    ("(-webkit-overflow-scrolling:touch)", False),
+    ("selector(:focus-visible)", True),
+    ("selector(a:nope)", False),
+    ("nope(x)", False),
+    ("nope", False),
+]
+
+
+@pytest.mark.parametrize(("condition", "holds"), SUPPORTS, ids=[row[0] for row in SUPPORTS])
+def test_what_a_browser_supports_holds(condition: str, holds: bool) -> None:
+    page = "<style>@supports %s{p{display:none}}</style><p>see"
+    assert ("see" not in read_html(page % condition).visible) is holds
+
+
 PAGES = [
     ("the html's style", "<html style='display:none'><body>X"),
     ("the html's colour", "<html style='color:white'><body>X"),
@@ -216,6 +248,7 @@ COSTLY = [
     ("a rule of many in many", f"<style>{'a,' * 99}a{{{'b{color:red}' * 20_000}}}</style>x"),
     ("escaped quotes", "<style>" + "\\\\'\n" * 50_000 + "</style>x"),
     ("escaped lines", "<style>'" + "\\\n" * 100_000 + "'</style>x"),
+    ("conditions", f"<style>@supports {'(' * 50_000}{{b{{color:red}}}}</style>x"),
     ("blocks in blocks", "<style>" + ".a{&&&& " * 50_000 + "{color:red}</style>x"),
 ]
 

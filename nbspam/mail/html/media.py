@@ -33,7 +33,9 @@ def applies(at_rule: str) -> bool:
     """Whether the block of an at-rule holds, in lower case."""
     kind = at_rule.partition(" ")[0].partition("(")[0]
     if kind == "@supports":
-        return "not" not in at_rule
+        from nbspam.mail.html.supports import holds as is_supported  # few sheets ask
+
+        return is_supported(at_rule[len("@supports") :])
     if kind in ("@layer", "@scope"):
         return True
     return kind == "@media" and holds(at_rule[len("@media") :])
