@@ -186,6 +186,64 @@ def test_what_a_browser_supports_holds(condition: str, holds: bool) -> None:
     assert ("see" not in read_html(page % condition).visible) is holds
 
 
+SCOPES = [
+    ("elsewhere", "@scope (.z){p{display:none}}", True),
+    ("in it", "@scope (.a){p{display:none}}", False),
+    ("the root itself", "@scope (.b){p{display:none}}", True),
+    ("the root itself, by name", "@scope (.b){p:scope{display:none}}", False),
+    ("one of two roots", "@scope (.z,div.a){p{display:none}}", False),
+    ("a root in an element", "@scope (body .a){p{display:none}}", False),
+    ("an ancestor outside of it", "@scope (.b){.a u{display:none}}", True),
+    ("an ancestor in it", "@scope (.a){.b u{display:none}}", False),
+    ("below a limit", "@scope (.a) to (.b){p{display:none}}", True),
+    ("above a limit", "@scope (.b) to (.a){u{display:none}}", False),
+    ("beside a limit", "@scope (.a) to (.z){p{display:none}}", False),
+    ("its root by name", "@scope (.a){:scope > p{display:none}}", False),
+    ("its root by name, which it is not", "@scope (.b){:scope > p{display:none}}", True),
+    ("its root by name, which weighs", "@scope (.b){:scope{display:none}}p{display:block}", False),
+    ("its root by sign", "@scope (.b){&{display:none}}", False),
+    ("a scope in a scope", "@scope (.a){@scope (.z){p{display:none}}}", True),
+    ("a scope in a scope that holds", "@scope (.a){@scope (.b){u{display:none}}}", False),
+    ("the element around the sheet", "@scope{p{display:none}}", True),
+    ("beside a rule of all", "@scope (.z){p{display:block}}p{display:none}", False),
+    ("an id above the root", "#i{display:block}@scope (.a){p{display:none}}", True),
+]
+
+
+@pytest.mark.parametrize(("why", "sheet", "is_seen"), SCOPES, ids=[row[0] for row in SCOPES])
+def test_a_rule_holds_in_its_scope(why: str, sheet: str, is_seen: bool) -> None:
+    page = f"<!doctype html><style>{sheet}</style><div class=a><p class=b id=i><u>see</div>"
+    assert ("see" in read_html(page).visible) is is_seen
+
+
+LAYERS = [
+    ("one below none", "@layer a{p.b{display:none}}p{display:block}", True),
+    ("one below none, behind it", "p{display:block}@layer a{p.b{display:none}}", True),
+    ("alone", "@layer a{p{display:none}}", False),
+    ("the later one", "@layer a{#i{display:block}}@layer b{p{display:none}}", False),
+    ("as they are named first", "@layer b,a;@layer a{p{display:none}}@layer b{#i{display:block}}", False),
+    ("as they are opened first", "@layer a{}@layer b{p{display:none}}@layer a{#i{display:block}}", False),
+    ("one in one below it", "@layer a{p{display:none}@layer b{#i{display:block}}}", False),
+    ("a path", "@layer a{p{display:none}}@layer a.b{#i{display:block}}", False),
+    ("two without name", "@layer{#i{display:block}}@layer{p{display:none}}", False),
+    ("important above none", "@layer a{p{display:none!important}}#i{display:block!important}", False),
+    (
+        "important in the first",
+        "@layer a{p{display:none!important}}@layer b{#i{display:block!important}}",
+        False,
+    ),
+    ("important above ordinary ones", "@layer a{p{display:none!important}}#i{display:block}", False),
+    ("the same rule in two", "@layer a{p{display:block}}@layer b{p{display:none}}", False),
+    ("and in none", "p{display:block}@layer b{p{display:none}}", True),
+]
+
+
+@pytest.mark.parametrize(("why", "sheet", "is_seen"), LAYERS, ids=[row[0] for row in LAYERS])
+def test_the_last_layer_decides(why: str, sheet: str, is_seen: bool) -> None:
+    page = f"<!doctype html><style>{sheet}</style><div class=a><p class=b id=i>see</div>"
+    assert ("see" in read_html(page).visible) is is_seen
+
+
 PAGES = [
     ("the html's style", "<html style='display:none'><body>X"),
     ("the html's colour", "<html style='color:white'><body>X"),
@@ -248,6 +306,8 @@ COSTLY = [
     ("a rule of many in many", f"<style>{'a,' * 99}a{{{'b{color:red}' * 20_000}}}</style>x"),
     ("escaped quotes", "<style>" + "\\\\'\n" * 50_000 + "</style>x"),
     ("escaped lines", "<style>'" + "\\\n" * 100_000 + "'</style>x"),
+    ("layers", f"<style>{'@layer a.a.a.a.a.a{' * 9}{'@layer b{b{color:red}}' * 9_000}</style>x"),
+    ("scopes", f"<style>{'@scope (.a) to (.b){' * 9}{'b{color:red}' * 9_000}</style>" + "<b>x" * 9_000),
     ("conditions", f"<style>@supports {'(' * 50_000}{{b{{color:red}}}}</style>x"),
     ("blocks in blocks", "<style>" + ".a{&&&& " * 50_000 + "{color:red}</style>x"),
 ]

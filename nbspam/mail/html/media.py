@@ -36,7 +36,7 @@ def applies(at_rule: str) -> bool:
         from nbspam.mail.html.supports import holds as is_supported  # few sheets ask
 
         return is_supported(at_rule[len("@supports") :])
-    if kind in ("@layer", "@scope"):
+    if kind == "@layer":
         return True
     return kind == "@media" and holds(at_rule[len("@media") :])
 

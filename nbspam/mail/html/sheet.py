@@ -7,10 +7,10 @@ that stand in alike ones, but anew each time where rules ask for siblings.  Load
 
 from __future__ import annotations
 
-from nbspam.mail.html.css import flattened, split_outside
+from nbspam.mail.html.blocks import UNLAYERED, Block, Blocks
+from nbspam.mail.html.css import flattened
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.hiding import rule_effect
-from nbspam.mail.html.media import applies
 from nbspam.mail.html.selectors import LINK, MAX_SELECTORS, Asked, Family, Selector, read_selectors
 from nbspam.mail.html.state import Effect
 
@@ -21,19 +21,17 @@ SELECTOR = 64  # characters that each selector counts for beside its own: a shor
 MAX_ATTRIBUTES = 20  # that are asked for, beside class and id
 MAX_KNOWN = 1_000  # elements of a name, class and id
 MAX_LINE = 100  # elements around one, of which it is kept what holds inside of them
-MAX_BLOCKS = 10  # blocks in blocks
-MAX_NESTED = 1_000  # characters of selectors in a block and around it
 _ANY = "*"
-_NOTHING = "@"  # an @-rule that no browser knows: nothing in it holds
 
 
 class Rule:
     """What a selector does to an element: `!important` and not."""
 
-    __slots__ = ("normal", "order", "selector", "strong")
+    __slots__ = ("normal", "order", "rank", "selector", "strong")
 
-    def __init__(self, selector: Selector, strong: Effect, normal: Effect) -> None:
+    def __init__(self, selector: Selector, rank: tuple[float, ...], strong: Effect, normal: Effect) -> None:
         self.selector = selector
+        self.rank = rank  # of its layer
         self.order = 0
         self.strong = strong
         self.normal = normal
@@ -84,6 +82,7 @@ class Sheet:
 
     __slots__ = (
         "_bare",
+        "_blocks",
         "_folded",
         "_index",
         "_inside",
@@ -101,7 +100,8 @@ class Sheet:
 
     def __init__(self, folded: bool) -> None:
         self._folded = folded  # without doctype, `.A` is `.a`
-        self._rules: dict[str, Rule] = {}  # by the text of the selector
+        self._blocks = Blocks(folded)
+        self._rules: dict[tuple[object, ...], Rule] = {}  # by the text of the selector, layer and scopes
         self._simple: dict[str, Rule] = {}  # those that ask for one mark only
         self._index: dict[str, list[Rule]] = {}  # others, by a mark that they ask for
         # What was worked out, by the name and the attributes asked for; many elements of a page are alike.
@@ -123,26 +123,8 @@ class Sheet:
         text = flattened(text[:MAX_SHEET].replace("<!--", " ").replace("-->", " "))
         if "--" in text:
             self.set_variables(text)
-        blocks: list[tuple[bool, str]] = []  # that are open: does it hold, and its selectors
-        for chunk in text.split("}"):
-            *heads, body = chunk.split("{")
-            if not heads:
-                if blocks:
-                    self._end_block(*blocks.pop(), body, colours)
-                continue
-            for head in heads[:-1]:
-                if blocks and not blocks[-1][0]:
-                    blocks.append(blocks[-1])  # nothing in it holds, however deep
-                    continue
-                own, selectors = _parted(head, blocks)
-                if own:
-                    self._end_block(*blocks[-1], own, colours)
-                blocks.append(_block(selectors, blocks))
-            own, selectors = _parted(heads[-1], blocks)
-            if own:
-                self._end_block(*blocks[-1], own, colours)
-            if ":" in body:
-                self._end_block(*_block(selectors, blocks), body, colours)
+        for block, declarations in self._blocks.rules(text):
+            self._add(block, declarations, colours)
         return bool(self._rules or self.variables)
 
     def set_variables(self, css: str) -> bool:
@@ -154,11 +136,8 @@ class Sheet:
         self.variables.update(found)
         return changed
 
-    def _end_block(self, held: bool, selectors: str, body: str, colours: list[str]) -> None:
-        if held and selectors and ":" in body:
-            self._add(selectors, body, colours)
-
-    def _add(self, selectors: str, body: str, colours: list[str]) -> None:
+    def _add(self, block: Block, body: str, colours: list[str]) -> None:
+        selectors = block.selectors
         normal = rule_effect(body, colours, variables=self.variables)
         strong = rule_effect(body, [], True, self.variables) if "!" in body else Effect()
         if not normal.changes() and not strong.changes():
@@ -167,16 +146,22 @@ class Sheet:
         if self._room < 0:
             return
         for selector in read_selectors(selectors, self._folded):
-            rule = self._rules.get(selector.text)
+            if block.scopes:
+                from nbspam.mail.html.scope import Scoped  # rare
+
+                selector = Scoped(selector, block.scopes)
+            known = selector.text, block.rank, block.scopes
+            rule = self._rules.get(known)
             if rule is not None:
                 rule.strong, rule.normal = _over(strong, rule.strong), _over(normal, rule.normal)
             else:
-                rule = self._enter(selector, strong, normal)
+                rule = self._enter(Rule(selector, block.rank, strong, normal), known)
             if rule is not None:
                 rule.order = len(self._rules)
 
-    def _enter(self, selector: Selector, strong: Effect, normal: Effect) -> Rule | None:
+    def _enter(self, rule: Rule, known: tuple[object, ...]) -> Rule | None:
         """A new rule, if there is room for it."""
+        selector = rule.selector
         if len(self._rules) >= MAX_RULES:
             return None
         if not selector.is_simple:
@@ -188,8 +173,8 @@ class Sheet:
             self._tests = self._tests or bool(asked)
             self.siblings = self.siblings or selector.asks_siblings()
         self.hints = self.hints.union(selector.hints())
-        rule = self._rules[selector.text] = Rule(selector, strong, normal)
-        if selector.is_simple:
+        self._rules[known] = rule
+        if selector.is_simple and rule.rank == UNLAYERED:
             self._simple[selector.mark()] = rule
         else:
             self._index.setdefault(selector.mark(), []).append(rule)
@@ -284,15 +269,20 @@ class Sheet:
         return match.known[held]
 
     def merged(self, rules: list[Rule]) -> Ruled | None:
-        """What rules do together: id above class above name, the later above the earlier."""
+        """What rules do together: id above class above name, the later above the earlier.
+
+        The first layer is below the others, but with `!important` above them.
+        """
         if not rules:
             return None
         if len(rules) == 1:
             return Ruled(rules[0].strong, rules[0].normal)
         strong, normal = Effect(), Effect()
-        for rule in sorted(rules, key=lambda rule: (rule.selector.weight, rule.order), reverse=True):
-            strong.over(rule.strong)
+        rules = sorted(rules, key=lambda rule: (rule.rank, rule.selector.weight, rule.order), reverse=True)
+        for rule in rules:
             normal.over(rule.normal)
+        for rule in sorted(rules, key=lambda rule: rule.rank):
+            strong.over(rule.strong)
         return Ruled(strong, normal)
 
 
@@ -301,36 +291,3 @@ def _over(effect: Effect, other: Effect) -> Effect:
     result.over(effect)
     result.over(other)
     return result
-
-
-def _parted(head: str, around: list[tuple[bool, str]]) -> tuple[str, str]:
-    """What stands before a block: declarations of the rule that it is in, and its selectors.
-
-    In no rule a semicolon ends an @-statement; any other one, as in `};`, is a part of the next selector,
-    which means nothing with it.
-    """
-    if ";" not in head:
-        return "", head
-    if around and around[-1][1]:
-        own, _, selectors = head.rpartition(";")
-        return own, selectors
-    *statements, selectors = split_outside(head, ";")
-    if all(statement.lstrip().startswith("@") for statement in statements):
-        return "", selectors
-    return "", _NOTHING
-
-
-def _block(head: str, around: list[tuple[bool, str]]) -> tuple[bool, str]:
-    """Whether a block in others holds, and its selectors: in a rule they begin with those of the rule."""
-    head = " ".join(head.split())
-    held, outer = around[-1] if around else (True, "")
-    if head.startswith("@"):
-        return held and len(around) < MAX_BLOCKS and applies(head.lower()), outer
-    if not outer:
-        return held and len(around) <= MAX_BLOCKS, head
-    if len(around) >= MAX_BLOCKS or len(head) + len(outer) > MAX_NESTED:
-        return False, ""
-    outer = f":is({outer})" if "," in outer else outer
-    if "&" in head:
-        return held, head.replace("&", outer)
-    return held, ",".join([f"{outer} {one}" for one in split_outside(head, ",")])
