@@ -244,6 +244,31 @@ def test_the_last_layer_decides(why: str, sheet: str, is_seen: bool) -> None:
     assert ("see" in read_html(page).visible) is is_seen
 
 
+CASES = [
+    ("a class of another case", '[class="S"]', True),
+    ("a class of the same case", '[class="s"]', False),
+    ("if case does not count", '[class="S" i]', False),
+    ("if case does not count, close by", '[class="S"i]', False),
+    ("without quotes", "[class=S i]", False),
+    ("if case does count", "[align=Center s]", True),
+    ("an attribute without case", "[align=Center]", False),
+    ("the name of an attribute", "[CLASS=s]", False),
+    ("an attribute with case", "[title*=y]", True),
+    ("nothing without quotes", "[class=]", True),
+    ("a digit without quotes", "[data-n=1]", True),
+    ("a digit", "[data-n='1']", False),
+    ("a flag that is none", "[class=s x]", True),
+]
+
+
+@pytest.mark.parametrize(("why", "selector", "is_seen"), CASES, ids=[row[0] for row in CASES])
+def test_the_case_of_a_value_counts(why: str, selector: str, is_seen: bool) -> None:
+    style = f"<style>{selector}{{display:none}}</style>"
+    for doctype in ("", "<!doctype html>"):
+        page = read_html(f"{doctype}{style}<p class=s align=center title=Y data-n=1>see")
+        assert ("see" in page.visible) is is_seen
+
+
 PAGES = [
     ("the html's style", "<html style='display:none'><body>X"),
     ("the html's colour", "<html style='color:white'><body>X"),

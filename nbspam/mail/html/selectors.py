@@ -7,7 +7,8 @@ first (`:hover`).  Comparisons are counted by the Family that is asked, so that 
 
 from __future__ import annotations
 
-from nbspam.mail.html.css import QUOTE, split_outside
+from nbspam.mail.html.attributes import SIGNS, agrees, identifier, read_test
+from nbspam.mail.html.css import split_outside
 from nbspam.mail.html.elements import word_set
 
 MAX_SELECTORS = 100  # of one rule
@@ -30,14 +31,13 @@ _WEIGHTS = {"#": (1, 0, 0), ".": (0, 1, 0)}
 LINK = ":link"  # what an element is that leads somewhere
 # Signs in a selector, and the attributes that it may ask for by them.
 _TELLING = {".": "class", "#": "id", ":": "href"}
-_SIGNS = dict.fromkeys(map(ord, "-_"))
 
 
 class Asked:
     """An element as a selector sees it.
 
     marks      : its name, `.class`, `#id`, LINK
-    attributes : decoded, in lower case
+    attributes : decoded
     """
 
     __slots__ = ("attributes", "marks", "name")
@@ -111,7 +111,7 @@ class Compound:
             if len(test) == 3:
                 value = element.attributes.get(test[0])
                 family.steps -= len(value or "") // STEP
-                if not _agrees(value, test[1], test[2]):
+                if not agrees(value, test[1], test[2]):
                     return False
             elif any(one.fits(element, family, depth, age) for one in test[1]) != test[0]:
                 return False
@@ -202,21 +202,6 @@ def _reachable(places: list[tuple[int, int]], reached: str, family: Family) -> l
     return [(depth, age) for depth, most in oldest.items() for age in range(min(most, max(family.steps, 0)))]
 
 
-def _agrees(value: str | None, operator: str, wanted: str) -> bool:
-    """Whether an attribute is as a selector wants it."""
-    if value is None or not operator:
-        return value is not None
-    if operator == "~=":
-        return wanted in value.split()
-    if operator == "|=":
-        return value == wanted or value.startswith(wanted + "-")
-    if operator == "=":
-        return value == wanted
-    if not wanted:
-        return False
-    return {"^=": value.startswith, "$=": value.endswith, "*=": value.__contains__}[operator](wanted)
-
-
 def read_selectors(text: str, folded: bool) -> list[Selector]:
     """The selectors of a rule; none if one of them is none, as in browsers.
 
@@ -237,7 +222,7 @@ def read_selectors(text: str, folded: bool) -> list[Selector]:
 def _selector(text: str, folded: bool) -> Selector | None:
     """One selector; None if it holds nowhere; ValueError if it is none."""
     mark = text[1:] if text[:1] in (".", "#") else text
-    if mark.translate(_SIGNS).isalnum() and not mark[0].isdigit():  # most selectors are one name
+    if mark.translate(SIGNS).isalnum() and not mark[0].isdigit():  # most selectors are one name
         mark = text.lower() if folded or text is mark else text
         return Selector(text, [("", Compound(frozenset((mark,))))], _WEIGHTS.get(text[0], (0, 0, 1)))
     parts: list[tuple[str, Compound]] = []
@@ -275,16 +260,16 @@ def _compound(text: str, folded: bool, weight: list[int], nested: int) -> Compou
         sign = part[0]
         word = part[1:] if sign in _ENDS else part
         if sign == "[":
-            found.tests.append(_attribute(word))
+            found.tests.append(read_test(word))
             weight[1] += 1
         elif sign == ":":
             if not _pseudo(word.lower(), word, found, marks, folded, weight, nested):
                 return None
         elif sign in ".#":
-            marks.append(sign + _name(word.lower() if folded else word))
+            marks.append(sign + identifier(word.lower() if folded else word))
             weight[sign == "."] += 1
         elif word != "*":
-            marks.append(_name(word.lstrip("*").lower()))
+            marks.append(identifier(word.lstrip("*").lower()))
             weight[2] += 1
         if len(marks) + len(found.tests) > MAX_PARTS:
             return None
@@ -316,21 +301,6 @@ def _end(text: str, start: int) -> int:
         depth += (text[stop] == "(") - (text[stop] == ")")
         stop += 1
     return stop
-
-
-def _name(word: str) -> str:
-    if not word.translate(_SIGNS).isalnum() or word[0].isdigit():
-        raise ValueError(word)
-    return word
-
-
-def _attribute(text: str) -> tuple[str, str, str]:
-    """What stands in the square brackets; values are compared in lower case."""
-    name, equals, value = text.rstrip("]").partition("=")
-    operator = equals
-    if equals and name[-1:] in "~|^$*" and name:
-        name, operator = name[:-1], name[-1] + equals
-    return _name(name.strip().lower()), operator, value.strip(" " + QUOTE).lower()
 
 
 def _pseudo(

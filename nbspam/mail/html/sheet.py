@@ -223,7 +223,7 @@ class Sheet:
                 words = (value.lower() if self._folded else value).split()
                 marks += [sign + word for word in words]
         if self._tests:
-            attributes = {name: decode(value, True).lower() for name, value in attributes.items()}
+            attributes = {name: decode(value, True) for name, value in attributes.items()}
         match = Match(name, frozenset(marks), attributes)
         for mark in dict.fromkeys([*marks, _ANY]):
             if mark in self._simple:
