@@ -51,6 +51,7 @@ def test_words_stand_together_as_the_styles_have_it(why: str, page: str, text: s
 
 TURNED = [
     ("bdo", "<p>see <bdo dir=RTL>laP<b>ya</b>P</bdo> now", "see PayPal now"),
+    ("bdo, by a reference", "<p>see <bdo dir='&#114;tl'>laPyaP</bdo> now", "see PayPal now"),
     ("a style", "see <b style='unicode-bidi:bidi-override;direction:rtl'>laPyaP</b>now", "see PayPalnow"),
     ("of a block", "see<p style='unicode-bidi:bidi-override;direction:rtl'>laPyaP</p>now", "see PayPal now"),
     (

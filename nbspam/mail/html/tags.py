@@ -41,6 +41,7 @@ _CONTROLS = "".join(map(chr, range(33)))  # which browsers take from both ends o
 _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _ACTING = HANDLERS | {"srcdoc"}
 _CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
+_SIZE = ("width", "height")
 _TELLING = frozenset(("base", "input", "meta", "optgroup"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # What a style may make of an element that is in the line, or a block.
@@ -190,8 +191,8 @@ def _ruled_tag(
 
         tag.images = (*tag.images, *map(_address, pictures(decode(attributes["style"], True))))
     if element.name == "style":
-        kind = attributes.get("type", "").strip().lower()
-        tag.medium = attributes.get("media", "") if kind in ("", "text/css") else "none"
+        kind = decode(attributes.get("type", ""), True).strip().lower()
+        tag.medium = decode(attributes.get("media", ""), True) if kind in ("", "text/css") else "none"
     elif element.name in _TELLING and attributes:
         _tell(tag, attributes)
     tag.acts = _acts(tag, attributes)
@@ -299,12 +300,12 @@ def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect
 def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
     """With what other attributes, and the element itself, do to it; None if nothing is left."""
     settle(effect, element)
-    if element.name == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
+    if element.name == "bdo" and decode(attributes.get("dir", ""), True).strip().lower() == "rtl":
         effect.flow = OPEN_TURNED
     if effect.gone is None and not _UNSHOWN.isdisjoint(attributes):
         effect.gone = True
     if (element.never_shown and "open" not in attributes) or (
-        element.sized and attributes.get("width", "").strip() == "0" == attributes.get("height", "").strip()
+        element.sized and all(decode(attributes.get(size, ""), True).strip() == "0" for size in _SIZE)
     ):
         effect.gone = True
     if element.folds:
@@ -361,7 +362,7 @@ def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
 
 def _font_effect(attributes: dict[str, str], colour: int | None) -> Effect | None:
     """Any `size` is one that can be read, whatever the size around."""
-    if attributes.get("size", "").strip("+- ")[:1].isdigit():
+    if decode(attributes.get("size", ""), True).strip("+- ")[:1].isdigit():
         return SIZED if colour is None else _shared(_of_sized_colour, "colour", colour, NORMAL)
     return None if colour is None else _shared(_of_colour, "colour", colour)
 
