@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from copy import copy
 
-from nbspam.mail.html.elements import INVISIBLE, word_set
+from nbspam.mail.html.elements import CLOSE_UNKNOWN, INVISIBLE, OPEN_UNKNOWN, Element, word_set
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.pieces import Pieces
 from nbspam.mail.html.stack import FOREIGN, OpenElements
-from nbspam.mail.html.state import State
-from nbspam.mail.html.tags import Tag
+from nbspam.mail.html.state import GONE, State
+from nbspam.mail.html.tags import Tag, name_of
 
 # HTML's own: they end what is foreign around them.
 _BREAKING = word_set(
@@ -29,6 +29,10 @@ _HOLDING = {
 }
 _KEPT = ("style", "script")  # of a drawing, whose text means what it does in HTML
 _CHARACTERS = "![CDATA["  # begins text without markup
+
+
+_END_OF_TITLE = Tag(Element("title", CLOSE_UNKNOWN))
+_END_OF_TITLE.element.closes, _END_OF_TITLE.element.stops = frozenset(("title",)), FOREIGN
 
 
 class _Holding(Tag):
@@ -59,14 +63,19 @@ class Foreign:
 
     def read(self, tag: Tag, text: str) -> Tag:
         """A tag as it is here: without content, if a slash says so; or one that holds HTML."""
+        if text[0] == "/":
+            return _END_OF_TITLE if name_of(text[1:]) == "title" else tag
         ends = _closes_itself(text)
-        if text[0] == "/" or not (ends or tag.name == "annotation-xml") or _breaks(tag, text):
+        if not (ends or tag.name in ("annotation-xml", "title")) or _breaks(tag, text):
             return tag
         if tag.name not in FOREIGN and self._root() < 0:
             return tag
         if ends:
             tag = copy(tag)
             tag.kind, tag.effect = INVISIBLE, None
+        elif tag.name == "title":
+            tag = copy(tag)
+            tag.kind, tag.effect = OPEN_UNKNOWN, GONE
         elif "text/html" in text.lower() or "application/xhtml+xml" in text.lower():
             holding = _Holding(tag.element)
             holding.effect = tag.effect
@@ -78,13 +87,22 @@ class Foreign:
         if _breaks(tag, text):
             while (root := self._root()) >= 0:
                 state = self._opened.end_all(root)
+        elif text[:1] == "/" and tag.name in FOREIGN:  # ends all in it, if that is no HTML
+            tags, root = self._opened.tags, self._root()
+            if 0 <= root < len(tags) - 1 and tags[root].name == tag.name:
+                return self._opened.end_all(root + 1)
         return state
+
+    def is_in(self, names: frozenset[str]) -> bool:
+        """Whether what begins now is a part of one of these."""
+        root = self._root() if names else -1
+        return root >= 0 and self._opened.tags[root].name in names
 
     def content(self, tag: Tag, met: int, rest: str, pieces: Pieces) -> tuple[str, str]:
         """The content of an element that has no markup in HTML, and what follows: here, its next tag."""
         root = self._root()
         around = self._opened.tags[root].name if root >= 0 else ""
-        if not around or (around == "svg" and tag.name == "title"):
+        if not around:
             return pieces.raw(tag.name, rest)
         kept = [decode(rest)]
         while following := pieces.declaration(met):

@@ -113,16 +113,15 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.open.tags, self.open.before
-        known, names = self.known, self.html.tags
-        state, mark = self.root, -1  # how much was visible where a word may have been split
+        known, names, state = self.known, self.html.tags, self.root
+        mark = -1  # how much was visible where a word may have been split
         visible.append(decode(next(self.pieces.walk)))
         for met, piece in self.pieces.numbered(MAX_TAGS):
             text, ended, rest = piece.partition(">")
             tag = known.get(text)
             if tag is None or not ended:
                 (tag, rest), known = self._meet(met, piece), self.known  # a variable changes them, too
-                if self.foreign is not None:
-                    state = self.foreign.left(tag, text, state)
+                state = self.foreign.left(tag, text, state) if self.foreign is not None else state
             kind = tag.kind
             if kind == OPEN:
                 names.append(tag.name)
@@ -239,8 +238,9 @@ class _Reader:
             state = self.open.push_summary(tag, self.open.make_room(tag, state))
             self._separate(state)
         elif tag.kind == OPEN_UNKNOWN:
+            is_unseen = self.foreign is not None and self.foreign.is_in(tag.element.foreign)
             state = self.open.push(tag, state)
-            if tag.element.foreign and self.open.is_in(tag.element.foreign):
+            if is_unseen:
                 state = state.then(GONE)
         elif tag.kind == RULE:
             state = self.open.make_room(tag, state)
