@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from nbspam.cli.evaluate import read_source
-from nbspam.cli.render import say
+from nbspam.cli.render import left_out_lines, say
 from nbspam.cli.shared import (
     asked_options,
     jobs_option,
@@ -22,8 +22,7 @@ from nbspam.cli.shared import (
     start_option,
 )
 from nbspam.cli.texts import model_in_home, model_places
-from nbspam.sources import Source
-from nbspam.workflow.doctor.checkup import examine, is_sound, label_findings
+from nbspam.workflow.doctor.checkup import examine, is_sound, label_findings, unread_findings
 from nbspam.workflow.doctor.finding import Finding
 from nbspam.workflow.doctor.labels_in_doubt import Checked, asked_for, check_labels
 from nbspam.workflow.doctor.model_place import user
@@ -56,7 +55,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
 
     Exit status: 0 nothing wrong; what is only worth knowing (note), such as a label in doubt, is no fault.
     Else that of the first fault: 65 the model is not sound, a recipe loses mail, labels contradict each other
-    or the model; 66 no model (with SOURCE a note), or it cannot be read; 73 none can be made;
+    or the model; 66 no model (with SOURCE a note), or it or mail cannot be read; 73 none can be made;
     74 it cannot be written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
     """
     has_mail = names_mail(given)
@@ -67,8 +66,10 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     notes: list[str] = []
     if source:
         judge = judging(model, start) if is_sound(findings) else None
-        checked, notes = _check_mail(source, judge, given | {"quiet": quiet})
-        findings = [*findings, *label_findings(checked)]
+        corpus = read_source(source, given | {"quiet": quiet}, asked_for(judge))
+        checked, notes = check_labels(corpus, judge), left_out_lines(source)
+        unread = unread_findings([*source.skipped, *corpus.skipped])
+        findings = [*findings, *unread, *label_findings(checked)]
     _show(model, findings, checked, [] if quiet else notes, as_json, quiet)
     return _status(findings)
 
@@ -94,11 +95,6 @@ def _other_places() -> list[str]:
         except KeyError:
             continue
     return places
-
-
-def _check_mail(source: Source, model: str | None, given: dict[str, Any]) -> tuple[Checked, list[str]]:
-    corpus, notes = read_source(source, given, asked_for(model))
-    return check_labels(corpus, model), notes
 
 
 def _show(

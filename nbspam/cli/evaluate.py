@@ -9,7 +9,7 @@ import click
 from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, Steps, say, unread_lines
+from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say
 from nbspam.cli.render_evaluation import show_evaluation, waiting
 from nbspam.cli.shared import (
     asked_options,
@@ -24,7 +24,7 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.decision import Loss
-from nbspam.engine.reading import Asked, asked_by
+from nbspam.engine.reading import Asked, Skipped, asked_by
 from nbspam.errors import UsageError, flag_of
 from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
@@ -114,26 +114,28 @@ def eval_command(**given: Any) -> None:
         nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
         nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
 
-    Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail or no model;
-    73 cannot create a file; 74 I/O; 75 try again later: another program writes or replaced the model.
+    Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
+    that cannot be read: the figures are of all other; 73 cannot create a file; 74 I/O; 75 try again later:
+    another program writes or replaced the model.
     """
     method = chosen_method(given)
     _check_files(given)
     settings = asked_settings(given) if method != "model" else None
     source = labelled_source(given, allow_one_class=method == "model")
     if settings is None:
-        evaluation, notes = _evaluate_model(source, given)
+        evaluation, skipped = _evaluate_model(source, given)
         loss = read_loss(given["loss"], evaluation.classes)
     else:
         loss = read_loss(given["loss"], source.classes)
-        evaluation, notes = _evaluate(method, source, settings, given, loss)
+        evaluation, skipped = _evaluate(method, source, settings, given, loss)
     with waiting("Figures and their intervals", shows_progress(given["quiet"])):
         found = summary(evaluation, loss)
     try:
-        _show(evaluation, found, notes, given)
+        _show(evaluation, found, left_out_lines(source), given)
     finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
         with waiting("Writing files", shows_progress(given["quiet"])):
             _write_files(evaluation, given, loss)
+    check_all_read(source.skipped, skipped)
 
 
 def _show(evaluation: Evaluation, found: dict[str, Any], notes: list[str], given: dict[str, Any]) -> None:
@@ -162,33 +164,33 @@ def chosen_method(given: dict[str, Any]) -> str:
 
 def _evaluate(
     method: str, source: Source, settings: Settings, given: dict[str, Any], loss: Loss | None
-) -> tuple[Evaluation, list[str]]:
+) -> tuple[Evaluation, Skipped]:
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
-    corpus, notes = read_source(source, given, asked_by(plan.settings))
-    corpus = corpus.seen_by(plan.settings)
+    corpus = read_source(source, given, asked_by(plan.settings)).seen_by(plan.settings)
     shown = shows_progress(given["quiet"])
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
         with Steps("Folds", n_folds, shown) as steps:
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance), notes
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance), corpus.skipped
     if method == "holdout":
         with Steps("Holdout", 1, shown) as steps:
-            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance), notes
+            evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
+            return evaluation, corpus.skipped
     from nbspam.evaluation.replay import parse_feedback
     from nbspam.workflow.replaying import evaluate_replay
 
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
-        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), notes
+        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), corpus.skipped
 
 
-def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Corpus, list[str]]:
-    """All mail of a source, read once, and what people should know of it."""
+def read_source(source: Source, given: dict[str, Any], asked: Asked) -> Corpus:
+    """All mail of a source, read once."""
     shown = shows_progress(given["quiet"])
     with MessageSteps("Reading", source, shown) as progress:
-        corpus = read_corpus(
+        return read_corpus(
             source.items(),
             source.classes,
             given["jobs"],
@@ -196,16 +198,15 @@ def read_source(source: Source, given: dict[str, Any], asked: Asked) -> tuple[Co
             progress.advance,
             asked,
         )
-    return corpus, unread_lines(source, corpus.skipped)
 
 
-def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, list[str]]:
+def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     from nbspam.workflow.model_on_mail import evaluate_model
 
     change = changed_settings(given)
     shown = shows_progress(given["quiet"])
     with MessageSteps("Judging", source, shown) as progress:
-        evaluation, skipped = evaluate_model(
+        return evaluate_model(
             source.items(),
             source.classes,
             given["model"],
@@ -214,7 +215,6 @@ def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, 
             given["jobs"],
             progress.advance,
         )
-    return evaluation, unread_lines(source, skipped)
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:

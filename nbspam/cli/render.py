@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from nbspam.cli.texts import amount, counts_text, plain
+from nbspam.engine.reading import Skipped
 from nbspam.sources import Source
+from nbspam.sources.notes import unread_error
 from nbspam.workflow.training import Trained
 
 if TYPE_CHECKING:
@@ -110,16 +113,26 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
     if trained.alpha is not None:
         lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
     if source:
-        lines += unread_lines(source, trained.skipped)
+        lines += left_out_lines(source)
     return "\n".join(lines)
 
 
-def unread_lines(source: Source, skipped: list[tuple[str, str]]) -> list[str]:
-    """What of a source was left out, and names of what could not be read, a few of them."""
+def left_out_lines(source: Source) -> list[str]:
+    """What of a source was left out on purpose."""
     left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
-    lines = [f"Left out: {left_out}."] if left_out else []
-    skipped = [*source.skipped, *skipped]
-    lines += [f"Skipped: {plain(name)}: {plain(reason)}" for name, reason in skipped[:SHOWN_SKIPPED]]
-    if len(skipped) > SHOWN_SKIPPED:
-        lines.append(f"Skipped: {len(skipped) - SHOWN_SKIPPED:,} more.")
-    return lines
+    return [f"Left out: {left_out}."] if left_out else []
+
+
+def check_all_read(*skipped: Skipped) -> None:
+    """Raises where mail could not be read, a few of which is named: for the end, when all else is done.
+
+    An error, and so told whatever -q says.
+    """
+    found = list(dict.fromkeys(chain(*skipped)))
+    if not found:
+        return
+    for name, reason in found[:SHOWN_SKIPPED]:
+        say(f"Skipped: {plain(name)}: {plain(reason)}")
+    if len(found) > SHOWN_SKIPPED:
+        say(f"Skipped: {len(found) - SHOWN_SKIPPED:,} more.")
+    raise unread_error(found)

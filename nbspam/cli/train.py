@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli.output import begun_line, check_new_model
-from nbspam.cli.render import MessageSteps, say, train_summary
+from nbspam.cli.render import MessageSteps, check_all_read, say, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
@@ -105,8 +105,9 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         nbspam train --ham ~/mail/inbox --spam ~/mail/junk.mbox -m my.nbspam
         nbspam train --regime thick:3 trec/full/index
 
-    Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail, or no model to add to; 73 cannot create the
-    model; 74 I/O; 75 try again later: another program writes to the model.
+    Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail, no model to add to, or mail that cannot be
+    read: trained on all other; 73 cannot create the model; 74 I/O; 75 try again later: another program
+    writes to the model.
     """
     if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
@@ -143,6 +144,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
                 trained = train(items, classes, model, settings, jobs, progress.advance, choices)
     if not quiet:
         say(train_summary(trained, source))
+    check_all_read(source.skipped if source else [], trained.skipped)
 
 
 def _train_by_regime(
@@ -206,6 +208,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         if added.begun:
             say(begun_line(model, start))
         say(train_summary(added, source, "Added"))
+    check_all_read(source.skipped, added.skipped)
 
 
 def _source(given: dict[str, Any]) -> Source | None:

@@ -10,7 +10,7 @@ import click
 
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.output import check_new_model
-from nbspam.cli.render import MessageSteps, Steps, say, train_summary
+from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, train_summary
 from nbspam.cli.render_evaluation import show_tuning
 from nbspam.cli.shared import (
     asked_options,
@@ -58,11 +58,13 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
         nbspam tune ~/Maildir --write --replace
 
     Exit status: 0 chosen, be it the default; 64 usage; 65 bad data, such as mail of one class;
-    66 no mail; with --write also 73 cannot create the model, told before the search; 74 I/O.
+    66 no mail, or some that cannot be read: chosen on all other; with --write also 73 cannot create the
+    model, told before the search; 74 I/O.
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
-    corpus, notes = read_source(source, given, asked_by(Settings()))
+    corpus = read_source(source, given, asked_by(Settings()))
+    skipped, notes = [*source.skipped, *corpus.skipped], left_out_lines(source)
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)
     if as_json:
@@ -76,6 +78,8 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
         trained = write_model(chosen, source, model, given["jobs"], given["quiet"], replace)
         if not given["quiet"]:
             say(train_summary(trained, source))
+        skipped += [*source.skipped, *trained.skipped]
+    check_all_read(skipped)
 
 
 def _check_model(write: bool, model: str, replace: bool) -> None:

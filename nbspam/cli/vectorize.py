@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, say, unread_lines
+from nbspam.cli.render import MessageSteps, check_all_read, left_out_lines, say
 from nbspam.cli.shared import (
     jobs_option,
     labelled_source,
@@ -61,7 +61,8 @@ def vectorize_command(
         nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
         nbspam vectorize data --vocab vocab.tsv --event-model multinomial --format jsonl -o -
 
-    Exit status: 0 written; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
+    Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: all other is
+    written; 73 cannot create the file; 74 I/O.
     """
     vocabulary = read_vocabulary(vocab)
     check_writable(output, vocab, *named_files(given))
@@ -79,7 +80,8 @@ def vectorize_command(
             progress.advance,
         )
     if not quiet:
-        say("\n".join([_summary(vocabulary, done), *unread_lines(source, done.skipped)]))
+        say("\n".join([_summary(vocabulary, done), *left_out_lines(source)]))
+    check_all_read(source.skipped, done.skipped)
 
 
 def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:

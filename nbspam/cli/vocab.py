@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli.output import check_writable, output_file, write_text
-from nbspam.cli.render import MessageSteps, say, unread_lines
+from nbspam.cli.render import MessageSteps, check_all_read, left_out_lines, say
 from nbspam.cli.shared import (
     jobs_option,
     json_option,
@@ -72,7 +72,8 @@ def build_command(
         nbspam vocab build ~/Maildir -o vocab.tsv --size 5000 --min-count 2
         nbspam train ~/Maildir --vocab vocab.tsv --textbook --event-model multinomial -m textbook.nbspam
 
-    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail; 73 cannot create the file; 74 I/O.
+    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: built of all other;
+    73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
@@ -85,7 +86,8 @@ def build_command(
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
     if not quiet:
-        say("\n".join([_summary(built.vocabulary, odd), *unread_lines(source, built.skipped)]))
+        say("\n".join([_summary(built.vocabulary, odd), *left_out_lines(source)]))
+    check_all_read(source.skipped, built.skipped)
 
 
 def _summary(vocabulary: Vocabulary, odd: int) -> str:

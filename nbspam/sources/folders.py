@@ -22,6 +22,7 @@ MAILDIR_PARTS = ("cur", "new", "tmp")
 TRASHED, DRAFT, DELETED, UNREAD = "trashed", "draft", "deleted", "unread"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
+LINKED_BACK = "link back to a folder already read"
 # Indexes that mail programs put beside mail.
 _INDEX_STARTS = ("dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
@@ -53,7 +54,7 @@ def enter(path: str, seen: set[tuple[int, int]], notes: Notes) -> bool:
         return False
     identity = (status.st_dev, status.st_ino)
     if identity in seen:
-        notes.skip(path, "links back to a folder already read")
+        notes.leave_out(LINKED_BACK)  # its mail is read where it stands
         return False
     seen.add(identity)
     return True

@@ -6,6 +6,8 @@ command line to say so.
 
 from __future__ import annotations
 
+from nbspam.errors import NoInputError
+
 
 class Notes:
     """skipped: (path, reason) in the order met; left_out: how many, by reason."""
@@ -29,3 +31,13 @@ class Notes:
     def clear(self) -> None:
         self.skipped.clear()
         self.left_out.clear()
+
+
+def unread_error(skipped: list[tuple[str, str]]) -> NoInputError:
+    """What is wrong with mail some of which could not be read; all other is done with.
+
+    skipped : (path, reason), at least one
+    """
+    what = "1 file or folder" if len(skipped) == 1 else f"{len(skipped):,} files or folders"
+    remedy = "check that all is there and whole, and the permissions"
+    return NoInputError("SOURCE", f"{what} could not be read; all other mail is done", remedy, "no-input")

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError
+from nbspam.sources.notes import unread_error
 from nbspam.store.reader import check_file
 from nbspam.workflow.doctor.delivery import delivery
 from nbspam.workflow.doctor.finding import FINE, Finding, note, wrong
@@ -63,6 +64,14 @@ def _health(path: str, is_start: bool = False) -> Iterator[Finding]:
 def is_sound(findings: list[Finding]) -> bool:
     """Whether the model can be asked what it has counted."""
     return any(one.about == SOUND and one.state == FINE for one in findings)
+
+
+def unread_findings(skipped: list[tuple[str, str]]) -> list[Finding]:
+    """That mail could not be read, the first by name, or nothing.  skipped : (path, reason)"""
+    if not skipped:
+        return []
+    error, (path, reason) = unread_error(skipped), skipped[0]
+    return [wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")]
 
 
 def label_findings(checked: Checked) -> list[Finding]:

@@ -1,0 +1,94 @@
+"""Mail that cannot be read: all other is done with, and then it is an error, which -q does not hide."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from mail_samples import make_corpus
+from tiny_mail import program, run
+
+from nbspam.cli.render import SHOWN_SKIPPED
+
+GONE = "spam spam/gone.eml\n"  # a line of an index that leads nowhere
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ham, spam, an index of them, an index that names one more, a model and a vocabulary."""
+    folder = make_corpus(tmp_path_factory.mktemp("made") / "place", {"ham": 40, "spam": 40}, noise=0.2)
+    (folder / "whole").write_text("ham ham\nspam spam\n")
+    (folder / "index").write_text("ham ham\nspam spam\n" + GONE)
+    run("train", "-q", "-j1", folder / "whole", "-m", folder / "m")
+    run("vocab", "build", "-q", "-j1", folder / "whole", "-o", folder / "v.tsv")
+    return folder
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(made, tmp_path / "place"))
+
+
+COMMANDS = [
+    (["train", "-m", "new"], "new"),
+    (["train", "-m", "new", "--regime", "on-error"], "new"),
+    (["train", "-m", "m", "--update"], "m"),
+    (["eval", "--folds", "2", "--save", "new"], "new"),
+    (["eval", "--replay", "--json", "--results", "new"], "new"),
+    (["eval", "-m", "m", "--save", "new"], "new"),
+    (["tune", "--write", "-m", "new"], "new"),
+    (["vocab", "build", "-o", "new"], "new"),
+    (["vectorize", "--vocab", "v.tsv", "--event-model", "bernoulli", "-o", "new"], "new"),
+]
+
+
+def done(place: Path, command: list[str], index: str, *more: str) -> tuple[int, bytes, str]:
+    """(status, stdout, stderr) of a command in that place."""
+    names = [str(place / word) if word in ("new", "m", "v.tsv") else word for word in command]
+    found = program(*names, *more, "-j1", place / index)
+    return found.returncode, found.stdout, found.stderr.decode()
+
+
+@pytest.mark.parametrize(("command", "written"), COMMANDS, ids=lambda value: " ".join(value))
+def test_what_cannot_be_read_is_an_error_when_all_else_is_done(
+    place: Path, command: list[str], written: str
+) -> None:
+    status, output, said = done(place, command, "index", "-q")
+    named, error, remedy = said.splitlines()
+    assert status == 66
+    assert named == f"Skipped: {place}/spam/gone.eml: No such file or directory"
+    assert error == "nbspam: SOURCE: 1 file or folder could not be read; all other mail is done"
+    assert remedy.endswith("[no-input]")
+    assert (place / written).stat().st_size > 0
+    (place / "new").unlink(missing_ok=True)
+    assert done(place, command, "whole", "-q") == (0, output, "")
+
+
+def test_many_are_counted_and_a_few_named(place: Path) -> None:
+    with open(place / "index", "a") as index:
+        index.writelines(GONE.replace("gone", f"gone{n}") for n in range(SHOWN_SKIPPED))
+    _, _, said = done(place, ["train", "-m", "new"], "index", "-q")
+    assert said.count("Skipped: ") == SHOWN_SKIPPED + 1
+    assert "Skipped: 1 more.\n" in said
+    assert f"{SHOWN_SKIPPED + 1} files or folders could not be read" in said
+
+
+def test_what_is_left_out_on_purpose_is_a_note(place: Path) -> None:
+    (place / "ham" / "again").symlink_to(place / "ham")
+    command = ["train", "--replace", "-m", "new"]
+    assert done(place, command, "whole", "-q") == (0, b"", "")
+    status, _, said = done(place, command, "whole")
+    assert (status, "Left out: 1 link back to a folder already read." in said) == (0, True)
+
+
+@pytest.mark.parametrize(("index", "wrong"), [("index", ["mail"]), ("whole", [])])
+def test_doctor_finds_it(place: Path, index: str, wrong: list[str]) -> None:
+    status, output, said = done(place, ["doctor", "-m", "m", "--json"], index, "-q")
+    content = json.loads(output)
+    found = {one["about"]: one["text"] for one in content["findings"] if one["state"] == "wrong"}
+    assert (status, content["status"], said) == (66 if wrong else 0, 66 if wrong else 0, "")
+    assert list(found) == wrong
+    assert all(f"{place}/spam/gone.eml: No such file" in text for text in found.values())
