@@ -156,6 +156,22 @@ def test_a_class_that_cannot_be_named_so_is_refused(tmp_path: Path, name: str) -
         assert not (tmp_path / "new.nbspam").exists()
 
 
+@pytest.mark.parametrize("target", ["gone", "no/such/folder/gone"])
+def test_a_link_to_nothing_is_where_a_model_is_made(tmp_path: Path, target: str) -> None:
+    source = write_folders(tmp_path / "source", {"ham": HAM, "spam": SPAM})
+    (tmp_path / "link").symlink_to(target)
+    assert program("train", "-q", source, "-m", tmp_path / "link").returncode == 0
+    assert (tmp_path / "link").readlink() == Path(target)
+    assert (tmp_path / target).is_file()
+    refusal(73, "model-exists", tmp_path / "link", "train", source, "-m", tmp_path / "link")
+
+
+def test_a_loop_of_links_is_no_place_for_a_model(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    refusal(73, "model-create", loop, "train", "no-such-mail", "-m", loop, "--replace")
+
+
 @pytest.fixture
 def maildir(tmp_path: Path) -> Path:
     """A Maildir with a .Spam folder, and in it what cannot be read as mail."""

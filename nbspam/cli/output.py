@@ -78,12 +78,13 @@ def check_model_place(path: str) -> None:
 
 def check_new_model(path: str, replace: bool, remedy: str = "--replace writes over it") -> None:
     """As check_model_place, for a model that is written over another only if `replace` says so."""
-    if names_no_file(path) or (os.path.exists(path) and not os.path.isfile(path)):
+    target = os.path.realpath(path)  # of a link to nothing where the model will be; of a loop of links a link
+    if names_no_file(path) or os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path)):
         raise CannotCreateError(path, "names no regular file", "name a file: --model PATH", "model-create")
     if os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is no model, and it stays as it is"
         raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
-    if os.path.lexists(path) and not replace:
+    if os.path.exists(path) and not replace:
         why = "there is a model already, and it stays as it is"
         raise CannotCreateError(path, why, remedy, "model-exists")
     check_model_place(path)

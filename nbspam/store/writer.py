@@ -163,7 +163,7 @@ def new_model(
     replaces : whether a model that is there then gives way; else that is an error
     """
     try:
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        os.makedirs(os.path.dirname(os.path.realpath(path)), exist_ok=True)
         new = NewFile(path)
     except OSError as error:
         raise CannotCreateError(
