@@ -129,6 +129,17 @@ def test_a_class_of_which_nothing_can_be_read_says_why(tmp_path: Path) -> None:
         open_labelled(paths)
 
 
+@pytest.mark.parametrize("by_index", [False, True])
+def test_it_says_why_of_that_class(by_index: bool, tmp_path: Path) -> None:
+    paths = labelled(tmp_path / "x", "ham/1", "spam/")
+    for name in ("ham/0", "spam/2", "spam/3"):
+        (tmp_path / "x" / name).symlink_to("nowhere")
+    if by_index:
+        paths = [put(tmp_path / "x" / "index", b"ham ham/0\nham ham/1\nspam spam/2\nspam spam/3\n")]
+    with pytest.raises(NoInputError, match=r"class spam; 2 skipped, the first .*/spam/[23]: "):
+        open_labelled(paths)
+
+
 def test_one_class_is_enough_where_the_caller_says_so(tmp_path: Path) -> None:
     source = open_labelled(ham=labelled(tmp_path / "x", "1"), allow_one_class=True)
     assert source.classes == ("ham",)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Rules = list[tuple[str, str]]
+Skipped = list[tuple[str, str]]
 
 
 def open_labelled(
@@ -183,7 +184,7 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     if empty:
         raise NoInputError(
             _place(source, empty[0], where),
-            f"no messages of class {empty[0]}{_first_reason(notes)}",
+            f"no messages of class {empty[0]}{_first_reason(_of_class(source, empty[0], notes.skipped))}",
             "put mail into it, or leave this class out",
             "class-empty",
         )
@@ -215,12 +216,27 @@ def _nothing(source: Source, where: str, notes: Notes) -> NbspamError:
     remedy = (
         "paths are relative to the index file" if slug == "index-paths" else "name a folder with mail in it"
     )
-    return NoInputError(where, f"no messages in it{_first_reason(notes)}", remedy, slug)
+    return NoInputError(where, f"no messages in it{_first_reason(notes.skipped)}", remedy, slug)
 
 
-def _first_reason(notes: Notes) -> str:
+def _of_class(source: Source, label: str, skipped: Skipped) -> Skipped:
+    """What was skipped of a class that has no message; of all classes where that says nothing.
+
+    An index names its messages one by one; in a folder that it names, nobody knows whose it is.
+    """
+    notes = Notes()
+    for part in source.parts:
+        if part.labels == (label,):
+            next(part.items(notes), None)
+        elif label in part.labels:
+            paths = {path for one, path, _ in part.files(Notes()) if one == label}
+            notes.skipped += [one for one in skipped if one[0] in paths]
+    return notes.skipped or skipped
+
+
+def _first_reason(skipped: Skipped) -> str:
     """The first of the things skipped, to show what kind of trouble it is."""
-    if not notes.skipped:
+    if not skipped:
         return ""
-    path, reason = notes.skipped[0]
-    return f"; {len(notes.skipped)} skipped, the first {path}: {reason}"
+    path, reason = skipped[0]
+    return f"; {len(skipped)} skipped, the first {path}: {reason}"
