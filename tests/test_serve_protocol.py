@@ -25,6 +25,7 @@ from nbspam.serve.request import (
     JUDGING,
     MAX_FIELDS,
     MAX_LINE_BYTES,
+    MAX_USER,
     ProtocolError,
     Request,
     RequestReader,
@@ -33,6 +34,7 @@ from nbspam.workflow.classifying import Verdict
 from nbspam.workflow.passthrough import marked
 
 MOST = 5_000  # bytes of a message, in these tests
+NO_USER = "User header contains control chars, or is too long"
 NO_LENGTH = "Content-Length contains non-numeric bytes"
 BODY = b"Subject: s\r\n\r\ntext\r\n"
 
@@ -129,6 +131,13 @@ def test_ping_and_skip_wait_for_nothing(stream: bytes) -> None:
     assert reader.feed(stream) is not None
 
 
+@pytest.mark.parametrize("user", [b"a\x1b[m", b"a\0", b"a" * (MAX_USER + 1), b""])
+@pytest.mark.parametrize("command", JUDGING)
+def test_who_has_no_name_is_judged_as_nobody(command: str, user: bytes) -> None:
+    stream = command.encode() + b" SPAMC/1.5\r\nUser: " + user + b"\r\n\r\n" + BODY
+    assert outcome([stream]) == Request(command, (1, 5), "", BODY)
+
+
 def test_a_connection_without_a_byte_asks_nothing() -> None:
     assert RequestReader().end() is None
     assert outcome([b"", b""]) is None
@@ -140,7 +149,8 @@ def test_a_connection_without_a_byte_asks_nothing() -> None:
         (b"EHLO there\r\n", "not a request: 'EHLO there'"),
         (b"CHECK SPAMC/1.5\r\nUser joe\r\n", "header not in 'Name: value' format"),
         (b"CHECK SPAMC/1.5\r\nUser: joe\r\n", "EOF during headers"),
-        (b"CHECK SPAMC/1.5\r\nUser: a\x1b[m\r\n\r\n", "User header contains control chars, or is too long"),
+        (b"TELL SPAMC/1.5\r\nUser: a\x1b[m\r\n\r\n", NO_USER),
+        (b"TELL SPAMC/1.5\r\nUser: " + b"a" * (MAX_USER + 1) + b"\r\n\r\n", NO_USER),
         (b"CHECK SPAMC/1.5\r\nContent-length: ten\r\n\r\n", NO_LENGTH),
         (b"CHECK SPAMC/1.5\r\nContent-length: " + b"1" * 5000 + b"\r\n\r\n", NO_LENGTH),
         (b"CHECK SPAMC/1.5\r\nContent-length: 3\r\ncontent-length: 4\r\n\r\n", "two Content-lengths"),

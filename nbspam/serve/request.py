@@ -214,10 +214,11 @@ def _first_line(line: str) -> Request:
 def _with_fields(asked: Request, fields: dict[str, str]) -> Request:
     """The request with what its header says of it."""
     user = fields.get("user", "")
-    if not user.isprintable() or len(user) > MAX_USER:
-        raise ProtocolError("User header contains control chars, or is too long")
+    is_name = user.isprintable() and len(user) <= MAX_USER
     if asked.command != "TELL":
-        return asked._replace(user=user)
+        return asked._replace(user=user if is_name else "")  # mail is judged whoever asks
+    if not is_name:
+        raise ProtocolError("User header contains control chars, or is too long")
     learn, forget = (
         {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
     )
