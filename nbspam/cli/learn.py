@@ -11,9 +11,8 @@ import click
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
-from nbspam.cli.shared import model_option, quiet_option, start_option
+from nbspam.cli.shared import asked_name, model_option, quiet_option, start_option
 from nbspam.cli.texts import amount, plain
-from nbspam.labels import checked_name
 from nbspam.store.locking import LONGEST_PAUSE
 from nbspam.workflow.learning import check_class, learn_all, unlearn_all
 from nbspam.workflow.start import begin, judging
@@ -54,7 +53,7 @@ def learn_command(
     Exit status: 0 done, also where all was learned before; 64 usage, no such class; 65 no sound model;
     66 no such message or no model; 74 I/O; 75 try again later.
     """
-    label = checked_name(class_name, "CLASS")
+    label = asked_name(class_name, "CLASS")
     check_class(judging(model, start), label)
     messages = _messages(files, given["files_from"])
     return _each(messages, model, start, quiet, lambda batch: learn_all(model, label, batch))

@@ -15,7 +15,7 @@ import click
 
 from nbspam.cli.texts import default_model, default_start
 from nbspam.engine.executor import MAX_JOBS, default_jobs
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import BadDataError, UsageError, flag_of
 from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
@@ -203,7 +203,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
                 "for example: --class work=Maildir/.work",
                 "class-option",
             )
-        classes.setdefault(checked_name(name, "--class"), []).append(path)
+        classes.setdefault(asked_name(name, "--class"), []).append(path)
     return open_labelled(
         given["source"],
         ham=list(given["ham"]),
@@ -213,6 +213,14 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         skip_unread=given["skip_unread"],
         allow_one_class=allow_one_class,
     )
+
+
+def asked_name(name: str, where: str) -> str:
+    """The canonical spelling of a class name of the command line; UsageError if it cannot be one."""
+    try:
+        return checked_name(name, where)
+    except BadDataError as error:
+        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
 
 def named_files(given: dict[str, Any]) -> list[str]:
