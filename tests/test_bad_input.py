@@ -145,12 +145,14 @@ def test_an_index_without_messages_is_refused(place: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["a\x1b[31mb", "new\nline", "tab\tname", " spaced ", "unsure"])
 def test_a_class_that_cannot_be_named_so_is_refused(tmp_path: Path, name: str) -> None:
     write_folders(tmp_path / "source", {"ham": HAM, name: SPAM})
-    for arguments in (
-        [tmp_path / "source"],
-        ["--ham", tmp_path / "source" / "ham", "--class", f"{name}={tmp_path / 'source' / name}"],
+    for arguments, status, remedy in (
+        ([tmp_path / "source"], 65, b"rename "),
+        (["--ham", tmp_path / "source" / "ham", "--class", f"{name}={tmp_path}"], 64, b"give another name"),
+        (["--ham", tmp_path / "source" / "ham", "--class", f"={tmp_path}"], 64, b"give another name"),
     ):
         done = program("train", *arguments, "-m", tmp_path / "new.nbspam")
-        assert done.returncode == 65
+        assert done.returncode == status
+        assert b"next: " + remedy in done.stderr
         assert b"[class-name]" in done.stderr
         assert b"\x1b" not in done.stderr
         assert not (tmp_path / "new.nbspam").exists()
@@ -771,8 +773,11 @@ def test_a_model_cannot_be_written_where_there_is_no_folder(source: Path, tmp_pa
 def test_a_place_where_nothing_can_be_written_is_told_before_mail_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     path = tmp_path / "file" / "new"
-    refusal(73, "model-create", path, "train", "no-such-mail", "-m", path)
-    refusal(73, "model-create", path, "model", "merge", "no-such-model", "another", "-o", path)
+    said = refusal(73, "model-create", path, "train", "no-such-mail", "-m", path)
+    assert "next: choose another place: --model PATH" in said
+    for place in (path, tmp_path):
+        said = refusal(73, "model-create", place, "model", "merge", "no-such-model", "another", "-o", place)
+        assert ": --output PATH  [" in said
     refusal(73, "output-folder", path, "vocab", "build", "no-such-mail", "-o", path)
 
 

@@ -186,7 +186,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
     Exit status: 0 merged; 64 usage; 65 models that cannot be added; 66 no model; 73 cannot create; 74 I/O.
     """
-    check_new_model(output, replace)
+    check_new_model(output, replace, option="--output")
     merged = merge(list(models), output, replace)
     if quiet:
         return

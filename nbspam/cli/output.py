@@ -67,24 +67,26 @@ def check_writable(path: str | None, *others: str | None) -> None:
         )
 
 
-def check_model_place(path: str) -> None:
-    """As check_writable for a model, whose folder is made where it is missing."""
+def check_model_place(path: str, option: str = "--model") -> None:
+    """As check_writable for a model, whose folder is made where it is missing.  option : what names it"""
     folder = nearest_folder(path)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
-        remedy = "choose another place: --model PATH"
+        remedy = f"choose another place: {option} PATH"
         raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")
 
 
-def check_new_model(path: str, replace: bool, remedy: str = "--replace writes over it") -> None:
+def check_new_model(
+    path: str, replace: bool, remedy: str = "--replace writes over it", option: str = "--model"
+) -> None:
     """As check_model_place, for a model that is written over another only if `replace` says so."""
     target = os.path.realpath(path)  # of a link to nothing where the model will be; of a loop of links a link
     if names_no_file(path) or os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path)):
-        raise CannotCreateError(path, "names no regular file", "name a file: --model PATH", "model-create")
+        raise CannotCreateError(path, "names no regular file", f"name a file: {option} PATH", "model-create")
     if os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is no model, and it stays as it is"
         raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
     if os.path.exists(path) and not replace:
         why = "there is a model already, and it stays as it is"
         raise CannotCreateError(path, why, remedy, "model-exists")
-    check_model_place(path)
+    check_model_place(path, option)

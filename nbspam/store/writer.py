@@ -167,7 +167,7 @@ def new_model(
         new = NewFile(path)
     except OSError as error:
         raise CannotCreateError(
-            path, f"cannot be created: {error.strerror}", "choose another place: --model PATH", "model-create"
+            path, f"cannot be created: {error.strerror}", "choose another place for it", "model-create"
         )
     try:
         yield from _fill(new.path, classes, messages)
