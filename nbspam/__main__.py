@@ -11,12 +11,17 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn, TextIO
+
 RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which are few: saves a mail 1 ms
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
 OUTPUT_FAILED = 74
 TRY_AGAIN = 75
 BUG = 70
+IS_CLOSED = "it is closed"  # of a stream, in place of the system's words for any descriptor
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -37,11 +42,25 @@ def _stand_in_for_closed_streams() -> None:
     But stderr, where nobody listens: what is said there is gone.
     """
     if sys.stdin is None:
-        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
+        sys.stdin = _closed("stdin", os.O_WRONLY)
     if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+        sys.stdout = _closed("stdout", os.O_RDONLY)
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _closed(name: str, flags: int) -> TextIO:
+    """A stream whose use is an error that names it; no other file can get its number."""
+    from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper  # loaded by Python itself
+
+    class Closed(FileIO):
+        def _fail(self, *_: object) -> NoReturn:
+            raise OSError(errno.EBADF, IS_CLOSED, name)
+
+        readinto = readall = write = _fail
+
+    raw = Closed(os.open(os.devnull, flags), "r" if name == "stdin" else "w")
+    return TextIOWrapper(BufferedReader(raw) if name == "stdin" else BufferedWriter(raw))
 
 
 def _make_streams_wait() -> None:
@@ -71,12 +90,16 @@ def _guarded(arguments: list[str]) -> int:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
     except OSError as error:
-        remedy = (
-            "free some space, or send it elsewhere" if error.errno in FULL else "check the disk or the pipe"
-        )
-        sys.stderr.write(f"nbspam: {error.filename or 'output'}: {error.strerror}\n  next: {remedy}  [io]\n")
+        sys.stderr.write(_stream_error(error))
         return OUTPUT_FAILED
     return status
+
+
+def _stream_error(error: OSError) -> str:
+    if error.strerror == IS_CLOSED:
+        return f"nbspam: {error.filename} is closed\n  next: connect it to a file or a pipe  [io]\n"
+    remedy = "free some space, or send it elsewhere" if error.errno in FULL else "check the disk or the pipe"
+    return f"nbspam: {error.filename or 'output'}: {error.strerror}\n  next: {remedy}  [io]\n"
 
 
 def _run(arguments: list[str]) -> int:

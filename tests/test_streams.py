@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import threading
@@ -89,6 +90,17 @@ def test_an_output_that_holds_but_a_part_is_a_failure(
     assert done.returncode == 74
     told = b"nbspam: output: File too large\n  next: free some space, or send it elsewhere  [io]\n"
     assert done.stderr == told
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&-", ">&-"])
+@pytest.mark.parametrize("command", ["classify", "classify -p", "learn spam", "unlearn", "explain"])
+def test_a_closed_stream_is_named(model: str, command: str, closed: str) -> None:
+    line = f"{shlex.join(PROGRAM)} {command} -m {shlex.quote(model)} {closed}"
+    done = subprocess.run(["sh", "-c", line], input=mail("garden"), capture_output=True)
+    name = b"stdin" if "<" in closed else b"stdout"
+    told = b"nbspam: %s is closed\n  next: connect it to a file or a pipe  [io]\n" % name
+    assert (done.returncode, done.stdout) == (74, b"")
+    assert done.stderr.endswith(told)
 
 
 @WAYS
