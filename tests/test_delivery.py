@@ -44,6 +44,13 @@ def test_nothing_is_wrong_with_the_recipes_of_the_readme(
 FAULTS = [
     (":0 fw\n| nbspam classify\n", WRONG, ".procmailrc:2: without -p "),
     (":0\n| nbspam classify -p\n", WRONG, ".procmailrc:2: nbspam delivers nothing"),
+    (":0\n| nbspam learn spam\n", WRONG, ".procmailrc:2: nbspam delivers nothing"),
+    (":0 w:\n| nbspam unlearn -q\n", WRONG, ".procmailrc:2: nbspam delivers nothing"),
+    (":0\n| nbspam explain\n", WRONG, ".procmailrc:2: nbspam delivers nothing"),
+    (":0\n* ^X-Report: spam\n| nbspam learn spam\n", NOTE, ".procmailrc:3: mail that is learned here"),
+    (":0 fw\n| nbspam learn spam\n", WRONG, ".procmailrc:2: what nbspam learn says takes the place"),
+    (":0 c\n{ }\n:0\n| nbspam learn spam\n", WRONG, ".procmailrc:4: nbspam delivers nothing"),
+    (":0 c\n{\n}\n:0 fw\n| nbspam classify\n", WRONG, ".procmailrc:5: without -p "),
     (":0 f\n| nbspam classify -p\n", NOTE, ".procmailrc:2: without the flag w "),
     (":0fb:lock\n* ^Subject: x\n|nbspam classify -p", NOTE, ".procmailrc:3: without the flag w "),
     (":0 HB\n* ? nbspam classify\n.Junk/\n", WRONG, ".procmailrc:2: without --exit-code "),
@@ -83,6 +90,9 @@ def test_a_fault_of_a_recipe_is_told_with_its_line(home: Path, text: str, state:
         ":0 w f\n| nbspam classify -qp -mm; true\n",
         ":0 fw\n| nbspam classify --passthrough; exit 0\n",
         ":0 c\n| nbspam classify >>log\n",
+        ":0 c\n{\n  :0\n  | nbspam learn spam\n}\n",
+        ":0 c\n{\n  :0 fw\n  | nbspam classify\n}\n",
+        ":0 fw\n| nbspam model info; cat\n",
         ":0 w\n| nbspam classify -p >>inbox\n",
         ":0 w\n| nbspam classify --exit-code && deliver\n",
     ],
@@ -106,6 +116,14 @@ def test_maildrop_and_forward_are_read(home: Path) -> None:
     assert states(home, ".mailfilter", 'xfilter "nbspam classify"\n')[0][0] == WRONG
     assert states(home, ".mailfilter", 'to "| nbspam classify -p"\n')[0][0] == WRONG
     assert states(home, ".mailfilter", 'PATH="$HOME/none"\nxfilter "nbspam classify -p"\n')[0][0] == WRONG
+    assert states(home, ".mailfilter", 'to "| nbspam learn spam"\n')[0][0] == WRONG
+    assert states(home, ".mailfilter", 'if (/x/)\n{\n  to "|nbspam learn spam"\n}\n')[0][0] == NOTE
+    after = 'if (/x/)\n{\n  exception { }\n}\nto "|nbspam learn spam"\n'
+    assert states(home, ".mailfilter", after)[0][0] == WRONG
+    assert states(home, ".mailfilter", 'cc "| nbspam learn spam"\n')[0][0] == FINE
+    assert states(home, ".mailfilter", 'xfilter "nbspam learn spam"\n')[0][0] == WRONG
+    assert states(home, ".forward", '"|nbspam learn spam"\n')[0][0] == WRONG
+    assert states(home, ".forward", '\\jane, "|nbspam learn spam"\n')[0][0] == FINE
     assert states(home, ".forward", '"|/nowhere/nbspam classify -p"\n')[0][0] == WRONG
     assert states(home, ".forward", '\\jane, "|/usr/bin/procmail"\n') == []
 

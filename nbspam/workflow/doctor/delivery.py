@@ -20,7 +20,8 @@ PROGRAM = "nbspam"
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _XFILTER = re.compile(r"""\bxfilter\s*\(?\s*(["'])(.*?)\1""")
-_MAILDROP_TO = re.compile(r"""\b(?:to|cc)\s*\(?\s*(["'])\s*\|(.*?)\1""")
+_MAILDROP_TO = re.compile(r"""\bto\s*\(?\s*(["'])\s*\|(.*?)\1""")
+_MAILDROP_CC = re.compile(r"""\bcc\s*\(?\s*(["'])\s*\|(.*?)\1""")
 _FORWARD = re.compile(r"""^\s*"?\|\s*(.*?)"?\s*$""")
 _FLAGS = re.compile(r":0([\sA-Za-z]*)")
 # Of classify, as it is called in files: its options of one letter stand together, too.
@@ -28,6 +29,12 @@ _PASSES = re.compile(r"--passthrough$|-q*p")
 _MODEL = re.compile(r"(?:--model(?:=|$)|-[qp]*m)(.*)")
 _OPERATORS = frozenset("|&;()")  # of a shell, between commands
 LOST = "nbspam delivers nothing, so this mail is lost"
+_FILTER = "make it a filter: `:0 fw` and `| nbspam classify -p` (README, procmail)"
+_COPY = {
+    "procmailrc": "give it a copy: `:0 c`",
+    "mailfilter": 'give it a copy: `cc "| nbspam learn …"`',
+    "forward": 'name a mailbox, too: `\\user, "| nbspam learn …"`',
+}
 
 
 class Call(NamedTuple):
@@ -38,6 +45,8 @@ class Call(NamedTuple):
     flags     : of the procmail recipe
     kind      : filter, test, pipe, or piped into another program: what becomes of the message
     variables : what the file has set before
+    is_copy   : the message itself goes on
+    is_chosen : a condition chooses the messages, perhaps reports that are meant to end here
     """
 
     where: str
@@ -45,6 +54,8 @@ class Call(NamedTuple):
     flags: str
     kind: str
     variables: dict[str, str]
+    is_copy: bool = False
+    is_chosen: bool = False
 
 
 def delivery(home: str, model: str) -> Iterator[Finding]:
@@ -78,40 +89,56 @@ def _lines(path: str) -> list[tuple[int, str]]:
 
 def _procmail(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
     flags: str | None = None  # of the recipe whose action has not come yet
+    is_chosen = False
+    blocks: list[bool] = []  # that are open: whether what goes through is a copy
     for number, line in lines:
         where = f"{path}:{number}"
         opened = _FLAGS.match(line)
         assigned = _ASSIGNMENT.fullmatch(line)
+        is_copy = any(blocks)
         if opened:
-            flags = "".join(opened[1].split())
+            flags, is_chosen = "".join(opened[1].split()), bool(blocks)
         elif flags is not None and line.startswith("*"):
-            command = line[1:].strip()
+            command, is_chosen = line[1:].strip(), True
             if command.startswith("?"):
                 yield from _calls(where, command[1:], flags, "test", variables)
         elif flags is not None:
             if line.startswith("|"):
-                yield from _calls(where, line[1:], flags, "filter" if "f" in flags else "pipe", variables)
+                kind = "filter" if "f" in flags else "pipe"
+                is_copy = is_copy or (kind == "pipe" and "c" in flags)
+                for call in _calls(where, line[1:], flags, kind, variables):
+                    yield call._replace(is_copy=is_copy, is_chosen=is_chosen)
+            elif line.startswith("{") and not line.endswith("}"):
+                blocks.append("c" in flags)
             flags = None
+        elif line.startswith("}") and blocks:
+            blocks.pop()
         elif assigned:
             variables = {**variables, assigned[1]: _expanded(assigned[2], variables)}
 
 
 def _maildrop(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
+    depth = 0  # of the blocks that are open: what stands in one is for the mail that was chosen
     for number, line in lines:
         assigned = _ASSIGNMENT.fullmatch(line)
         if assigned:
             variables = {**variables, assigned[1]: _expanded(assigned[2], variables)}
-        for pattern, kind in ((_XFILTER, "filter"), (_MAILDROP_TO, "pipe")):
+        for pattern, kind in ((_XFILTER, "filter"), (_MAILDROP_TO, "pipe"), (_MAILDROP_CC, "pipe")):
             for found in pattern.finditer(line):
-                yield from _calls(f"{path}:{number}", found[2], "w", kind, variables)
+                is_chosen = depth > 0 or found.start() > 0
+                for call in _calls(f"{path}:{number}", found[2], "w", kind, variables):
+                    yield call._replace(is_copy=pattern is _MAILDROP_CC, is_chosen=is_chosen)
+        opens = line.endswith("{") or (line.startswith("{") and not line.endswith("}"))
+        depth = max(0, depth + opens - line.startswith("}"))
 
 
 def _forward(path: str, lines: list[tuple[int, str]], variables: dict[str, str]) -> Iterator[Call]:
-    for number, line in lines:
-        for part in line.split(","):
-            found = _FORWARD.match(part)
-            if found:
-                yield from _calls(f"{path}:{number}", found[1], "w", "pipe", variables)
+    parts = [(number, part) for number, line in lines for part in line.split(",") if part.strip()]
+    for number, part in parts:
+        found = _FORWARD.match(part)
+        if found:
+            for call in _calls(f"{path}:{number}", found[1], "w", "pipe", variables):
+                yield call._replace(is_copy=len(parts) > 1)
 
 
 def _calls(where: str, command: str, flags: str, kind: str, variables: dict[str, str]) -> Iterator[Call]:
@@ -124,8 +151,9 @@ def _calls(where: str, command: str, flags: str, kind: str, variables: dict[str,
         return
     ends = [place for place, word in enumerate(words) if word and _OPERATORS.issuperset(word)]
     if ends:
-        kind = "piped" if kind == "pipe" else kind  # what comes after it may deliver
         words = words[: ends[0]]
+        if kind == "pipe" or (kind == "filter" and words[1:2] != ["classify"]):
+            kind = "piped"  # what comes after it may deliver, or pass on
     if words and os.path.basename(words[0]) == PROGRAM:
         yield Call(where, words, flags, kind, variables)
 
@@ -141,23 +169,38 @@ def _expanded(text: str, variables: dict[str, str]) -> str:
 
 def _faults(call: Call, model: str) -> Iterator[Finding]:
     about = os.path.basename(call.where).partition(":")[0][1:]
-    classifies = call.words[1:2] == ["classify"]
     options = call.words[2:]
-    passes = any(map(_PASSES.match, options))
-    kept = "c" in call.flags or (passes and any(word.startswith(">") for word in options))
     yield from _program(call, about)
-    if call.kind == "pipe" and classifies and not kept:
-        remedy = "make it a filter: `:0 fw` and `| nbspam classify -p` (README, procmail)"
-        yield wrong(about, BadDataError(call.where, f"{call.where}: {LOST}", remedy, "recipe"))
-    if call.kind == "filter" and classifies and not passes:
-        why = f"{call.where}: without -p the verdict takes the place of the message, so this mail is lost"
-        yield wrong(about, BadDataError(call.where, why, "nbspam classify -p", "recipe"))
+    if call.kind in ("pipe", "filter") and not call.is_copy:
+        yield from _loss(call, about, options)
     if call.kind == "filter" and not set(call.flags) & {"w", "W"}:
         why = f"{call.where}: without the flag w nobody sees that nbspam failed"
         yield note(about, why, f":0 {call.flags}w")
-    if call.kind == "test" and classifies:
+    if call.kind == "test" and _command(call) == "classify":
         yield from _condition(call, about, options)
     yield from _other_model(call, about, model)
+
+
+def _command(call: Call) -> str:
+    return "".join(call.words[1:2])
+
+
+def _loss(call: Call, about: str, options: list[str]) -> Iterator[Finding]:
+    """Mail that is given to nbspam, which does not give it back, or to nobody."""
+    command = _command(call)
+    learns = command in ("learn", "unlearn")
+    passes = command == "classify" and any(map(_PASSES.match, options))
+    if call.kind == "pipe" and not (passes and any(word.startswith(">") for word in options)):
+        remedy = _COPY[about] if learns else _FILTER
+        if learns and call.is_chosen:
+            yield note(about, f"{call.where}: mail that is learned here is not delivered", remedy)
+        else:
+            yield wrong(about, BadDataError(call.where, f"{call.where}: {LOST}", remedy, "recipe"))
+    elif call.kind == "filter" and not passes:
+        output = "the verdict" if command == "classify" else f"what nbspam {command}".rstrip() + " says"
+        without = "without -p " if command == "classify" else ""
+        why = f"{call.where}: {without}{output} takes the place of the message, so this mail is lost"
+        yield wrong(about, BadDataError(call.where, why, "nbspam classify -p", "recipe"))
 
 
 def _condition(call: Call, about: str, options: list[str]) -> Iterator[Finding]:
