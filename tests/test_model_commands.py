@@ -540,6 +540,19 @@ def test_models_that_were_not_counted_alike_do_not_merge(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_merging_a_damaged_model_says_so_and_no_more(
+    models: dict[str, Path], copy: Path, tmp_path: Path, place: int
+) -> None:
+    content = bytearray(copy.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + (40 << 10)] = b"\x55" * (40 << 10)
+    copy.write_bytes(content)
+    parts = [models["views"], models["views"]]
+    parts[place] = copy
+    said = error("model", "merge", *parts, "-o", tmp_path / "new", status=65)
+    assert [line.split(":")[0].strip() for line in said.splitlines()] == ["nbspam", "next"]
+
+
 def test_merging_says_what_it_took_from_the_first_model(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,8 @@ one training on all of their mail, in whatever order and groups they are merged.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from itertools import groupby
 from operator import itemgetter
 
@@ -49,7 +50,8 @@ def merge_models(
             messages[place] += count
     with new_model(path, classes, messages, replaces) as file:
         file.settings(settings)
-        file.tokens(_tokens(models, numbers, len(classes)))
+        with closing(_tokens(models, numbers, len(classes))) as tokens:
+            file.tokens(tokens)
         file.recount()
         file.learned(_learned(models, numbers))
         file.autolearned(_autolearned(models, numbers))
@@ -129,18 +131,22 @@ def _check_same_words(models: Sequence[Model]) -> None:
 
 def _tokens(
     models: Sequence[Model], numbers: list[list[int]], n_classes: int
-) -> Iterator[tuple[object, ...]]:
+) -> Generator[tuple[object, ...], None, None]:
     """(key, view, text, counts ...) ascending by key, the counts of a key added."""
-    streams = [_token_rows(model, places, n_classes) for model, places in zip(models, numbers, strict=True)]
-    for _, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
-        same = list(group)
-        if len(same) == 1:
-            yield same[0]
-        else:
-            yield (*same[0][:3], *map(sum, zip(*(row[3:] for row in same), strict=True)))
+    with ExitStack() as stack:  # where one fails the others are still open, and end before their models do
+        streams = [
+            stack.enter_context(closing(_token_rows(model, places, n_classes)))
+            for model, places in zip(models, numbers, strict=True)
+        ]
+        for _, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+            same = list(group)
+            if len(same) == 1:
+                yield same[0]
+            else:
+                yield (*same[0][:3], *map(sum, zip(*(row[3:] for row in same), strict=True)))
 
 
-def _token_rows(model: Model, places: list[int], n_classes: int) -> Iterator[tuple[int, ...]]:
+def _token_rows(model: Model, places: list[int], n_classes: int) -> Generator[tuple[int, ...], None, None]:
     columns = ", ".join(count_columns(len(places)))
     query = f"SELECT key, view, text, {columns} FROM token ORDER BY key"
     if places == list(range(n_classes)):
