@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import mailbox
 import re
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli.classify import single_message
+from nbspam.cli.classify import named_messages, single_message
 from nbspam.sources import open_unlabelled
 from nbspam.sources.item import MAX_HELD_BYTES, unquoted
 from nbspam.sources.mbox import begins_mbox, fragments, is_dated
@@ -255,6 +256,37 @@ def test_compressed_data_without_a_readable_byte_gives_no_message(kind: str, tmp
     ((path, why),) = source.skipped
     assert path == str(tmp_path / "one")
     assert why.endswith(("cut short", "damaged"))
+
+
+UNREAD = {
+    "zstd": b"\x28\xb5\x2f\xfd\x04\x58",
+    "lz4": b"\x04\x22\x4d\x18\x64\x40",
+    "zip": b"PK\x03\x04\x14\x00",
+    "7z": b"7z\xbc\xaf\x27\x1c\x00",
+}
+
+
+@pytest.mark.parametrize("kind", UNREAD)
+def test_a_file_that_is_packed_in_a_way_not_read_is_no_message(kind: str, tmp_path: Path) -> None:
+    paths = [tmp_path / "box", tmp_path / "dir" / "box", tmp_path / "Maildir" / "cur" / "1:2,S"]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(UNREAD[kind] + mail(1))
+    why = f"packed with {kind}, which nbspam does not read"
+    source = open_unlabelled([str(paths[0]), str(paths[1].parent)])
+    assert list(source.items()) == []
+    assert source.skipped == [(str(path), why) for path in paths[:2]]
+    (item,) = open_unlabelled([str(tmp_path / "Maildir")]).items()
+    with pytest.raises(OSError, match=why):
+        item.read()
+    assert [str(data) for _, data in named_messages({}, [str(paths[0])])] == [f"{paths[0]}: {why}"]
+
+
+@pytest.mark.parametrize("kind", UNREAD)
+def test_what_is_piped_in_is_a_message_however_it_begins(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = UNREAD[kind] + mail(1)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert list(named_messages({}, ["-"])) == [("-", data)]
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz"])  # bz2 of nothing has another magic number

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
-_PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh")  # how packed mailboxes begin
+# How packed mailboxes begin, and files that are packed in ways that are not read.
+_PACKED = (
+    b"\x1f\x8b",
+    b"\xfd7zXZ",
+    b"BZh",
+    b"\x28\xb5\x2f\xfd",
+    b"\x04\x22\x4d\x18",
+    b"PK\x03\x04",
+    b"7z\xbc\xaf",
+)
 _CHUNK_BYTES = 1 << 20
 
 

@@ -1,14 +1,15 @@
 """Compressed files (.gz, .xz, .bz2) as chunks of what is in them.
 
 Hides the three libraries and their ways to fail.  What can be decompressed is used; then comes one
-OSError.  Nothing is held but a chunk, so a small file that unpacks to a huge one costs time, not memory.
+OSError, and at once for what is packed otherwise.  Nothing is held but a chunk, so a small file that
+unpacks to a huge one costs time, not memory.
 """
 
 from __future__ import annotations
 
 import os
 
-from nbspam.sources.item import MAGIC, MAX_HELD_BYTES
+from nbspam.sources.item import MAGIC, MAX_HELD_BYTES, UNREAD_MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CHUNK_BYTES = 1 << 18
 
 
 def chunks(descriptor: int, head: bytes) -> Iterator[bytes]:
-    """The contents of an open compressed file from its start; OSError where it is damaged.
+    """The contents of an open compressed file from its start; OSError where it is damaged or not read.
 
     head : its first bytes, which say how it is compressed; its name does not
     The descriptor stays open and belongs to the caller.
@@ -30,6 +31,9 @@ def chunks(descriptor: int, head: bytes) -> Iterator[bytes]:
     import errno
     import zlib
 
+    for magic, name in UNREAD_MAGIC.items():
+        if head.startswith(magic):
+            raise OSError(errno.EINVAL, f"packed with {name}, which nbspam does not read")
     kind = next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
     failures: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
     if kind == "xz":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from nbspam.sources.item import MAGIC_START, MAX_HELD_BYTES, Item, open_regular, read_span, unquoted
+from nbspam.sources.item import MAX_HELD_BYTES, PACKED_START, Item, open_regular, read_span, unquoted
 from nbspam.sources.mbox import begins_mbox, fragments, only_message
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
         return
     try:
         head = os.read(descriptor, _HEAD_BYTES)
-        if head.startswith(MAGIC_START):
+        if head.startswith(PACKED_START):
             from nbspam.sources.compressed import chunks
 
             yield from stream_items(salvaged(chunks(descriptor, head), path, notes), path, label)

@@ -13,7 +13,7 @@ import os
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import checked_name
 from nbspam.sources.folders import walk
-from nbspam.sources.item import MAGIC_START
+from nbspam.sources.item import PACKED_START
 from nbspam.sources.mbox import begins_mbox
 from nbspam.sources.source import SourcePart
 
@@ -88,7 +88,7 @@ def _refuse_mail(path: str) -> None:
     first = head.lstrip().split(None, 1)[:1]
     if not first:
         raise NoInputError(path, "an empty file", "name a folder of mail or an index file", "source-empty")
-    if head.startswith(MAGIC_START):
+    if head.startswith(PACKED_START):
         raise BadDataError(path, "a compressed file: its messages have no label", NAME_CLASSES, "unlabelled")
     if begins_mbox(head) or first[0] == b"From":
         raise BadDataError(path, "an mbox: its messages have no label", NAME_CLASSES, "unlabelled")

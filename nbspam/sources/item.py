@@ -14,6 +14,14 @@ import os
 # (bzip2) ten fixed ones.
 MAGIC = {b"\x1f\x8b\x08": "gz", b"\xfd7zXZ\x00": "xz", b"BZh91AY&SY": "bz2"}
 MAGIC_START = tuple(MAGIC)
+# What others begin with, which Python does not unpack or which hold files: no mail begins so either.
+UNREAD_MAGIC = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+}
+PACKED_START = (*MAGIC, *UNREAD_MAGIC)
 # A mail out of a compressed file is held in memory up to this size: four times what is scored.
 MAX_HELD_BYTES = 4 << 20
 _OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -66,7 +74,7 @@ class Item:
             size = self.stop - self.start
         try:
             data = read_span(descriptor, self.start, size if limit < 0 else min(size, limit))
-            if data.startswith(MAGIC_START) and not in_mbox:
+            if data.startswith(PACKED_START) and not in_mbox:
                 from nbspam.sources.compressed import read_whole  # Dovecot may compress a Maildir's files
 
                 return read_whole(descriptor, data, limit)
