@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -71,3 +72,13 @@ def test_an_error_in_a_worker_is_told_as_it_is(raised: NbspamError) -> None:
 
 def test_a_number_of_processes_that_is_a_slip_of_the_finger_is_refused() -> None:
     assert "--jobs" in error("train", "nowhere", "-j", 10_000, status=64)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_the_parent_does_at_its_end_is_not_done_by_its_workers(number: signal.Signals) -> None:
+    before = signal.signal(number, lambda *_: None)
+    try:
+        found = set(executor.run_shards(lambda _: signal.getsignal(number), range(4), 2))
+    finally:
+        signal.signal(number, before)
+    assert found == {signal.SIG_DFL}

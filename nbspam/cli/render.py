@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.engine.reading import Skipped
 from nbspam.sources import Source
@@ -30,20 +32,23 @@ class Steps:
     def __init__(self, title: str, total: int | None, shown: bool, *columns: str, **fields: Any) -> None:
         """columns, fields : more text in the bar, as templates of rich, and what they begin with"""
         self._bar: RichProgress | None = None
+        self._shown = ExitStack()
         if shown:
             self._bar = _bar(columns)
             self._task = self._bar.add_task(title, total=total, **fields)
 
     def __enter__(self) -> Self:
         if self._bar:
-            self._bar.start()
+            with ExitStack() as beginning:
+                beginning.enter_context(cursor_kept(self._bar.console))
+                beginning.enter_context(self._bar)
+                self._shown = beginning.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar:
-            self._bar.stop()
+        self._shown.close()
 
     def advance(self, steps: int) -> None:
         """Some more steps are done."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isnan
 from typing import Any
 
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.comparison import Comparison, Difference
@@ -36,11 +38,15 @@ PIPE_WIDTH = 100  # columns where no terminal says how many it has
 Summary = dict[str, Any]
 
 
-def waiting(title: str, shown: bool) -> AbstractContextManager[object]:
+@contextmanager
+def waiting(title: str, shown: bool) -> Iterator[None]:
     """A sign of life on stderr for work that cannot tell how far it is."""
     if not shown:
-        return nullcontext()
-    return Console(stderr=True).status(title)
+        yield
+        return
+    out = Console(stderr=True)
+    with cursor_kept(out), out.status(title):
+        yield
 
 
 def console() -> Console:

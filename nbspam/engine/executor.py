@@ -110,9 +110,15 @@ def _collect(
 
 
 def _begin_worker(reading_end: int, writing_end: int, work: Callable[[Any], Any]) -> None:
-    """Ctrl-C goes to the whole group, and only the parent answers it; a killed parent ends its workers."""
+    """Ctrl-C goes to the whole group, and only the parent answers it; a killed parent ends its workers.
+
+    What the parent does as it is ended (a terminal to set right) is not for the worker to do.
+    """
     _at_work.append(work)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
     os.close(writing_end)
     threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
 
