@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import math
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from rich.console import Console
 
+from nbspam.cli.render_clues import MIN_CLUE, _counts, clue_table, nats_text
 from nbspam.decision import cutoffs
 from nbspam.losses import parse_loss
 from nbspam.scoring.scorer import Counted
@@ -299,6 +302,55 @@ def test_the_text_shows_verdict_sum_clues_and_flip(words: Path, data: Path) -> N
     for part in ("log-odds", "header", "body", "structure", "residual 0", "share of spam"):
         assert part in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.fixture(scope="module")
+def crowds(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Models of that many classes, each with three messages of its own words."""
+    models = {}
+    for n in (3, 9, 240):
+        folder = tmp_path_factory.mktemp(f"crowd{n}")
+        letters = {f"class-{k:03}": [mail(f"topic{k} daily word{i}") for i in range(3)] for k in range(n)}
+        write_folders(folder / "mail", letters)
+        run("train", folder / "mail", "-m", folder / "m", "-q", "-j", "1")
+        models[n] = folder / "m"
+    return models
+
+
+@pytest.mark.parametrize("width", [100, 60])
+@pytest.mark.parametrize("n", [3, 9, 240])
+def test_however_many_classes_there_are_the_clues_can_be_read(
+    crowds: dict[int, Path], n: int, width: int
+) -> None:
+    classifier = open_classifier(str(crowds[n]))
+    found = explain(classifier, mail("topic1 daily word2"), "-")
+    table = clue_table(found.clues, found, classifier, width)
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    for clue in found.clues:
+        if len(clue.text) <= MIN_CLUE - 2:
+            assert any(clue.text in line and nats_text(clue.nats).plain in line for line in lines)
+    named = [str(column.header) for column in table.columns]
+    assert "class-001" in named
+    assert (f"{n - 2} others" in named or f"{n - 1} others" in named) == (n > 3 or width < 80)
+
+
+def test_the_counts_of_classes_that_share_a_column_add_up(crowds: dict[int, Path]) -> None:
+    clue = Clue("daily", "token", "body", 0.5, 1, (1, 2, 0.5), (1, 2, 0.5), (0.1, 0.9))
+    assert _counts(clue, [[1], [0, 2]]) == ["2", "1.5"]
+    assert _counts(clue._replace(documents=()), [[1], [0, 2]]) == ["", ""]
+    found = json.loads(run("explain", "-m", crowds[240], "--json", stdin=mail("topic1 daily")))
+    assert all(len(one["documents"]) == 240 for one in found["clues"])
+
+
+def test_many_classes_are_counted_and_not_named(crowds: dict[int, Path]) -> None:
+    assert "; from 720 messages of 240 classes\n" in run("explain", "-m", crowds[240], stdin=b"\n\ndaily")
+    assert "; from 3 class-000, 3 class-001" in run("explain", "-m", crowds[3], stdin=b"\n\ndaily")
+    said = run("doctor", "-m", crowds[240], status=0)
+    assert "720 messages of 240 classes; last changed" in " ".join(said.split())
 
 
 def test_a_model_without_mail_says_that_there_is_none(tmp_path: Path) -> None:

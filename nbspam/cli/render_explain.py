@@ -1,6 +1,6 @@
 """An explanation for people.  One of the places that import rich.
 
-Hides the layout: a line with the verdict, the sum with its bars, the clues as a table, what would flip it.
+Hides the layout: a line with the verdict, the sum with its bars, the clues, what would flip it.
 Text out of the mail goes through `plain`, and through `Text`, so that rich reads no markup in it.
 """
 
@@ -11,18 +11,17 @@ import os
 import sys
 from math import inf
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli.texts import counts_text, plain
+from nbspam.cli.render_clues import MAX_CLUE, clue_table, colour, nats_text
+from nbspam.cli.texts import counted_text, plain
 from nbspam.scoring.priors import OF_MAIL
 from nbspam.workflow.classifying import Classifier
-from nbspam.workflow.explaining import Clue, Explanation, Sum, has_evidence
+from nbspam.workflow.explaining import Explanation, Sum, has_evidence
 
 BAR_CELLS = 16
-MAX_CLUE = 40
 MAX_FLIP = 8
 _NAMES = {"unknown": "unknown in {}", "base": "{}", "prior": "prior {}", "rest": "{}"}
 
@@ -42,7 +41,7 @@ def explanation_text(found: Explanation, classifier: Classifier, top: int) -> st
     console.print(_sum_table(found, classifier))
     clues = found.clues[: top or None]
     if clues:
-        console.print(_clue_table(clues, found, classifier))
+        console.print(clue_table(clues, found, classifier, console.width))
     if len(clues) < len(found.clues):
         console.print(
             Text(f"  and {len(found.clues) - len(clues):,} more clues: --top 0 shows all", style="dim")
@@ -75,7 +74,7 @@ def _headline(found: Explanation, classifier: Classifier) -> Text:
 def _setting_line(classifier: Classifier) -> Text:
     settings, model = classifier.settings, classifier.model
     how = "views averaged and calibrated" if settings.averaged else "one sum"
-    counts = counts_text(model.classes, model.messages)
+    counts = counted_text(model.classes, model.messages)
     kind = (
         settings.event_model
         if settings.features != "both"
@@ -94,11 +93,11 @@ def _sum_table(found: Explanation, classifier: Classifier) -> Table:
     )
     for one in found.sums:
         if one.nats or one.nats is None or one.kind == "view":
-            table.add_row(Text(_sum_name(one)), _nats(one.nats), _bar(one.nats, largest))
+            table.add_row(Text(_sum_name(one)), nats_text(one.nats), _bar(one.nats, largest))
     total = found.verdict.scored.log_odds(found.verdict.shown)
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
     name = f"log-odds of {plain(classifier.model.classes[found.verdict.shown])}"
-    table.add_row(Text(f"= {name}", style="bold"), _nats(total, "bold"), Text(rest, style="dim"))
+    table.add_row(Text(f"= {name}", style="bold"), nats_text(total, "bold"), Text(rest, style="dim"))
     return table
 
 
@@ -113,41 +112,10 @@ def _sum_name(one: Sum) -> str:
     return _NAMES.get(one.kind, "{}").format(plain(one.name))
 
 
-def _nats(value: float | None, style: str = "") -> Text:
-    if value is None:
-        return Text("undefined", style=style)
-    shown = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
-    return Text("+inf" if value == inf else "-inf" if value == -inf else shown, style=style or _colour(value))
-
-
-def _colour(value: float | None) -> str:
-    return "" if not value else "red" if value > 0 else "green"
-
-
 def _bar(value: float | None, largest: float) -> Text:
     if not value or abs(value) == inf or not largest:
         return Text("")
-    return Text("■" * max(1, round(BAR_CELLS * abs(value) / largest)), style=_colour(value))
-
-
-def _clue_table(clues: list[Clue], found: Explanation, classifier: Classifier) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("nats", justify="right")
-    classes = [plain(name) for name in classifier.model.classes]
-    for name in classes:
-        table.add_column(name, justify="right")
-    table.add_column(f"share of {classes[found.verdict.shown]}", justify="right")
-    table.add_column("where")
-    table.add_column("clue", overflow="fold")
-    for clue in clues:
-        counts = clue.counts() or [""] * len(classes)
-        share = f"{100 * clue.share[0]:.0f}-{100 * clue.share[1]:.0f} %" if clue.share else ""
-        text = plain(clue.text)
-        shown = text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…"
-        table.add_row(
-            _nats(clue.nats), *map(Text, counts), Text(share), Text(clue.view or clue.kind), Text(shown)
-        )
-    return table
+    return Text("■" * max(1, round(BAR_CELLS * abs(value) / largest)), style=colour(value))
 
 
 def _flip_line(found: Explanation) -> Text:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+NAMED_CLASSES = 8  # in a line for people; of more their number is told
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,13 @@ def amount(number: int, unit: str) -> str:
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages of each class: `40 ham, 8 spam`."""
     return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
+
+
+def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
+    """`counts_text` where it is short: else `240 messages of 120 classes`."""
+    if len(classes) <= NAMED_CLASSES:
+        return counts_text(classes, messages)
+    return f"{amount(sum(messages), 'message')} of {len(classes):,} classes"
 
 
 def error_text(error: NbspamError) -> str:

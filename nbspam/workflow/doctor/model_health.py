@@ -27,6 +27,7 @@ FEW = (
 )
 LOPSIDED = 20  # times as many messages of one class: the other is what the filter knows little of
 SHOWN_COMPLAINTS = 3
+NAMED_CLASSES = 8  # each with its messages; of more their number is told
 LEARN_MORE = "learn more of it: nbspam train --update SOURCE, nbspam learn CLASS FILE"
 SOUND = "sound"  # what the finding is about that says so
 
@@ -49,9 +50,11 @@ def health(path: str) -> Iterator[Finding]:
 
 
 def _contents(model: Model) -> Iterator[Finding]:
-    counts = _by_class(model, model.messages)
+    by_class = f"messages ({_by_class(model, model.messages)})"
+    if len(model.classes) > NAMED_CLASSES:
+        by_class = f"messages of {len(model.classes):,} classes"
     changed = moment(os.path.getmtime(model.path))
-    text = f"{sum(model.messages):,} messages ({counts}); last changed {changed}"
+    text = f"{sum(model.messages):,} {by_class}; last changed {changed}"
     if "prior_weight" in model.settings:
         text += f"; on a prior model that counts as {model.settings['prior_weight']}"
     yield Finding("counted", text)
