@@ -115,6 +115,14 @@ def test_result_lines_stand_in_the_order_judged_and_keep_a_path_one_field():
     ]
 
 
+def test_result_lines_of_two_other_classes_have_the_log_odds_of_the_second():
+    outcomes = (Outcome("1", 0, 0, 1.0, (0.75, 0.25)), Outcome("2", 1, 1, 2.0, (0.0, 1.0), index=1))
+    lines = list(trec.result_lines(Evaluation(("lists", "work"), outcomes, "model")))
+    first, second = (float(line.rpartition("score=")[2]) for line in lines)
+    assert first == pytest.approx(-math.log(3))
+    assert second == math.inf
+
+
 def test_result_lines_are_read_back(tmp_path):
     (tmp_path / "r.txt").write_text("".join(f"{line}\n" for line in trec.result_lines(sample())))
     read = trec.read_results(tmp_path / "r.txt")

@@ -14,11 +14,12 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.outcomes import Columns, Evaluation, Outcome, log_odds_of
 
 # A path written by others may hold spaces: everything up to " judge=" is the path.
 _LINE = re.compile(
@@ -29,16 +30,23 @@ _LINE = re.compile(
 def result_lines(evaluation: Evaluation) -> Iterator[str]:
     """One line a message, without line end, in the order judged.
 
-    score is the log-odds with all digits; `inf` or `-inf` where they are infinite, 0.0 where
-    no class plays spam.  class is `unsure` where the filter did not decide.
+    score is the log-odds with all digits; `inf` or `-inf` where they are infinite.  They are those of
+    spam, of two other classes those of the second; of more classes without spam 0.0.  class is `unsure`
+    where the filter did not decide.
     """
     names = (*evaluation.classes, labels.UNSURE)  # unsure is -1, the last
-    score = np.nan_to_num(evaluation.columns.score, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    score = np.nan_to_num(_score(evaluation.columns), nan=0.0, posinf=np.inf, neginf=-np.inf)
     order = sorted(range(len(score)), key=lambda row: evaluation.outcomes[row].index)
     for row in order:
         outcome = evaluation.outcomes[row]
         judge, decided = _quoted(names[outcome.truth]), _quoted(names[outcome.decided])
         yield f"file={_quoted(outcome.name)} judge={judge} class={decided} score={float(score[row])!r}"
+
+
+def _score(columns: Columns) -> NDArray[np.float64]:
+    if columns.positive is None and columns.n_classes == 2 and columns.probabilities.shape[1]:
+        return log_odds_of(columns.probabilities)[:, 1]
+    return columns.score
 
 
 def read_results(path: str | Path) -> Evaluation:
