@@ -71,6 +71,17 @@ def test_result_lines_stand_for_an_evaluation(saved: Path) -> None:
     assert by_lines["log_loss"] is None
 
 
+def test_figures_that_neither_evaluation_has_are_left_out(tmp_path: Path) -> None:
+    for name, decided in (("a", "lists"), ("b", "work")):
+        lines = [f"file={n} judge={('lists', 'work')[n % 2]} class={decided} score=0\n" for n in range(8)]
+        (tmp_path / name).write_text("".join(lines))
+    status, output, complaint = run_here("compare", "a", "b", cwd=tmp_path)
+    assert status == 0, complaint
+    assert "nan" not in output
+    assert "ROCA" not in output
+    assert "decided rightly" in output
+
+
 @pytest.mark.parametrize(
     ("change", "status", "slug"),
     [

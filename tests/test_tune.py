@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from nbspam.workflow.inspecting import dump_lines
 from nbspam.workflow.tuning import (
     Candidate,
     Tried,
+    Tuned,
     choose,
     clustered_difference,
     first_candidates,
@@ -224,6 +226,18 @@ def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pyte
     rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
     assert {"the default", "only header,measures", "multinomial λ auto", "without structure"} <= rows
     assert max(map(len, lines)) <= 80
+
+
+def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = tried("", 0.1, 0.0, nan, [-1.0, 1.0, 1.0, 1.0])
+    judged = Evaluation(("lists", "work"), one.evaluation.outcomes, "holdout")
+    one = one._replace(evaluation=judged, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
+    render_evaluation.show_tuning(Tuned([one], one, None, "by folds"), [])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
+    assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines
 
 
 def test_one_class_only_is_refused(tmp_path: Path) -> None:

@@ -287,16 +287,23 @@ def show_comparison(found: Comparison, first: Evaluation, second: Evaluation, na
     table.add_row("decided rightly", f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}", "", p)
     out.print(table)
     only = f"right alone: A {found.mcnemar.only_a_right:,}, B {found.mcnemar.only_b_right:,}"
-    parts = f"of the {found.parts}, by (1-ROCA)%, B won {found.won}, tied {found.tied}, lost {found.lost}"
-    out.print(f"{only}; {parts}.", soft_wrap=True)
+    if found.won or found.tied or found.lost:
+        only += (
+            f"; of the {found.parts}, by (1-ROCA)%, B won {found.won}, tied {found.tied}, lost {found.lost}"
+        )
+    out.print(f"{only}.", soft_wrap=True)
     out.print(f"[bold]{escape(plain(found.verdict))}[/]", soft_wrap=True)
 
 
 def _difference_row(table: Table, name: str, found: Difference, digits: int) -> None:
+    """Left out where neither evaluation has the figure, as of scores of classes without spam."""
+    if isnan(found.a) and isnan(found.b):
+        return
     low, high = found.interval
     interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
     p = "" if isnan(found.p) else "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
-    shown = (f"{found.a:.{digits}f}", f"{found.b:.{digits}f}", f"{found.difference:+.{digits}f}")
+    signs = ((found.a, ""), (found.b, ""), (found.difference, "+"))
+    shown = ["" if isnan(value) else f"{value:{sign}.{digits}f}" for value, sign in signs]
     table.add_row(name, *shown, interval, p)
 
 
@@ -310,7 +317,9 @@ def show_tuning(tuned: Tuned, notes: list[str]) -> None:
     out.print()
     table = _narrow_table()
     table.add_column("")
-    for name in ("ham\nlost", "spam\nmissed", "(1-ROCA)%", "log loss", "against", "p"):
+    has_spam = tuned.chosen.evaluation.columns.positive is not None
+    figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
+    for name in (*figures, "log loss", "against", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in tuned.tried:
         style = "bold green" if one is tuned.chosen else ""
@@ -328,7 +337,11 @@ def show_tuning(tuned: Tuned, notes: list[str]) -> None:
 
 def _tuning_cells(one: Tried, is_default: bool) -> list[str]:
     cells = [escape(_candidate_name(one.candidate.options))]
-    cells += ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
+    columns = one.evaluation.columns
+    shares = [one.hm_percent, one.sm_percent]
+    if columns.positive is None:
+        shares = [100 * float((columns.decided != columns.truth).mean())]
+    cells += ["" if isnan(value) else f"{value:.2f} %" for value in shares]
     ranking = one.one_minus_roca_percent
     cells += ["" if isnan(ranking) else f"{ranking:.4f}", f"{one.log_loss:.5f}"]
     if is_default:
