@@ -35,8 +35,9 @@ def started(*words: object, ignored: int = 0) -> tuple[subprocess.Popen[bytes], 
 
 
 def _set_signals(ignored: int) -> None:
-    """A shell's background job ignores Ctrl-C, and so would all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """A shell's background job ignores Ctrl-C, nohup a hangup, and so would all that they start."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     if ignored:
         signal.signal(ignored, signal.SIG_IGN)
 

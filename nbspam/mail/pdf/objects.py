@@ -25,8 +25,9 @@ _REMARK = rb"%[^\r\n]*+"
 _BETWEEN = rb"(?:[\s\0]++|" + _REMARK + rb")*+"  # two words
 # Behind the word "stream" viewers skip what else is in its line.
 _BEGIN = rb">>" + _BETWEEN + rb"stream\b[^\r\n]*+"
-_HEAD = re.compile(rb"(?:[^(%>]++|" + STRING + rb"|" + _REMARK + rb"|(?!" + _BEGIN + rb")>)*+", re.DOTALL)
-_STREAM = re.compile(_BEGIN)
+# What is no beginning of a stream is passed over.  Not one expression from the first byte on: Python before
+# 3.11.5 does not look ahead in what is repeated without a way back.
+_STREAM = re.compile(rb"(" + _BEGIN + rb")|" + STRING + rb"|" + _REMARK, re.DOTALL)
 _UNREAD = re.compile(rb"(\()" + _IN_STRING + rb"\)?|" + _REMARK, re.DOTALL)
 _GAP = re.compile(_BETWEEN)
 _WORD = re.compile(rb"<<|>>|[\[\](]|/[^\s\0()<>\[\]{}/%]*+|<[^<>]*+>|[^\s\0()<>\[\]{}/%]++")
@@ -40,8 +41,7 @@ def parted(content: bytes) -> tuple[bytes, bytes]:
     """
     head, stream = content[:MAX_PIECE], b""
     if b"stream" in head:
-        begin = _HEAD.match(head)
-        found = _STREAM.match(head, begin.end()) if begin else None
+        found = next((found for found in _STREAM.finditer(head) if found[1]), None)
         if found:
             stream = content[found.end() : found.end() + MAX_PIECE]
             head = head[: found.start() + 2]
