@@ -25,7 +25,7 @@ _RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}
 _SIZES = word_set("xx-small x-small small medium large x-large xx-large xxx-large initial math")
 _STEPS = {"smaller": -1 / 1.2, "larger": -1.2}
 INHERITED = word_set("inherit unset revert revert-layer")
-_WIDE = INHERITED | {"initial"}  # that any property may have
+CSS_WIDE = INHERITED | {"initial"}  # that any property may have
 _VISIBILITY = word_set("visible hidden collapse initial")
 _POSITIONS = ("static", "relative", "absolute", "fixed", "sticky", "initial")
 _FLOATS = ("left", "right", "none", "inline-start", "inline-end", "initial")
@@ -238,7 +238,7 @@ def style_effect(
     opacity = number_of(rules.get("opacity", ""))
     if opacity is not None and opacity[1] in ("", "%"):
         effect.faint = max(0.0, min(opacity[0] * (0.01 if opacity[1] == "%" else 1), 1.0))
-    elif rules.get("opacity") in _WIDE:
+    elif rules.get("opacity") in CSS_WIDE:
         effect.faint = 1.0
     _letters(rules, effect)
     for name in ("color", "-webkit-text-fill-color"):
@@ -247,7 +247,7 @@ def style_effect(
             if colour is not None:
                 effect.colour = colour
                 colours.append(canonical(colour))
-            elif name == "color" and (rules[name] in _WIDE or rules[name] == "currentcolor"):
+            elif name == "color" and (rules[name] in CSS_WIDE or rules[name] == "currentcolor"):
                 effect.colour = 0 if rules[name] == "initial" else INHERIT
     size = rules.get("background-size", "")
     for name in ("background", "background-color"):
@@ -325,7 +325,7 @@ def _letters(rules: dict[str, str], effect: Effect) -> None:
 
 def _size_in_font(value: str) -> str:
     """The size in `font`; none if no name of a font is behind it, since a browser passes over that."""
-    if value in _WIDE:
+    if value in CSS_WIDE:
         return value
     for word in value.split()[:8][:-1]:
         size = word.partition("/")[0]

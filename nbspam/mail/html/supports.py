@@ -10,7 +10,7 @@ from __future__ import annotations
 from nbspam.mail.html.css import QUOTE, number_of, split_outside
 from nbspam.mail.html.elements import word_set
 from nbspam.mail.html.selectors import read_selectors
-from nbspam.mail.html.style import css_colour, is_invalid
+from nbspam.mail.html.style import CSS_WIDE, css_colour, is_invalid
 
 MAX_DEPTH = 10  # questions in brackets
 
@@ -107,8 +107,8 @@ _OF_WEBKIT = word_set(
     "user-drag user-modify user-select writing-mode"
 ).union(*[{name for name in _KNOWN if name.startswith(begin)} for begin in ("animation", "transition")])
 _FAMILIES_OF_WEBKIT = ("flex", "mask", "text-emphasis")
-_WORDS = word_set(
-    "auto none normal inherit initial unset revert revert-layer min-content max-content fit-content "
+_WORDS = CSS_WIDE | word_set(
+    "auto none normal min-content max-content fit-content "
     "stretch cover contain fill scale-down center start end left right top bottom middle baseline "
     "space-between space-around space-evenly flex-start flex-end row column row-reverse "
     "column-reverse wrap nowrap dense hidden visible clip scroll overlay smooth manipulation pan-x "
@@ -171,5 +171,5 @@ def _is_word(name: str, word: str) -> bool:
     if not word or "(" in word or number_of(word) is not None:
         return True
     if name in _MEASURES:
-        return word in ("auto", "none", "normal", "inherit", "initial", "unset", "revert", "revert-layer")
+        return word in CSS_WIDE or word in ("auto", "none", "normal")
     return word in _WORDS or word[0] == QUOTE or css_colour(word) is not None
