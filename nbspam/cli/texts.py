@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-NAMED_CLASSES = 8  # in a line for people; of more their number is told
+from nbspam.labels import NAMED_CLASSES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 from nbspam.errors import RETRAIN, BadDataError
+from nbspam.labels import NAMED_CLASSES
 from nbspam.settings import from_text
 from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import check_model, contradictions, learned_messages
@@ -27,7 +28,6 @@ FEW = (
 )
 LOPSIDED = 20  # times as many messages of one class: the other is what the filter knows little of
 SHOWN_COMPLAINTS = 3
-NAMED_CLASSES = 8  # each with its messages; of more their number is told
 LEARN_MORE = "learn more of it: nbspam train --update SOURCE, nbspam learn CLASS FILE"
 SOUND = "sound"  # what the finding is about that says so
 
