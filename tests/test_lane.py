@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.cli import classify
+from nbspam.sources.item import PACKED_START
+
 FORBIDDEN = frozenset(
     (
         *("click", "rich", "numpy", "scipy", "regex", "dask", "sqlite3", "datetime", "hashlib", "_hashlib"),
@@ -122,6 +125,13 @@ def test_a_mail_behind_a_from_line_loads_what_knows_mailboxes_only_for_its_quoti
     first, rest = data.split(b"\n", 1)
     assert output.startswith(first + b"\nX-Nbspam: ")
     assert output.endswith(b'"\n' + rest)
+
+
+def test_what_the_lane_takes_for_packed_is_all_that_is_told_by_its_first_bytes() -> None:
+    for start in PACKED_START:
+        assert start.startswith(classify._PACKED)
+    for start in classify._PACKED:
+        assert any(whole.startswith(start) for whole in PACKED_START)
 
 
 def test_the_watch_sees_what_click_loads(installed: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
-# How packed mailboxes begin, and files that are packed in ways that are not read.
+# How what sources.item.PACKED_START tells begins, without loading that: a test holds the two together.
 _PACKED = (
     b"\x1f\x8b",
     b"\xfd7zXZ",
