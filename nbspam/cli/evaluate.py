@@ -24,7 +24,7 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.decision import Loss
-from nbspam.engine.reading import Asked, Skipped, asked_by
+from nbspam.engine.reading import Asked, asked_by
 from nbspam.errors import UsageError, flag_of
 from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
@@ -32,6 +32,7 @@ from nbspam.evaluation.summary import summary
 from nbspam.evaluation.trec import result_lines
 from nbspam.settings import Settings
 from nbspam.sources import Source
+from nbspam.sources.notes import Skipped
 from nbspam.vocabulary.file import read_vocabulary
 from nbspam.workflow.classifying import read_loss
 from nbspam.workflow.corpus import Corpus, read_corpus

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, counts_text, plain
-from nbspam.engine.reading import Skipped
 from nbspam.sources import Source
-from nbspam.sources.notes import unread_error
+from nbspam.sources.notes import Skipped, unread_error
 from nbspam.workflow.training import Trained
 
 if TYPE_CHECKING:

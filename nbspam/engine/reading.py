@@ -19,6 +19,7 @@ from nbspam.mail.dates import received_date
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.settings import Settings
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.measures import Reading
 from nbspam.tokens.numeric import numeric_features
@@ -26,7 +27,6 @@ from nbspam.tokens.numeric import numeric_features
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
 
-Skipped = list[tuple[str, str]]  # name and reason of what could not be read
 BlocksRead = tuple[list[Block], Skipped]  # of one shard
 Progress = Callable[[int, int], None]  # is told so many more messages, and their bytes
 

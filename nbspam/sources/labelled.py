@@ -15,7 +15,7 @@ from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 from nbspam.sources.folders import UNREAD, is_maildir, messages, scan, walk
 from nbspam.sources.index import NAME_CLASSES, IndexPart
-from nbspam.sources.notes import Notes
+from nbspam.sources.notes import Notes, Skipped
 from nbspam.sources.source import PassedBy, PathPart, Source, SourcePart
 from nbspam.sources.tree import BESIDE, class_of, is_tree, read_rules, tree_folders
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Rules = list[tuple[str, str]]
-Skipped = list[tuple[str, str]]
 
 
 def open_labelled(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from nbspam.errors import NoInputError
 
+Skipped = list[tuple[str, str]]  # path or name, and reason, of what could not be read
+
 
 class Notes:
     """skipped: (path, reason) in the order met; left_out: how many, by reason."""
@@ -15,7 +17,7 @@ class Notes:
     __slots__ = ("left_out", "skipped")
 
     def __init__(self) -> None:
-        self.skipped: list[tuple[str, str]] = []
+        self.skipped: Skipped = []
         self.left_out: dict[str, int] = {}
 
     def skip(self, path: str, reason: str | OSError) -> None:
@@ -33,10 +35,10 @@ class Notes:
         self.left_out.clear()
 
 
-def unread_error(skipped: list[tuple[str, str]]) -> NoInputError:
+def unread_error(skipped: Skipped) -> NoInputError:
     """What is wrong with mail some of which could not be read; all other is done with.
 
-    skipped : (path, reason), at least one
+    skipped : at least one
     """
     what = "1 file or folder" if len(skipped) == 1 else f"{len(skipped):,} files or folders"
     remedy = "check that all is there and whole, and the permissions"

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import Skipped, readable, shards
+from nbspam.engine.reading import readable, shards
 from nbspam.mail import parse
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.tokens import tokenize
 from nbspam.vocabulary.file import Vocabulary
 

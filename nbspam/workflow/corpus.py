@@ -17,12 +17,13 @@ from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import WORDS, Asked, Progress, ShardReader, Skipped, shards
+from nbspam.engine.reading import WORDS, Asked, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.settings import Settings
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.workflow.fixed_words import views_read
 
 BY_INDEX = "in the order of the index"

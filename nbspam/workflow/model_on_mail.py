@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from nbspam.decision import UNDECIDED
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import Progress, Skipped, shards
+from nbspam.engine.reading import Progress, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, corpus_digest, worst_mistakes
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.store.reader import replaced_error
 from nbspam.workflow.classifying import Classifier, open_classifier, top_clues
 from nbspam.workflow.corpus import identity

@@ -18,7 +18,7 @@ from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views, used_columns
-from nbspam.engine.reading import WORDS, Asked, Progress, Skipped, read_blocks
+from nbspam.engine.reading import WORDS, Asked, Progress, read_blocks
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -26,6 +26,7 @@ from nbspam.labels import positive
 from nbspam.models.views import Evidence
 from nbspam.settings import Settings
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.workflow.calibrating import WARM_UP_SHARE, Sample
 from nbspam.workflow.corpus import Corpus, in_time
 from nbspam.workflow.filters.replay import AveragedReplay, replay_filter

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Ints
-from nbspam.engine.reading import BlocksRead, Progress, Skipped, asked_by, read_blocks
+from nbspam.engine.reading import BlocksRead, Progress, asked_by, read_blocks
 from nbspam.engine.texts import text_slices
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import Settings
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary

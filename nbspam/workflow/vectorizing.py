@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple
 
-from nbspam.engine.reading import Progress, Skipped
+from nbspam.engine.reading import Progress
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.vectorize.formats import write
 from nbspam.vectorize.matrix import Coded, read_codes
 from nbspam.vocabulary.file import Vocabulary

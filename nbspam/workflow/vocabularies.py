@@ -15,10 +15,11 @@ import numpy as np
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Progress, Skipped, read_blocks
+from nbspam.engine.reading import Progress, read_blocks
 from nbspam.engine.texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.sources import Item
+from nbspam.sources.notes import Skipped
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.words import words as split_words
 from nbspam.vocabulary.file import Vocabulary, Word

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError
-from nbspam.sources.notes import unread_error
+from nbspam.sources.notes import Skipped, unread_error
 from nbspam.store.reader import check_file
 from nbspam.workflow.doctor.delivery import delivery
 from nbspam.workflow.doctor.finding import FINE, Finding, note, wrong
@@ -66,8 +66,8 @@ def is_sound(findings: list[Finding]) -> bool:
     return any(one.about == SOUND and one.state == FINE for one in findings)
 
 
-def unread_findings(skipped: list[tuple[str, str]]) -> list[Finding]:
-    """That mail could not be read, the first by name, or nothing.  skipped : (path, reason)"""
+def unread_findings(skipped: Skipped) -> list[Finding]:
+    """That mail could not be read, the first by name, or nothing."""
     if not skipped:
         return []
     error, (path, reason) = unread_error(skipped), skipped[0]
