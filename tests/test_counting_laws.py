@@ -6,6 +6,7 @@ Compared are whole dumps without the calibration, which learns in the order in w
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import random
 import shutil
@@ -20,8 +21,9 @@ import numpy as np
 import pytest
 
 from nbspam.engine import accumulator
-from nbspam.engine.accumulator import representative_rows, select_rows
-from nbspam.engine.block import BlockBuilder
+from nbspam.engine.accumulator import Accumulator, Table, representative_rows, select_rows
+from nbspam.engine.block import Block, BlockBuilder
+from nbspam.engine.reading import ShardReader, asked_by
 from nbspam.engine.texts import text_slices
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.scoring.calibration import first_weights
@@ -31,10 +33,11 @@ from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Bag
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
+from nbspam.workflow.fixed_words import sorted_keys
 from nbspam.workflow.learning import learn, unlearn
 from nbspam.workflow.merging import merge
 from nbspam.workflow.training import Choices, train
@@ -484,6 +487,45 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
     assert weights != first_weights(2, Settings().kinds)[0]
+
+
+def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
+    """The items, read in shards of ten."""
+    counts = Accumulator(2, sorted_keys(vocabulary))
+    for first in range(0, len(items), 10):
+        (block,), _ = ShardReader(("ham", "spam"), asked_by(Settings()))(items[first : first + 10])
+        counts.add(block)
+    return counts
+
+
+def rows_by_name(block: Block) -> dict[str, dict[int, int]]:
+    """What each message has of each token, by key."""
+    pairs = [range(*pair) for pair in itertools.pairwise(block.starts.tolist())]
+    return {
+        name: {int(block.keys[block.columns[pair]]): int(block.counts[pair]) for pair in some}
+        for name, some in zip(block.names, pairs, strict=True)
+    }
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("kept", [40, 6_000])
+def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
+    items: Items, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, kept: int, fixed: bool
+) -> None:
+    at_once = accumulated(items, vocabulary if fixed else None)
+    expected, all_rows = at_once.table(), rows_by_name(at_once.recent())
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
+    often = accumulated(items, vocabulary if fixed else None)
+    table, recent = often.table(), often.recent()
+    for name in Table.__slots__:
+        assert np.array_equal(getattr(table, name), getattr(expected, name)), name
+    rows = rows_by_name(recent)
+    assert 0 <= len(rows) - min(len(items), kept) < 2  # the shares of two classes are rounded up
+    assert all(row == all_rows[name] for name, row in rows.items())
+    words = table.keys[table.views != NOTAWORD_VIEW]
+    assert set(words.tolist()) <= set(recent.keys.tolist())
+    assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
 
 
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:

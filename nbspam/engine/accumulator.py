@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, merge_columns, only_views
+from nbspam.engine.corpus import merge_blocks, merge_columns, only_views, used_columns, without_rows
 from nbspam.engine.texts import join_texts, take_texts
 from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
@@ -128,7 +128,7 @@ class Accumulator:
         self._n_classes = n_classes
         self._words = words
         self.features = _feature_rows() if features else None
-        self._table = empty_table(n_classes)
+        self._tables: list[Table] = []  # each at least twice as long as the next: see _fold
         self._pending: list[Block] = []
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
@@ -146,25 +146,42 @@ class Accumulator:
             self._fold()
 
     def _fold(self) -> None:
+        """Counts what is pending.
+
+        Tables are merged as the digits of a number are carried: to add each new one to a single table would
+        copy all counts every time, and the rows kept are looked through when there are twice as many.
+        """
         if not self._pending:
             return
         merged = merge_blocks(self._pending)
         self._pending = []
-        counted = count_block(merged, self._n_classes, self._vocabulary)
-        self._table = merge_tables([self._table, counted]) if len(self._table.keys) else sorted_table(counted)
-        both = merge_blocks([*self._recent, merged]) if self._recent else merged
-        rows = representative_rows(both, np.arange(len(both)), KEPT_MESSAGES, self.messages)
-        self._recent = [select_rows(both, rows)]
+        self._tables.append(sorted_table(count_block(merged, self._n_classes, self._vocabulary)))
+        while len(self._tables) > 1 and 2 * len(self._tables[-1].keys) > len(self._tables[-2].keys):
+            self._tables[-2:] = [merge_tables(self._tables[-2:])]
+        self._recent.append(merged)
+        if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES:
+            self._recent = [self._latest()]
+
+    def _latest(self) -> Block:
+        """Of the rows kept, those to be kept longer; without the tokens that the others alone have."""
+        rows = merge_blocks(self._recent) if len(self._recent) > 1 else self._recent[0]
+        chosen = representative_rows(rows, np.arange(len(rows)), KEPT_MESSAGES, self.messages)
+        return rows if len(chosen) == len(rows) else used_columns(select_rows(rows, chosen))
 
     def table(self) -> Table:
         """All counts."""
         self._fold()
-        return self._table
+        self._tables = [merge_tables(self._tables)] if len(self._tables) > 1 else self._tables
+        return self._tables[0] if self._tables else empty_table(self._n_classes)
 
     def recent(self) -> Block:
-        """About KEPT_MESSAGES of all classes, the latest, over the columns of `table` where it has them."""
-        self._fold()
-        return self._recent[0] if self._recent else merge_blocks([])
+        """About KEPT_MESSAGES of all classes, the latest; the tokens of `table` all have a column."""
+        table = self.table()
+        self._recent = [self._latest()] if self._recent else []
+        if sum(map(len, self._recent)) == self.messages.sum():
+            return merge_blocks([]) if not self._recent else self._recent[0]
+        words = select_columns(table, table.views != NOTAWORD_VIEW)
+        return merge_blocks([*self._recent, without_rows(words.keys, words.views, words.texts)])
 
 
 def _feature_rows() -> FeatureRows:
