@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.engine import accumulator
+from nbspam.engine import accumulator, corpus
 from nbspam.engine.accumulator import Accumulator, Table, representative_rows, select_rows
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.reading import ShardReader, asked_by
@@ -483,7 +483,7 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
 ) -> None:
     spam = sum(item.label == "spam" for item in items)
     monkeypatch.setattr(accumulator, "KEPT_MESSAGES", spam)
-    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
+    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 1_000)
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
     assert weights != first_weights(2, Settings().kinds)[0]
@@ -515,7 +515,7 @@ def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
     at_once = accumulated(items, vocabulary if fixed else None)
     expected, all_rows = at_once.table(), rows_by_name(at_once.recent())
     monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
-    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
+    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 3_000)
     often = accumulated(items, vocabulary if fixed else None)
     table, recent = often.table(), often.recent()
     for name in Table.__slots__:

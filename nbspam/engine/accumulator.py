@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, merge_columns, only_views, used_columns, without_rows
+from nbspam.engine.corpus import Pile, merge_blocks, merge_columns, only_views, used_columns, without_rows
 from nbspam.engine.texts import join_texts, take_texts
 from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 KEPT_MESSAGES = 6_000  # rows kept for the calibration; two dozen weights need no more
-MAX_PENDING_PAIRS = 600_000  # some 1,500 messages, 20 MB
 
 
 class Table:
@@ -129,7 +128,7 @@ class Accumulator:
         self._words = words
         self.features = _feature_rows() if features else None
         self._tables: list[Table] = []  # each at least twice as long as the next: see _fold
-        self._pending: list[Block] = []
+        self._pending = Pile()
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
@@ -137,12 +136,12 @@ class Accumulator:
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
         if self._words:
-            self._pending.append(only_views(block, self._views))
+            self._pending.add(only_views(block, self._views))
         if self.features is not None:
             self.features.add(block.features, block.labels)
         self.messages += np.bincount(block.labels, minlength=self._n_classes)
         self.learned.append((block.digests(), block.labels))
-        if sum(len(pending.columns) for pending in self._pending) > MAX_PENDING_PAIRS:
+        if self._pending.is_high():
             self._fold()
 
     def _fold(self) -> None:
@@ -151,20 +150,17 @@ class Accumulator:
         Tables are merged as the digits of a number are carried: to add each new one to a single table would
         copy all counts every time, and the rows kept are looked through when there are twice as many.
         """
-        if not self._pending:
-            return
-        merged = merge_blocks(self._pending)
-        self._pending = []
-        self._tables.append(sorted_table(count_block(merged, self._n_classes, self._vocabulary)))
+        for merged in self._pending.taken():
+            self._tables.append(sorted_table(count_block(merged, self._n_classes, self._vocabulary)))
+            self._recent.append(merged)
         while len(self._tables) > 1 and 2 * len(self._tables[-1].keys) > len(self._tables[-2].keys):
             self._tables[-2:] = [merge_tables(self._tables[-2:])]
-        self._recent.append(merged)
         if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES:
             self._recent = [self._latest()]
 
     def _latest(self) -> Block:
         """Of the rows kept, those to be kept longer; without the tokens that the others alone have."""
-        rows = merge_blocks(self._recent) if len(self._recent) > 1 else self._recent[0]
+        rows = merge_blocks(self._recent)
         chosen = representative_rows(rows, np.arange(len(rows)), KEPT_MESSAGES, self.messages)
         return rows if len(chosen) == len(rows) else used_columns(select_rows(rows, chosen))
 
@@ -177,9 +173,9 @@ class Accumulator:
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; the tokens of `table` all have a column."""
         table = self.table()
-        self._recent = [self._latest()] if self._recent else []
-        if sum(map(len, self._recent)) == self.messages.sum():
-            return merge_blocks([]) if not self._recent else self._recent[0]
+        self._recent = [self._latest()]
+        if len(self._recent[0]) == self.messages.sum():
+            return self._recent[0]
         words = select_columns(table, table.views != NOTAWORD_VIEW)
         return merge_blocks([*self._recent, without_rows(words.keys, words.views, words.texts)])
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import join_texts, take_texts
 
+MAX_PENDING_PAIRS = 600_000  # some 1,500 messages, 20 MB
+
 
 def merge_columns(key_lists: list[Ints]) -> tuple[Ints, list[Ints], Ints]:
     """(keys, places, origins): all keys once, ascending; where those of each list went; whence each came.
@@ -37,6 +39,8 @@ def merge_columns(key_lists: list[Ints]) -> tuple[Ints, list[Ints], Ints]:
 
 def merge_blocks(blocks: list[Block]) -> Block:
     """One block with the rows of all, in the order given."""
+    if len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all():
+        return blocks[0]
     keys, places, origins = merge_columns([block.keys for block in blocks])
     lengths = [np.diff(block.starts) for block in blocks]
     return Block(
@@ -57,6 +61,28 @@ def merge_blocks(blocks: list[Block]) -> Block:
         sizes=_joined([block.sizes for block in blocks], np.int64),
         features=np.concatenate([block.features for block in blocks]) if blocks else None,
     )
+
+
+class Pile:
+    """Blocks that wait to be merged, a thousand messages or two at a time: most have the same tokens."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._pairs = 0
+
+    def add(self, block: Block) -> None:
+        self._blocks.append(block)
+        self._pairs += len(block.columns)
+
+    def is_high(self) -> bool:
+        """Whether merging pays."""
+        return self._pairs > MAX_PENDING_PAIRS
+
+    def taken(self) -> list[Block]:
+        """All blocks merged, or none if there are none; the pile is empty after it."""
+        merged = [merge_blocks(self._blocks)] if self._blocks else []
+        self._blocks, self._pairs = [], 0
+        return merged
 
 
 def without_rows(keys: Ints, views: NDArray[np.uint8], texts: bytes) -> Block:
@@ -110,4 +136,4 @@ def only_views(block: Block, views: Sequence[int]) -> Block:
 
 def _joined(parts: list[Any], kind: type) -> Any:
     """One array of a kind; the types of `Block` say which."""
-    return np.concatenate([np.zeros(0, kind), *parts]).astype(kind)
+    return np.concatenate([np.zeros(0, kind), *parts]).astype(kind, copy=False)

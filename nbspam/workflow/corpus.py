@@ -15,7 +15,7 @@ import numpy as np
 
 from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.corpus import merge_blocks, only_views
+from nbspam.engine.corpus import Pile, merge_blocks, only_views
 from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import WORDS, Asked, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
@@ -104,18 +104,22 @@ def read_corpus(
     asked: Asked = WORDS,
 ) -> Corpus:
     """Reads, parses and tokenises each message once.  NoInputError if there is none."""
-    blocks: list[Block] = []
+    parts: list[Block] = []
+    pile = Pile()
     skipped: Skipped = []
     identities: list[bytes] = []
     for some, unread, found in run_shards(HashingReader(classes, asked).read, shards(items), jobs):
-        blocks.extend(some)
+        for block in some:
+            pile.add(block)
+        if pile.is_high():
+            parts.extend(pile.taken())
         skipped.extend(unread)
         identities.extend(found)
         if progress:
             progress(len(found), int(sum(block.sizes.sum() for block in some)))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index)
+    return Corpus(merge_blocks([*parts, *pile.taken()]), classes, identities, skipped, by_index)
 
 
 def check_classes(corpus: Corpus) -> None:
