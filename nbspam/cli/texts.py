@@ -37,15 +37,16 @@ def amount(number: int, unit: str) -> str:
 
 
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """How many messages of each class: `40 ham, 8 spam`."""
+    """How many messages of each class: `40 ham, 8 spam`; where there are many: `120 classes`."""
+    if len(classes) > NAMED_CLASSES:
+        return f"{len(classes):,} classes"
     return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
 
 
 def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """`counts_text` where it is short: else `240 messages of 120 classes`."""
-    if len(classes) <= NAMED_CLASSES:
-        return counts_text(classes, messages)
-    return f"{amount(sum(messages), 'message')} of {len(classes):,} classes"
+    """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
+    counts = counts_text(classes, messages)
+    return counts if len(classes) <= NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
 
 
 def error_text(error: NbspamError) -> str:
