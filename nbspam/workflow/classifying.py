@@ -171,18 +171,10 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
 
 def _changed(settings: Settings, change: dict[str, str]) -> Settings:
     from nbspam.scoring.events import asked_alpha
-    from nbspam.settings import NUMERIC_MODELS, Settings, textbook
+    from nbspam.settings import Settings, textbook
 
-    event_model = change.get("event_model", settings.event_model)
+    event_model, numeric_model, features = _models_asked(settings, change)
     same = event_model == settings.event_model
-    features = change.get("features", settings.features if same or settings.features == "both" else "")
-    if "event_model" not in change and features == "numeric" and not same_kind(event_model, features):
-        event_model, same = settings.numeric_model, False
-    numeric_model = event_model if event_model in NUMERIC_MODELS else settings.numeric_model
-    if event_model in NUMERIC_MODELS and features == "both":
-        event_model = settings.event_model  # the words keep theirs
-        same = True
-    check_features(features)
     new = Settings(
         event_model,
         alpha=asked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
@@ -203,6 +195,22 @@ def _changed(settings: Settings, change: dict[str, str]) -> Settings:
     return new
 
 
+def _models_asked(settings: Settings, change: dict[str, str]) -> tuple[str, str, str]:
+    """(event model, numeric model, features): what is not asked for stays, if it goes with the rest."""
+    from nbspam.settings import NUMERIC_MODELS
+
+    asked = change.get("event_model", "")
+    event_model, numeric_model = asked or settings.event_model, settings.numeric_model
+    stays = event_model == settings.event_model or settings.features == "both"
+    features = change.get("features", settings.features if stays else "")
+    check_features(features)
+    if asked in NUMERIC_MODELS and features == "both":
+        event_model, numeric_model = settings.event_model, asked  # the words keep theirs
+    elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:
+        event_model = numeric_model
+    return event_model, numeric_model, features
+
+
 def check_features(features: str) -> None:
     """UsageError for features that are none; '' leaves them to the event model."""
     from nbspam.errors import UsageError
@@ -211,13 +219,6 @@ def check_features(features: str) -> None:
     if features and features not in FEATURES:
         remedy = "one of: " + ", ".join(FEATURES)
         raise UsageError(f"--features {features}", "there are no such features", remedy, "features")
-
-
-def same_kind(event_model: str, features: str) -> bool:
-    """Whether an event model can score these features."""
-    from nbspam.settings import NUMERIC_MODELS
-
-    return features == "both" or (event_model in NUMERIC_MODELS) == (features == "numeric")
 
 
 def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
