@@ -6,6 +6,7 @@ import base64
 
 import pytest
 
+from nbspam.mail.html.acts import MAX_KEPT
 from nbspam.mail.html.reader import read_html
 
 ACTS = [
@@ -39,6 +40,41 @@ def test_what_a_tag_does_is_a_script_of_the_page(what: str, page: str, scripts: 
     assert sorted(read_html(page).scripts) == sorted(scripts)
     sheet = f"<style>p, img:hover, b p {{color: red}}</style>{page}"
     assert sorted(read_html(sheet).scripts) == sorted(scripts)
+
+
+LETTERS = "aHR0cHM6Ly9sYWtlLmV4YW1wbGUv"  # https://lake.example/
+KEPT = [
+    ("data", f'<p data-u="{LETTERS}">'),
+    ("data of a tag on two lines", f"<P id=p\nDATA-U='{LETTERS}'\n>"),
+    ("a hidden field", f'<input type="hidden" value="{LETTERS}">'),
+    ("a hidden field without quotes", f"<input type=hidden VALUE={LETTERS}>"),
+]
+
+
+@pytest.mark.parametrize(("what", "tag"), KEPT, ids=[row[0] for row in KEPT])
+def test_what_a_page_keeps_for_its_scripts_is_read_with_them(what: str, tag: str) -> None:
+    assert read_html(f"{tag}<script>go(p.u)</script>").scripts == ["go(p.u)", LETTERS]
+    assert read_html(tag).scripts == []
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        f"<p data-u={LETTERS[:23]}>",
+        f"<p class={LETTERS}>",
+        f"<p>data-u={LETTERS}",
+        f"<input value={LETTERS}>",
+        "<p data-page=https://lake.example/of-many-words>",
+        "<p data-u=" + "\u0430" * 24 + ">",
+    ],
+)
+def test_what_is_no_base64_or_not_kept_for_scripts_is_none_of_them(tag: str) -> None:
+    assert read_html(f"{tag}<script>go()</script>").scripts == ["go()"]
+
+
+def test_a_script_finds_so_many_values_and_no_more() -> None:
+    page = "<script>go()</script>" + f"<p data-u={LETTERS}>" * (MAX_KEPT + 1)
+    assert len(read_html(page).scripts) == 1 + MAX_KEPT
 
 
 SOURCES = [

@@ -32,6 +32,10 @@ FORMS = [
     ("numbers", f"String.fromCharCode({NUMBERS})"),
     ("numbers with spaces", f"String.fromCharCode({NUMBERS.replace(',', ', ')})"),
     ("hexadecimal numbers", f"String.fromCharCode({', '.join(f'0x{ord(letter):X}' for letter in PAGE)})"),
+    ("a list of numbers", f"var a = [{NUMBERS}]; for (i in a) page += String.fromCharCode(a[i])"),
+    ("a list in a list", f"String.fromCharCode.apply(null, [[1, 2], [{NUMBERS}]][1])"),
+    ("hexadecimal digits", f"'{PAGE.encode().hex()}'.replace(/../g, x => fromCharCode(parseInt(x, 16)))"),
+    ("hexadecimal digits, capital", f"unhex('{PAGE.encode().hex().upper()}')"),
     ("numbers as 0X", f"String.fromCharCode({','.join(f'0X{ord(letter):x}' for letter in PAGE)})"),
     ("in pieces with spaces", "write('" + "' + '".join(PAGE.replace("'", "")) + "')"),
     ("in pieces", "write('" + "'+'".join(PAGE.replace("'", "")) + "')"),
@@ -53,6 +57,10 @@ def test_what_a_script_writes_in_another_form_is_read(form: str, script: str) ->
         "atob('AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=')",
         f"atob('{base64.b64encode(b'secret' + bytes(12) + b'words').decode()}')",
         "'\\x4' + '\\xzz' + '\\u{110000}' + '\\u{' + '\\ud83d'",
+        f"unhex('{bytes(range(12)).hex()}', '{b'a page of words'.hex()}0', '{b'page words'.hex()}')",
+        f"fromCharCode(a[i]); [{','.join(map(str, range(99)))}]",
+        f"fromCharCode(a[i]); [{','.join(map(str, b'red words'))}]",
+        f"list of codes: [{','.join(map(str, b'red words and others'))}]",
         "String.fromCharCode(1114112, a, 99999999, \u00b2, 0x, 0xzz, 0x_1, -1)",
     ],
 )
@@ -103,7 +111,20 @@ def test_other_forms_are_looked_for_in_the_first_characters_of_a_script() -> Non
 
 
 @pytest.mark.parametrize(
-    "piece", ["\\x41", "\\u{", "fromCharCode(", "aHR0cDov", "eyJh", "'+'", "//:", "%25unescape("]
+    "piece",
+    [
+        "\\x41",
+        "\\u{",
+        "fromCharCode(",
+        "fromCharCode[",
+        "[1,2,3,4,5,6,7,8,9,10",
+        "7a",
+        "aHR0cDov",
+        "eyJh",
+        "'+'",
+        "//:",
+        "%25unescape(",
+    ],
 )
 def test_scripts_full_of_other_forms_take_linear_time(piece: str) -> None:
     start = time.process_time()

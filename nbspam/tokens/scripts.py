@@ -12,7 +12,8 @@ from nbspam.tokens.urls import inner_hosts
 
 MAX_SCRIPT_WORDS = 200  # other ones of all scripts of a page
 MAX_NAME = 40
-MIN_BASE64 = 24  # characters of a run that is decoded
+MIN_RUN = 24  # characters of one of base64, or of hexadecimal digits, that is decoded
+MIN_NUMBERS = 10  # of a list that is taken for letters
 MAX_LAYERS = 2  # one form in another
 MAX_WRITTEN = 200_000  # characters of a layer in which other forms are looked for
 # What is base64, or part of a name, in a script stays together; all else parts words.
@@ -20,7 +21,8 @@ _SCRIPT = (
     bytes(ord(chr(c).lower()) if chr(c).isalnum() or c in b"_$+/" else 32 for c in range(128)) + b" " * 128
 )
 _BASE64 = bytes(c if chr(c).isalnum() or c in b"+/" else 32 for c in range(128)) + b" " * 128
-_HEX = frozenset("0123456789abcdefABCDEF")
+_DIGITS = b"0123456789abcdefABCDEF"
+_HEX = frozenset(_DIGITS.decode("ascii"))
 _WHITE = dict.fromkeys(map(ord, "\t\r\n"))
 
 
@@ -51,8 +53,12 @@ def _written_otherwise(script: str) -> str:
         found.append(_without_escapes(script))
     if "unescape(" in script or "decodeURI" in script:
         found.append(unescaped(script))
-    found.extend([_from_numbers(piece) for piece in script.split("fromCharCode(")[1:]])
-    found.extend(_from_base64(script))
+    if "fromCharCode" in script:
+        found.extend([_from_numbers(piece.partition(")")[0]) for piece in script.split("fromCharCode(")[1:]])
+        lists = [piece.partition("]")[0] for piece in script.split("[")[1:]]
+        lists = [numbers for numbers in lists if numbers.count(",") >= MIN_NUMBERS - 1]
+        found.extend(filter(_is_text, map(_from_numbers, lists)))
+    found.extend(_from_runs(script))
     pieces = script.replace(" +", "+").replace("+ ", "+") if "+" in script else ""
     if "'+'" in pieces or '"+"' in pieces:
         found.append(pieces.replace("'+'", "").replace('"+"', ""))
@@ -77,8 +83,8 @@ def _without_escapes(script: str) -> str:
 
 
 def _from_numbers(text: str) -> str:
-    """The letters of the numbers up to a bracket: 104,0x74,116,112)."""
-    numbers = [number.strip().lower() for number in text.partition(")")[0].split(",")]
+    """The letters of a list of numbers: 104,0x74,116,112."""
+    numbers = [number.strip().lower() for number in text.split(",")]
     return "".join([_letter(_value(number)) for number in numbers if 0 < len(number) < 8])
 
 
@@ -94,20 +100,26 @@ def _letter(number: int) -> str:
     return chr(number) if 0 <= number < 0xD800 or 0xDFFF < number < 0x110000 else "?"
 
 
-def _from_base64(script: str) -> list[str]:
-    """The texts in base64 in a script: what decodes to UTF-8 without control characters."""
-    if max(map(len, script.split()), default=0) < MIN_BASE64:
+def _is_text(letters: str) -> bool:
+    return letters.translate(_WHITE).isprintable()
+
+
+def _from_runs(script: str) -> list[str]:
+    """The texts in base64 or in hexadecimal digits: what decodes to UTF-8 without control characters."""
+    if max(map(len, script.split()), default=0) < MIN_RUN:
         return []
     spaced = script.encode("ascii", "replace").translate(_BASE64)
     found = []
-    for run in [run for run in spaced.split() if len(run) >= MIN_BASE64]:
+    for run in [run for run in spaced.split() if len(run) >= MIN_RUN]:
         payload = base64_run(run)
+        if not run.translate(None, _DIGITS) and not len(run) % 2:
+            payload = bytes.fromhex(run.decode("ascii"))
         try:
             text = payload.decode()
         except UnicodeDecodeError as error:
             if error.start < len(payload) - 3:  # else a letter that is cut off
                 continue
             text = payload[: error.start].decode()
-        if text.translate(_WHITE).isprintable():
+        if _is_text(text):
             found.append(text)
     return found

@@ -1,4 +1,4 @@
-"""What a tag does in a browser: handlers of events, addresses that are a script or a page.
+"""What a tag does in a browser: handlers of events, scripts and pages in addresses, values for scripts.
 
 Hides in which attributes these stand, and how a page is written into an address (RFC 2397).  Who opens an
 attached SVG or page is led on by these as often as by a `script`.
@@ -13,9 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MIN_KEPT = 24  # characters of a value that is kept for a script
+MAX_KEPT = 1_000  # values
 _SCRIPTS = ("javascript", "vbscript")
 # What begins the content of `data:` that is no page and no script.
 _PASSIVE = ("image/", "font/", "audio/", "video/")
+_QUOTES = "\"'"
+_SIGNS = str.maketrans("", "", "+/=-_")  # of base64, beside letters and digits
 
 
 def acts(attributes: dict[str, str], addresses: Iterable[str]) -> str:
@@ -37,3 +41,24 @@ def _inside(address: str) -> str:
     elif scheme not in _SCRIPTS:
         return ""
     return percent_decoded(rest.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def kept_for_scripts(page: str) -> list[str]:
+    """What only scripts read: values in base64 of attributes `data-…` and of hidden fields."""
+    found: list[str] = []
+    for piece in page.split("<"):
+        tag = piece.partition(">")[0]
+        lower = tag.lower()
+        if "data-" not in lower and "hidden" not in lower:
+            continue
+        names = ("data-", "value=") if "hidden" in lower else ("data-",)
+        words = [word.partition("=")[2] for word in tag.split() if word.lower().startswith(names)]
+        found.extend(filter(_may_be_base64, [word.strip(_QUOTES) for word in words]))
+        if len(found) >= MAX_KEPT:
+            break
+    return found[:MAX_KEPT]
+
+
+def _may_be_base64(value: str) -> bool:
+    letters = value.translate(_SIGNS)
+    return len(value) >= MIN_KEPT and letters.isalnum() and letters.isascii()

@@ -175,6 +175,10 @@ class _Reader:
             html.alts.append(tag.alt)
             if tag.acts:
                 html.scripts.append(tag.acts)
+        if html.scripts:
+            from nbspam.mail.html.acts import kept_for_scripts  # few pages have one
+
+            html.scripts.extend(kept_for_scripts(self.pieces.text))
         if self.base or CONDITION in self.pieces.text:
             from nbspam.mail.html.addresses import complete  # few pages have one
 
