@@ -38,6 +38,10 @@ HIDDEN_BY = [
     ("an attribute", "[title]", "<p title=x>X<p>see"),
     ("the value of an attribute", "[title=x]", "<p title=x>X<p title=y>see"),
     ("a quoted value", "p[title='x y']", "<p title='x y'>X<p>see"),
+    ("the attribute of an element around", "[title] b", "<p title=x><b>X</b><p><b>see</b>"),
+    ("a class as an attribute", "p[class=a]", "<p class=a>X<p class='a b'>see<p>see"),
+    ("a class as an attribute around", "[class~=a] > b", "<p class='b a'><b>X</b><p class=b><b>see</b>"),
+    ("an id as an attribute around", "p[id=A] b", "<p id=A><b>X</b><p id=B><b>see</b>"),
     ("the begin of a class", "[class^=a]", "<p class=abc>X<p>see"),
     ("the end of a class", "[class$=c]", "<p class=abc>X<p>see"),
     ("a part of a class", "[class*=b]", "<p class=abc>X<p>see"),
@@ -341,6 +345,31 @@ COSTLY = [
 @pytest.mark.parametrize(("why", "page"), COSTLY, ids=[row[0] for row in COSTLY])
 def test_a_costly_sheet_is_read_to_the_end_of_the_page(why: str, page: str) -> None:
     assert read_html(page + "<h1>end").visible.rstrip().endswith("end")
+
+
+@pytest.mark.parametrize(
+    ("rule", "tags"),
+    [
+        (".a{0} .b{0} > p ~ b", '<div class="a{0} b{0}"><p><b>x</b>'),
+        ("*:not(.a{0})", '<div class="a{0}"><b>x</b>'),
+    ],
+)
+def test_a_small_page_with_many_rules_that_ask_takes_little_work(rule: str, tags: str) -> None:
+    rules = "".join([rule.format(number) + "{font-size:0}" for number in range(800)])
+    page = "".join([tags.format(number) for number in range(800)])
+    assert calls_of(lambda: read_html(f"<style>{rules}</style>{page}")) < 1_500_000
+
+
+def test_the_last_rule_of_a_long_newsletter_holds_at_its_end() -> None:
+    """Boxes in boxes, each with an id, and rules that ask for what is around, of each of its boxes."""
+    kinds = ".text{0} a", "table[class=t{0}] td", "body #box{0} td p", "h1 + .p{0} a", "[lang~=l{0}] td"
+    rules = "".join([kind.format(number) + "{color:#333}" for kind in kinds for number in range(60)])
+    box = "<table id=box{0} class=t{0}><tr><td class=c{0}><p class=p{0}>see <a href=/{0}>see</a></table>"
+    boxes = "".join([box.format(number) for number in range(600)])
+    style = f"<style>{rules}.last p a{{display:none}}h1 ~ p b{{display:none}}</style>"
+    end = "<div class=last><h1>see</h1><p><a href=/>X</a><b>X</b></div>"
+    html = read_html(style + "<div><table><tr><td>" * 6 + boxes + end)
+    assert html.hidden.split() == ["XX"]
 
 
 @pytest.mark.parametrize(("times", "is_seen"), [(5, False), (20, True)])

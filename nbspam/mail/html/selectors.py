@@ -14,7 +14,7 @@ from nbspam.mail.html.elements import word_set
 MAX_SELECTORS = 100  # of one rule
 MAX_PARTS = 20  # compounds and tests of a selector
 MAX_NESTING = 4  # :not() in :is() in :not()
-MAX_STEPS = 1 << 18  # elements compared with a compound, in a whole text; a long attribute counts for more
+MAX_STEPS = 1 << 16  # elements compared with a compound, in a whole text; a long attribute counts for more
 STEP = 64  # characters of an attribute that are looked through in one
 _COMBINATORS = ">+~"
 _ENDS = ".#[:"
@@ -36,7 +36,7 @@ _TELLING = {".": "class", "#": "id", ":": "href"}
 class Asked:
     """An element as a selector sees it.
 
-    marks      : its name, `.class`, `#id`, LINK
+    marks      : its name, `.class`, `#id`, LINK, and `[name` of attributes if any are asked for
     attributes : decoded
     """
 
@@ -81,7 +81,7 @@ class Family:
 class Compound:
     """What is asked of one element.
 
-    marks  : its name, `.class`, `#id`: all of them
+    marks  : its name, `.class`, `#id`, `[name`: all of them
     tests  : of attributes (name, operator, value), and lists of which one must hold, or none (`is`, `not`)
     places : (step, first, of the same name) as in :nth-child(2n+1)
     """
@@ -137,17 +137,19 @@ class Selector:
     """Compounds from the element outwards, each with how it is reached: `(" >+~", compound)`.
 
     weight    : specificity: ids; classes, attributes and pseudo-classes; names
+    around    : marks of which each stands on one of the elements around, or it does not hold
     is_plain  : it asks the element only, and nothing around it
     is_simple : it asks for one name, class or id, or for nothing
     """
 
-    __slots__ = ("is_plain", "is_simple", "parts", "text", "weight")
+    __slots__ = ("around", "is_plain", "is_simple", "parts", "text", "weight")
 
     def __init__(self, text: str, parts: list[tuple[str, Compound]], weight: tuple[int, int, int]) -> None:
         self.text = text
         self.parts = parts
         self.weight = weight
         first = parts[0][1]
+        self.around = frozenset().union(*[one.marks for reached, one in parts if reached in (" ", ">")])
         self.is_simple = len(parts) == 1 and len(first.marks) < 2 and not (first.tests or first.places)
         self.is_plain = self.is_simple or (len(parts) == 1 and not first.asks_place())
 
@@ -256,11 +258,14 @@ def _spaced(text: str) -> str:
 def _compound(text: str, folded: bool, weight: list[int], nested: int) -> Compound | None:
     found = Compound()
     marks: list[str] = []
+    implied: list[str] = []
     for part in _simple_parts(text):
         sign = part[0]
         word = part[1:] if sign in _ENDS else part
         if sign == "[":
-            found.tests.append(read_test(word))
+            test = read_test(word)
+            found.tests.append(test)
+            implied += _implied(test, folded)
             weight[1] += 1
         elif sign == ":":
             if not _pseudo(word.lower(), word, found, marks, folded, weight, nested):
@@ -273,8 +278,17 @@ def _compound(text: str, folded: bool, weight: list[int], nested: int) -> Compou
             weight[2] += 1
         if len(marks) + len(found.tests) > MAX_PARTS:
             return None
-    found.marks = frozenset(marks)
+    found.marks = frozenset([*marks, *implied])
     return found
+
+
+def _implied(test: tuple[str, str, str], folded: bool) -> list[str]:
+    """The marks of every element that a test of an attribute holds for."""
+    name, operator, value = test
+    marks = ["[" + name]
+    if operator in ("=", "~=") and name in ("class", "id") and value and not any(map(str.isspace, value)):
+        marks.append((".#"[name == "id"]) + (value.lower() if folded else value))
+    return marks
 
 
 def _simple_parts(text: str) -> list[str]:

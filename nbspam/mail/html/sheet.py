@@ -16,23 +16,29 @@ from nbspam.mail.html.state import Effect
 
 MAX_RULES = 10_000  # selectors of rules that do something; rules that do nothing are free
 MAX_SHEET = 1 << 20  # characters
-MAX_SELECTORS_READ = 1 << 20  # characters; a block in a block has those around it again
+MAX_SELECTORS_READ = 1 << 19  # characters; a block in a block has those around it again
 SELECTOR = 64  # characters that each selector counts for beside its own: a short one takes time, too
 MAX_ATTRIBUTES = 20  # that are asked for, beside class and id
 MAX_KNOWN = 1_000  # elements of a name, class and id
 MAX_LINE = 100  # elements around one, of which it is kept what holds inside of them
+LOOKS = 16  # rules, or elements around, that are only looked at for their marks in the time of one comparison
 _ANY = "*"
 
 
 class Rule:
-    """What a selector does to an element: `!important` and not."""
+    """What a selector does to an element: `!important` and not.
 
-    __slots__ = ("normal", "order", "rank", "selector", "strong")
+    rank     : of its layer
+    siblings : whether it asks for elder siblings
+    """
+
+    __slots__ = ("normal", "order", "rank", "selector", "siblings", "strong")
 
     def __init__(self, selector: Selector, rank: tuple[float, ...], strong: Effect, normal: Effect) -> None:
         self.selector = selector
-        self.rank = rank  # of its layer
+        self.rank = rank
         self.order = 0
+        self.siblings = selector.asks_siblings()
         self.strong = strong
         self.normal = normal
 
@@ -56,7 +62,7 @@ class Match(Asked):
 
     plain   : the rules that concern it wherever it stands
     ruled   : what these rules do together; None without rules
-    asking  : the rules that ask what is around it
+    asking  : rules that ask what is around it, by a mark that must stand there; "" if there is none
     known   : what rules do together with those of them that were found to hold
     """
 
@@ -67,7 +73,7 @@ class Match(Asked):
         self.plain: list[Rule] = []
         self.ruled: Ruled | None = None
         self.known: dict[tuple[Rule, ...], Ruled | None] = {}
-        self.asking: list[Rule] = []
+        self.asking: list[dict[str, list[Rule]]] = []
 
 
 class Sheet:
@@ -81,6 +87,7 @@ class Sheet:
     """
 
     __slots__ = (
+        "_asking",
         "_bare",
         "_blocks",
         "_folded",
@@ -104,10 +111,13 @@ class Sheet:
         self._rules: dict[tuple[object, ...], Rule] = {}  # by the text of the selector, layer and scopes
         self._simple: dict[str, Rule] = {}  # those that ask for one mark only
         self._index: dict[str, list[Rule]] = {}  # others, by a mark that they ask for
+        # Those that ask what is around, by a mark of the element, and by one of those around it.
+        self._asking: dict[str, dict[str, list[Rule]]] = {}
         # What was worked out, by the name and the attributes asked for; many elements of a page are alike.
         self._known: dict[tuple[str | None, ...], Match] = {}
         self._bare: dict[str, Match] = {}  # elements without attributes, by their name
-        self._inside: dict[tuple[Asked, ...], Ruled | None] = {}  # by an element and those around it
+        # By an element and those around it: rules that hold, and those that may, by their siblings.
+        self._inside: dict[tuple[Asked, ...], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
         self.attributes: frozenset[str] = frozenset()
         self.hints: frozenset[str] = frozenset()
         self._room = MAX_SELECTORS_READ
@@ -171,20 +181,25 @@ class Sheet:
                 return None
             self.attributes = attributes
             self._tests = self._tests or bool(asked)
-            self.siblings = self.siblings or selector.asks_siblings()
+            self.siblings = self.siblings or rule.siblings
         self.hints = self.hints.union(selector.hints())
         self._rules[known] = rule
         if selector.is_simple and rule.rank == UNLAYERED:
             self._simple[selector.mark()] = rule
-        else:
+        elif selector.is_plain:
             self._index.setdefault(selector.mark(), []).append(rule)
+        else:
+            by_mark = self._asking.setdefault(selector.mark(), {})
+            by_mark.setdefault(min(selector.around, default=""), []).append(rule)
         return rule
 
     def is_silent_about(self, name: str, text: str) -> bool:
         """Whether no rule can concern a tag with this name and text."""
-        simple, index = self._simple, self._index
-        if self.siblings or name in simple or name in index or _ANY in simple or _ANY in index:
+        if self.siblings:
             return False
+        for rules in (self._simple, self._index, self._asking):
+            if name in rules or _ANY in rules:
+                return False
         lower = text.lower()
         if self.variables and ("var(" in lower or "&" in lower or "\\" in lower or "/*" in lower):
             return False
@@ -223,50 +238,58 @@ class Sheet:
                 words = (value.lower() if self._folded else value).split()
                 marks += [sign + word for word in words]
         if self._tests:
+            asked = ("class", "id", *self.attributes)
+            marks += ["[" + attribute for attribute in asked if attribute in attributes]
             attributes = {name: decode(value, True) for name, value in attributes.items()}
         match = Match(name, frozenset(marks), attributes)
         for mark in dict.fromkeys([*marks, _ANY]):
             if mark in self._simple:
                 match.plain.append(self._simple[mark])
-            for rule in self._index.get(mark, ()):
-                self.family.steps -= 1
+            rules = self._index.get(mark, ())
+            self.family.steps -= len(rules) // LOOKS
+            for rule in rules:
                 if self.family.steps < 0:
                     break
-                if not rule.selector.is_plain:
-                    if rule.selector.parts[0][1].marks <= match.marks:
-                        match.asking.append(rule)
-                elif rule.selector.parts[0][1].fits(match, self.family, 0, 0):
+                first = rule.selector.parts[0][1]
+                if first.marks <= match.marks and first.fits(match, self.family, 0, 0):
                     match.plain.append(rule)
+            if mark in self._asking:
+                match.asking.append(self._asking[mark])
         match.ruled = match.known[()] = self.merged(match.plain)
         return match
 
     def ruled(self, match: Match, line: list[Asked]) -> Ruled | None:
         """What all rules do to an element inside of these others; it is kept as a sibling."""
         family = self.family
-        family.steps -= len(line) + len(match.asking)
+        family.steps -= len(line) // LOOKS + 1
         if family.steps < 0:
             return match.ruled
         family.line = line
-        if self.siblings:
-            found = self._held(match)
-            family.admit(match)
-            return found
         around = match, *line
-        if around in self._inside:
-            return self._inside[around]
-        found = self._held(match)
-        if len(line) <= MAX_LINE:
-            if len(self._inside) >= MAX_KNOWN:
-                self._inside.clear()
-            self._inside[around] = found
-        return found
-
-    def _held(self, match: Match) -> Ruled | None:
-        """What the rules do together that concern an element in its family."""
-        held = tuple([rule for rule in match.asking if rule.selector.holds(match, self.family)])
+        found = self._inside.get(around)
+        if found is None:
+            found = self._asked(match)
+            if len(line) <= MAX_LINE:
+                if len(self._inside) >= MAX_KNOWN:
+                    self._inside.clear()
+                self._inside[around] = found
+        held, open_ones = found
+        if self.siblings:
+            held += tuple([rule for rule in open_ones if rule.selector.holds(match, family)])
+            family.admit(match)
         if held not in match.known:
             match.known[held] = self.merged([*match.plain, *held])
         return match.known[held]
+
+    def _asked(self, match: Match) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+        """The rules that hold for an element in its family, and apart those that may, by their siblings."""
+        family = self.family
+        marks = frozenset([""]).union(*[one.marks for one in family.line])
+        asked = [rule for rules in match.asking for mark in marks & rules.keys() for rule in rules[mark]]
+        family.steps -= (len(family.line) + len(asked)) // LOOKS
+        asked = [rule for rule in asked if rule.selector.around <= marks]
+        held = [rule for rule in asked if not rule.siblings and rule.selector.holds(match, family)]
+        return tuple(held), tuple([rule for rule in asked if rule.siblings])
 
     def merged(self, rules: list[Rule]) -> Ruled | None:
         """What rules do together: id above class above name, the later above the earlier.
@@ -277,6 +300,7 @@ class Sheet:
             return None
         if len(rules) == 1:
             return Ruled(rules[0].strong, rules[0].normal)
+        self.family.steps -= len(rules)
         strong, normal = Effect(), Effect()
         rules = sorted(rules, key=lambda rule: (rule.rank, rule.selector.weight, rule.order), reverse=True)
         for rule in rules:
