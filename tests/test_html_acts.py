@@ -25,6 +25,9 @@ ACTS = [
     ("a link to a page in itself", "<a href='data:text/html,%3Cb%3Ered'>", ["<b>red"]),
     ("a page in base64", "<iframe src='data:text/html;base64,PGI+'>", ["PGI+"]),
     ("a script in itself", "<script src='data:,go()'></script>", ["go()", ""]),
+    ("a script in itself, of a drawing", "<svg><script href='data:,go()'/></svg>", ["go()"]),
+    ("the same, the older way", "<svg><script xlink:href='data:;base64,Z28o'></script></svg>", ["", "Z28o"]),
+    ("a link that is set", "<svg><a><set attributeName=href to='javascript:go()'/></a></svg>", ["go()"]),
     ("a picture in itself", "<img src='data:image/png;base64,iVBO'>", []),
     ("a picture in itself, in capitals", "<img src='DATA: IMAGE/PNG;base64,iVBO'>", []),
     ("a link behind controls", "<a href='&#1;&#31; java\nscript:go()&#2;'>", ["go()"]),
@@ -85,6 +88,8 @@ SOURCES = [
     ("<img srcset=''>", []),
     ("<svg><image xlink:href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
     ("<svg><image href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
+    ("<svg><script href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
+    ("<svg><script xlink:href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
     ("<image src='https://lake.example/a'>", ["https://lake.example/a"]),
 ]
 
@@ -108,3 +113,22 @@ def test_the_page_of_a_frame_that_is_cut_off_is_kept_as_far_as_it_goes() -> None
     (kept,) = read_html(f"<iframe src='data:text/html;base64,{content}'></iframe>").scripts
     assert len(kept) > 4_000
     assert content.startswith(kept)
+
+
+@pytest.mark.parametrize(
+    ("tag", "links"),
+    [
+        ("set attributeName=href to='https://lake.example/'", ["https://lake.example/"]),
+        ("set attributeName='xlink:href' to='https://lake.example/'", ["https://lake.example/"]),
+        (
+            "animate attributeName=href values=' ;https://lake.example/?a=1&amp;b=2;#'",
+            ["https://lake.example/?a=1&b=2"],
+        ),
+        ("animate attributeName=href to='#' values='https://lake.example/'", ["https://lake.example/"]),
+        ("animate attributeName=x to='400'", []),
+        ("set attributeName=href", []),
+    ],
+)
+def test_a_drawing_may_lead_where_it_sets_the_link_around(tag: str, links: list[str]) -> None:
+    html = read_html(f"<svg><a><{tag}/><text>see</text></a></svg>")
+    assert [target for target, _ in html.links] == links

@@ -13,7 +13,8 @@ Read `reader` first.
     css           where declarations are cut, and numbers
     style         declarations -> effect            hiding, boxes what they do to a box together
     values        what has to be worked out         colours       names and functions
-    entities      `&eacute;` -> a character         pictures      those of styles
+    entities      `&eacute;` -> a character         declared      entities of the page's own
+    pictures      those of styles
     acts          handlers and scripts              addresses     those behind a base, and for Outlook
 
 Decisions, where browsers and mail readers leave a choice:

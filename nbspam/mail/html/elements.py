@@ -57,7 +57,8 @@ _MORE = {
     **dict.fromkeys(_LINKS, "href action xlink:href"),
     **dict.fromkeys(_SOURCES, "src"),
     **dict.fromkeys(_SIZED, "width height"),
-    **dict.fromkeys(("animate", "animatetransform", "set"), "onbegin"),
+    "animatetransform": "onbegin",
+    **dict.fromkeys(("animate", "set"), "onbegin attributename to values"),
     "base": "href",
     "bdo": "dir",
     "body": "text link onpageshow",
@@ -73,6 +74,7 @@ _MORE = {
     "meta": "http-equiv content",
     "object": "width height data",
     "optgroup": "label",
+    "script": "src href xlink:href",
     "source": "src srcset",
     "style": "media type",
 }

@@ -46,6 +46,9 @@ MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every t
 MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
+MAX_BEGIN = 100  # characters in which it is looked for whether a page is one of XML
+_BEFORE_ALL = "\ufeff \t\r\n"
+_OF_XML = ("<?xml", "<!DOCTYPE svg")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")  # that begin the name of a tag
 
 # Tags read before, by their text: pure, so sharing it between texts changes no result.
@@ -56,6 +59,10 @@ def read_html(text: str) -> Html:
     """Read an HTML text; never raises, whatever it is."""
     if "\0" in text:
         text = text.replace("\0", "")
+    if "<!ENTITY" in text and text[:MAX_BEGIN].lstrip(_BEFORE_ALL).startswith(_OF_XML):
+        from nbspam.mail.html.declared import with_entities  # a few drawings have one
+
+        text = with_entities(text)
     reader = _Reader(text)
     html = reader.read()
     if reader.late:

@@ -42,7 +42,7 @@ _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _ACTING = HANDLERS | {"srcdoc"}
 _CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
 _SIZE = ("width", "height")
-_TELLING = frozenset(("base", "input", "meta", "optgroup"))
+_TELLING = frozenset(("animate", "base", "input", "meta", "optgroup", "set"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # What a style may make of an element that is in the line, or a block.
 _FLOWS = {OPEN: (OPEN_APART, OPEN_AWAY, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
@@ -219,7 +219,7 @@ def _target(element: Element, attributes: dict[str, str]) -> str | None:
 def _sources(element: Element, attributes: dict[str, str]) -> tuple[str, ...]:
     """Where the picture, frame or file is that an element shows."""
     source = attributes.get("src")
-    if source is None and element.name == "image":  # of an SVG
+    if source is None and element.name in ("image", "script"):  # of an SVG
         source = attributes.get("href", attributes.get("xlink:href"))
     elif source is None:
         several = attributes.get("srcset", "").split(None, 1)
@@ -253,6 +253,10 @@ def _tell(tag: Tag, attributes: dict[str, str]) -> None:
         tag.shown = decode(attributes.get("label", ""), True)
     elif name == "base":
         tag.link = _address(attributes.get("href", ""))
+    elif name in ("animate", "set"):  # an attribute of the element around, in a drawing
+        values = decode(attributes.get("values", ""), True).split(";")
+        if attributes.get("attributename", "").lower().endswith("href"):
+            tag.link = _address(next(filter(str.strip, values), attributes.get("to", ""))) or None
     elif decode(attributes.get("http-equiv", ""), True).strip().lower() == "refresh":
         target = _address(attributes.get("content", "")).replace(",", ";", 1).partition(";")[2].strip()
         if target[:3].lower() == "url":
