@@ -90,6 +90,15 @@ SOURCES = [
     ("<svg><image href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
     ("<svg><script href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
     ("<svg><script xlink:href='https://lake.example/a'/></svg>", ["https://lake.example/a"]),
+    ("<video poster='https://lake.example/a'></video>", ["https://lake.example/a"]),
+    (
+        "<video src='https://lake.example/a' poster='https://hill.example/b'></video>",
+        ["https://lake.example/a", "https://hill.example/b"],
+    ),
+    ("<link rel='stylesheet' href='https://lake.example/a'>", ["https://lake.example/a"]),
+    ("<LINK REL='Alternate StyleSheet' HREF='https://lake.example/a'>", ["https://lake.example/a"]),
+    ("<link rel=icon href='https://lake.example/a'>", []),
+    ("<link rel=stylesheet>", []),
     ("<image src='https://lake.example/a'>", ["https://lake.example/a"]),
 ]
 

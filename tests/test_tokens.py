@@ -310,6 +310,15 @@ def test_a_full_stop_behind_the_host_of_an_address_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    "query",
+    ["body=see http://hill.example/a", "body=https%3A%2F%2Fhill.example%2F", "a=b&body=//hill.example/"],
+)
+def test_addresses_in_a_mail_that_a_link_prepares_count(query: str) -> None:
+    found = ["url=mailto", "url=lake.example", "url=example", "url=hill.example", "url=example"]
+    assert url_tokens(f"mailto:joe@lake.example?subject=Re: a&{query}") == found
+
+
+@pytest.mark.parametrize(
     ("text", "words", "host"),
     [
         ("请访问http://lake.example立即购买", ["请访", "访问", "立即", "即购", "购买"], "url=lake.example"),

@@ -94,8 +94,10 @@ def url_tokens(url: str) -> list[str]:
             return _beyond_scheme(url)
         return _path_words(url)
     if scheme == "mailto":
-        address = "".join(rest.partition("?")[0].lower().split())
-        return ["url=mailto", *("url=" + host for host in parents(address.rpartition("@")[2].strip(".")))]
+        address, _, query = rest.partition("?")
+        address = "".join(address.lower().split())
+        hosts = ["url=" + host for host in parents(address.rpartition("@")[2].strip("."))]
+        return ["url=mailto", *hosts, *(inner_hosts("?" + query, True) if _may_send_on(query) else ())]
     if scheme in _WITHOUT_PATH:
         return ["url=" + scheme]
     if scheme not in _WEB and rest[:2] not in _SLASHES:  # ms-word:ofe|u|https://lake.example

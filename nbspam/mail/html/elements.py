@@ -51,7 +51,7 @@ _FOLDS = word_set("details summary")
 _GROUNDED = word_set("body table td th tr thead tbody tfoot marquee")
 # Those of Outlook's drawings (VML) begin with `v:`.
 _LINKS = word_set("a area form v:oval v:rect v:roundrect v:shape")
-_SOURCES = word_set("img image bgsound iframe embed script input frame video source v:fill v:imagedata")
+_SOURCES = word_set("img image bgsound iframe embed script input frame video source link v:fill v:imagedata")
 # Attributes that mean something on these only.
 _MORE = {
     **dict.fromkeys(_LINKS, "href action xlink:href"),
@@ -71,12 +71,14 @@ _MORE = {
     "image": "src href xlink:href",
     "img": "src srcset alt",
     "input": "alt src type value placeholder formaction onfocus",
+    "link": "rel href",
     "meta": "http-equiv content",
     "object": "width height data",
     "optgroup": "label",
     "script": "src href xlink:href",
     "source": "src srcset",
     "style": "media type",
+    "video": "src poster",
 }
 _BOXES = word_set("html body video img input")
 # What stands in these is for programs that do not know them, or is shown only after a click.

@@ -217,14 +217,16 @@ def _target(element: Element, attributes: dict[str, str]) -> str | None:
 
 
 def _sources(element: Element, attributes: dict[str, str]) -> tuple[str, ...]:
-    """Where the picture, frame or file is that an element shows."""
+    """Where the picture, frame, file or sheet is that an element shows or uses."""
     source = attributes.get("src")
-    if source is None and element.name in ("image", "script"):  # of an SVG
+    if element.name == "link":
+        source = attributes.get("href") if "stylesheet" in attributes.get("rel", "").lower() else None
+    elif source is None and element.name in ("image", "script"):  # of an SVG
         source = attributes.get("href", attributes.get("xlink:href"))
     elif source is None:
         several = attributes.get("srcset", "").split(None, 1)
         source = several[0].rstrip(",") if several else attributes.get("data")
-    return () if source is None else (_address(source),)
+    return tuple([_address(place) for place in (source, attributes.get("poster")) if place is not None])
 
 
 def _acts(tag: Tag, attributes: dict[str, str]) -> str:
