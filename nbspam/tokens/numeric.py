@@ -77,7 +77,7 @@ FEATURES = (
     ("distinct_hosts", "hosts", "different hosts among them", _ALWAYS),
     ("address_urls", "URLs", "URLs with an IP address for a host", _ALWAYS),
     ("disagreeing_links", "links", "links whose text names another host than they lead to", _ALWAYS),
-    ("images", "images", "images, frames and scripts of the HTML", _ALWAYS),
+    ("images", "images", "images, frames, scripts and sheets in other places", _ALWAYS),
     ("html_tags", "tags", "start tags", _ALWAYS),
     ("html_colours", "colours", "different colours of the HTML", _NO_HTML),
     ("html_comments", "comments", "comments of the HTML", _NO_HTML),

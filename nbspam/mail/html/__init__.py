@@ -14,7 +14,7 @@ Read `reader` first.
     style         declarations -> effect            hiding, boxes what they do to a box together
     values        what has to be worked out         colours       names and functions
     entities      `&eacute;` -> a character         declared      entities of the page's own
-    pictures      those of styles
+    pictures      those of styles                   shadow        templates that are shown
     acts          handlers and scripts              addresses     those behind a base, and for Outlook
 
 Decisions, where browsers and mail readers leave a choice:

@@ -1,7 +1,7 @@
 """Entities that a page declares in its doctype, as drawings may: their values in their places.
 
 Hides what XML lets a doctype hold, and that values may hold other entities: how deep and how long is bounded,
-since ten in one another are a billion words.  Loaded when a page of XML declares one.
+since ten in one another are a billion words.  Loaded when a page declares one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ MAX_ENTITIES = 20  # that are read
 MAX_DEPTH = 4  # times that entities in values are replaced by theirs
 MAX_VALUE = 2_000  # characters of one
 MAX_ADDED = 100_000  # characters in a page
-_SPACE = " \t\r\n"
+MAX_BEGIN = 100  # characters in which it is looked for whether a page is one of XML
+_BEFORE_ALL = "\ufeff \t\r\n"
+_OF_XML = ("<?xml", "<!DOCTYPE svg")
 _DECLARATION = "<!ENTITY"
 _PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
 
 
 def with_entities(page: str) -> str:
-    """The page with the entities replaced that its doctype declares, and without their declarations."""
+    """A page of XML with the entities replaced that its doctype declares, and without their declarations."""
+    if not page[:MAX_BEGIN].lstrip(_BEFORE_ALL).startswith(_OF_XML):
+        return page
     before, bracket, behind = page.partition("[")
     head, doctype, name = before.rpartition("<!DOCTYPE")
     if not (bracket and doctype) or ">" in name or "<" in name or len(head) > MAX_VALUE:

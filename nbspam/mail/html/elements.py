@@ -10,10 +10,11 @@ from __future__ import annotations
 # that show nothing; OPEN_UNKNOWN and CLOSE_UNKNOWN are tags no browser knows, which show nothing either.
 # OPEN_SINGLE cannot stand in another of its name, or is a block that its style puts into the line; OPEN_APART
 # is what its style makes a block, OPEN_AWAY what it takes out of the line, so that the words around stand
-# together; OPEN_TURNED is read from its end.  ASKING is a start tag that becomes another by where it stands.
+# together; OPEN_TURNED is read from its end; OPEN_SHADOW is a template that may be shown.  ASKING is a start
+# tag that becomes another by where it stands.
 OPEN, OPEN_BLOCK, CLOSE, CLOSE_BLOCK, BREAK, OPEN_SINGLE, OPEN_FORM, CLOSE_FORM, RULE, ASKING = range(10)
 OPEN_APART, OPEN_TURNED, EMPTY, INVISIBLE, OPEN_AWAY, OPEN_TABLE, OPEN_SUMMARY = range(10, 17)
-OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST = range(17, 22)
+OPEN_UNKNOWN, CLOSE_UNKNOWN, RAW, BODY, LOST, OPEN_SHADOW = range(17, 23)
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -78,6 +79,7 @@ _MORE = {
     "script": "src href xlink:href",
     "source": "src srcset",
     "style": "media type",
+    "template": "shadowrootmode",
     "video": "src poster",
 }
 _BOXES = word_set("html body video img input")
@@ -241,6 +243,6 @@ def end_element(name: str) -> Element:
         element.stops = WALLS
     else:
         element = Element(name, CLOSE if name in _INLINE or ":" in name else CLOSE_UNKNOWN)
-        element.stops = WALLS if name in WALLS else _SPECIAL
+        element.stops = WALLS if name in WALLS else _NOTHING if name == "template" else _SPECIAL
     element.closes = _HEADINGS if name in _HEADINGS else frozenset((name,))
     return element

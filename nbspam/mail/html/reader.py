@@ -22,6 +22,7 @@ from nbspam.mail.html.elements import (
     OPEN_AWAY,
     OPEN_BLOCK,
     OPEN_FORM,
+    OPEN_SHADOW,
     OPEN_SINGLE,
     OPEN_SUMMARY,
     OPEN_TABLE,
@@ -46,9 +47,6 @@ MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every t
 MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 200  # characters
-MAX_BEGIN = 100  # characters in which it is looked for whether a page is one of XML
-_BEFORE_ALL = "\ufeff \t\r\n"
-_OF_XML = ("<?xml", "<!DOCTYPE svg")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")  # that begin the name of a tag
 
 # Tags read before, by their text: pure, so sharing it between texts changes no result.
@@ -59,7 +57,7 @@ def read_html(text: str) -> Html:
     """Read an HTML text; never raises, whatever it is."""
     if "\0" in text:
         text = text.replace("\0", "")
-    if "<!ENTITY" in text and text[:MAX_BEGIN].lstrip(_BEFORE_ALL).startswith(_OF_XML):
+    if "<!ENTITY" in text:
         from nbspam.mail.html.declared import with_entities  # a few drawings have one
 
         text = with_entities(text)
@@ -145,7 +143,10 @@ class _Reader:
         if kind == CLOSE:
             if opened.tags and opened.tags[-1].name == tag.name:
                 self._end_styled(opened.tags[-1], state)
-            return opened.close(tag, state)
+            after = opened.close(tag, state)
+            if after.gone and not state.gone and opened.tags and opened.tags[-1].element.special:
+                self.visible.append("\n")  # behind a template that is all that is shown of a block
+            return after
         if kind != CLOSE_BLOCK:
             self.html.tags.append(tag.name)
             if kind == OPEN_BLOCK:
@@ -229,11 +230,8 @@ class _Reader:
         elif tag.kind == OPEN_SUMMARY:
             state = self.open.push_summary(tag, self.open.make_room(tag, state))
             self._separate(state)
-        elif tag.kind == OPEN_UNKNOWN:
-            is_unseen = self.foreign is not None and self.foreign.is_in(tag.element.foreign)
-            state = self.open.push(tag, state)
-            if is_unseen:
-                state = state.then(GONE)
+        elif tag.kind in (OPEN_UNKNOWN, OPEN_SHADOW):
+            state = self._open_unknown(tag, state)
         elif tag.kind == RULE:
             state = self.open.make_room(tag, state)
             self._separate(state)
@@ -258,6 +256,17 @@ class _Reader:
         if tag.name and tag.kind != CLOSE_FORM:
             self.html.tags.append(tag.name)
         return state
+
+    def _open_unknown(self, tag: Tag, state: State) -> State:
+        """An element begins that is none of HTML's own, or is so in few places."""
+        if tag.kind == OPEN_SHADOW:
+            from nbspam.mail.html.shadow import open_shadow  # rare
+
+            return open_shadow(self.open, tag, state)
+        self.open.slots += tag.name == "slot"
+        is_unseen = self.foreign is not None and self.foreign.is_in(tag.element.foreign)
+        state = self.open.push(tag, state)
+        return state.then(GONE) if is_unseen else state
 
     def _ask(self, tag: Tag, state: State) -> State:
         """An element begins for which it matters what stands around it."""

@@ -9,7 +9,15 @@ cut it off (HTML, 13.2.6.4.7, in short); and where a sheet of styles comes in.
 
 from __future__ import annotations
 
-from nbspam.mail.html.elements import OPEN_APART, OPEN_AWAY, OPEN_BLOCK, OPEN_TABLE, TABLE_NAME, WALLS
+from nbspam.mail.html.elements import (
+    OPEN_APART,
+    OPEN_AWAY,
+    OPEN_BLOCK,
+    OPEN_SHADOW,
+    OPEN_TABLE,
+    TABLE_NAME,
+    WALLS,
+)
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.state import GONE, INHERIT, TABLE, State
 from nbspam.mail.html.tags import NOTHING, Tag, attributed_tag, bare_tag, resolved_tag
@@ -41,12 +49,13 @@ MAX_CARRIED = 8  # formatting elements opened again after a block cut them off
 class OpenElements:
     """The open start tags, innermost last, and the state outside of each."""
 
-    __slots__ = ("_steps", "before", "in_form", "tags")
+    __slots__ = ("_steps", "before", "in_form", "slots", "tags")
 
     def __init__(self) -> None:
         self.tags: list[Tag] = []
         self.before: list[State] = []
         self.in_form = False
+        self.slots = 0  # that were met, open or not
         self._steps = MAX_STEPS
 
     def push(self, tag: Tag, state: State) -> State:
@@ -118,7 +127,13 @@ class OpenElements:
         index = self._find(tag, first=True)
         if index < 0:
             return state
-        return self._end(index) if tag.element.carried else self._cut(index)
+        closed = self.tags[index]
+        state = self._end(index) if tag.element.carried else self._cut(index)
+        if closed.kind == OPEN_SHADOW:
+            from nbspam.mail.html.shadow import end_shadow  # rare
+
+            return end_shadow(self, closed, state)
+        return state
 
     def end_all(self, index: int) -> State:
         """End an element and all inside it, formatting too."""

@@ -16,6 +16,7 @@ from nbspam.mail.html.elements import (
     OPEN_APART,
     OPEN_AWAY,
     OPEN_BLOCK,
+    OPEN_SHADOW,
     OPEN_SINGLE,
     OPEN_TURNED,
     RAW,
@@ -42,7 +43,7 @@ _NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _ACTING = HANDLERS | {"srcdoc"}
 _CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
 _SIZE = ("width", "height")
-_TELLING = frozenset(("animate", "base", "input", "meta", "optgroup", "set"))
+_TELLING = frozenset(("animate", "base", "input", "meta", "optgroup", "set", "template"))
 _WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
 # What a style may make of an element that is in the line, or a block.
 _FLOWS = {OPEN: (OPEN_APART, OPEN_AWAY, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
@@ -255,10 +256,11 @@ def _tell(tag: Tag, attributes: dict[str, str]) -> None:
         tag.shown = decode(attributes.get("label", ""), True)
     elif name == "base":
         tag.link = _address(attributes.get("href", ""))
-    elif name in ("animate", "set"):  # an attribute of the element around, in a drawing
+    elif name == "template" and attributes.get("shadowrootmode", "").lower() in ("open", "closed"):
+        tag.kind = OPEN_SHADOW
+    elif name in ("animate", "set") and attributes.get("attributename", "").lower().endswith("href"):
         values = decode(attributes.get("values", ""), True).split(";")
-        if attributes.get("attributename", "").lower().endswith("href"):
-            tag.link = _address(next(filter(str.strip, values), attributes.get("to", ""))) or None
+        tag.link = _address(next(filter(str.strip, values), attributes.get("to", ""))) or None
     elif decode(attributes.get("http-equiv", ""), True).strip().lower() == "refresh":
         target = _address(attributes.get("content", "")).replace(",", ";", 1).partition(";")[2].strip()
         if target[:3].lower() == "url":
@@ -284,11 +286,11 @@ def _effect(
         read = style_effect if ruled is None else rule_effect
         effect = read(style, colours, variables=variables) if style else Effect()
         tag.colours = (*colours, *tag.colours)
-        return _settled(_over_rules(effect, style, ruled, weakest), element, attributes)
+        return _settled(_over_rules(effect, style, ruled, weakest), tag, attributes)
     if ruled is None:
         return weakest
     if weakest not in ruled.known:
-        ruled.known[weakest] = _settled(_over_rules(Effect(), "", ruled, weakest), element, attributes)
+        ruled.known[weakest] = _settled(_over_rules(Effect(), "", ruled, weakest), tag, attributes)
     return ruled.known[weakest]
 
 
@@ -303,14 +305,15 @@ def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect
     return effect
 
 
-def _settled(effect: Effect, element: Element, attributes: dict[str, str]) -> Effect | None:
+def _settled(effect: Effect, tag: Tag, attributes: dict[str, str]) -> Effect | None:
     """With what other attributes, and the element itself, do to it; None if nothing is left."""
+    element = tag.element
     settle(effect, element)
     if element.name == "bdo" and decode(attributes.get("dir", ""), True).strip().lower() == "rtl":
         effect.flow = OPEN_TURNED
     if effect.gone is None and not _UNSHOWN.isdisjoint(attributes):
         effect.gone = True
-    if (element.never_shown and "open" not in attributes) or (
+    if (element.never_shown and "open" not in attributes and tag.kind != OPEN_SHADOW) or (
         element.sized and all(decode(attributes.get(size, ""), True).strip() == "0" for size in _SIZE)
     ):
         effect.gone = True
