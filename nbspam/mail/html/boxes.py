@@ -12,6 +12,7 @@ _FAR_DOWN = 4_000.0  # pixels: and further right or down
 _BLURRED = 8.0  # pixels
 _BLINDING = 10.0  # times as bright
 _DRAWN_OVER = ("lighten", "screen", "color-dodge", "plus-lighter")
+_UPRIGHT = (["90deg"], ["-90deg"], ["270deg"], [".25turn"])  # angles at which what is flat is a line
 _BEGIN = ("inset-inline-start", "margin-inline-start", "margin-inline")
 
 
@@ -129,7 +130,9 @@ def _is_turned_away(rules: dict[str, str]) -> bool:
         up = words[1:2] if function in ("translate", "translate3d") else words[:1]
         if function.startswith("translate") and function != "translatex" and up and pixels_of(up[0]) <= _FAR:
             return True
-        if function in ("rotatex", "rotatey") and words in (["90deg"], ["-90deg"], ["270deg"], [".25turn"]):
+        if function == "rotate3d" and words[2:3] == ["0"] and words[:2] != ["0", "0"]:  # an axis in the page
+            function = "rotatex"
+        if function in ("rotatex", "rotatey") and words[-1:] in _UPRIGHT:
             return True
         if function == "matrix" and len(words) == 6:
             a, b, c, d, x, y = map(pixels_of, words)
