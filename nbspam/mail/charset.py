@@ -87,6 +87,16 @@ def canonical(label: str) -> str:
     return codec or ""
 
 
+def charset_of_page(payload: bytes) -> str:
+    """The charset an HTML page names for itself, "" if none."""
+    head = payload[:2048].lower()
+    start = head.find(b"charset=")
+    if start < 0 or b"<meta" not in head:
+        return ""
+    words = head[start + 8 : start + 60].replace(b'"', b" ").replace(b"'", b" ").replace(b">", b" ").split()
+    return words[0].decode("latin-1") if words else ""
+
+
 def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
     """(text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared)."""
     codec = _COMMON.get(label, "")

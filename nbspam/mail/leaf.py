@@ -7,8 +7,8 @@ most of itself as such.  Of other files what is in them, where that is known.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import canonical, decode
-from nbspam.mail.message import Part
+from nbspam.mail.charset import canonical, charset_of_page, decode
+from nbspam.mail.message import PAGE_ENDINGS, Part
 from nbspam.mail.parameters import parse_parameters
 
 TYPE_CHECKING = False
@@ -45,7 +45,6 @@ _PDF = b"%PDF"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
-_PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
 
 class Entity:
@@ -158,7 +157,7 @@ def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
 
 def _is_named_pdf(kind: str, filename: str) -> bool:
     name = filename.lower()
-    return name.endswith(".pdf") or (kind == "application/pdf" and not name.endswith(_PAGE_ENDINGS))
+    return name.endswith(".pdf") or (kind == "application/pdf" and not name.endswith(PAGE_ENDINGS))
 
 
 def _pdf_at(payload: bytes) -> int:
@@ -191,14 +190,14 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
     # Windows leaves out spaces and full stops at the end of a name; zeros are in nearly all that is no text.
-    is_named = entity.filename.lower().rstrip(" .").endswith(_PAGE_ENDINGS)
+    is_named = entity.filename.lower().rstrip(" .").endswith(PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 
 def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
     label = part.declared_charset
     if part.is_html and not payload.isascii() and canonical(label) in ("", "ascii"):
-        named = _meta_charset(payload)
+        named = charset_of_page(payload)
         if named and label:
             allowance.note("no-charset")
         label = named or label
@@ -234,13 +233,3 @@ def _shows_most(text: str) -> bool:
             return False
         shown = first + "".join([behind for _, _, behind in parted])
     return len(shown) * 2 >= len(text)
-
-
-def _meta_charset(payload: bytes) -> str:
-    """The charset an HTML page names for itself, "" if none."""
-    head = payload[:2048].lower()
-    start = head.find(b"charset=")
-    if start < 0 or b"<meta" not in head:
-        return ""
-    words = head[start + 8 : start + 60].replace(b'"', b" ").replace(b"'", b" ").replace(b">", b" ").split()
-    return words[0].decode("latin-1") if words else ""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Parts that another one is wrapped in, by a signature: what is signed is the mail.
 SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
+# Of names of files that browsers open as a page.
+PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
 
 
 class Part:
@@ -124,6 +126,10 @@ class Document:
                 if address:
                     self.leads_to(address)
                     break
+
+    def shows(self, text: str) -> None:
+        """Note a text that it shows, behind others."""
+        self.text = (self.text + text + "\n")[:MAX_TEXT]
 
     def shows_code(self, says: str) -> None:
         """Note a QR code: where it leads to, or what else it says."""

@@ -159,7 +159,7 @@ class _Package:
         text = _Text(shows_all=name.startswith(_OPEN_DOCUMENT))
         text.read(xml, self._allowance)
         text.follow(self._document)
-        self._add(_decoded(b"".join(text.found)[:MAX_BYTES]))
+        self._document.shows(_decoded(b"".join(text.found)[:MAX_BYTES]))
 
     def _read_page(self, page: bytes) -> None:
         """A page that stands in the document as a paragraph does."""
@@ -172,10 +172,7 @@ class _Package:
         html = read_html(charset.decode(page[:_MAX_PAGE], "", self._allowance)[0])
         for address, _ in html.links:
             self._document.leads_to(address)
-        self._add(html.visible)
-
-    def _add(self, text: str) -> None:
-        self._document.text = (self._document.text + text + "\n")[:MAX_TEXT]
+        self._document.shows(html.visible)
 
 
 class _Text:
