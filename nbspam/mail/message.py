@@ -97,12 +97,13 @@ MAX_TEXT = 5_000  # characters of a document, about
 class Document:
     """What is in an archive, a PDF, an office document or a picture; see documents.read_document."""
 
-    __slots__ = ("addresses", "marks", "names", "says", "text")
+    __slots__ = ("addresses", "marks", "names", "says", "scripts", "text")
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the files in an archive, as written
         self.addresses: list[str] = []  # where it leads to
         self.says: list[str] = []  # its title, author, the program that made it
+        self.scripts: list[str] = []  # what is run for who opens it
         self.marks: list[str] = []  # what it does or is, lower case, each once: "macros", "encrypted"
         self.text = ""  # what it shows
 

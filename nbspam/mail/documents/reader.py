@@ -1,8 +1,8 @@
 """Files of a mail that are no text: archives, documents and pictures, what they show and where they lead to.
 
-Hides the formats: ZIP and OLE.  The office documents that are made of them, RAR, PDF, RTF and PNG have
-modules of their own.  Nothing is unpacked but what may name an address or be text, within bounds; nothing
-raises.
+Hides the formats: ZIP and OLE.  The office documents that are made of them, texts in archives, RAR, PDF, RTF
+and PNG have modules of their own.  Nothing is unpacked but what may name an address or be text, within
+bounds; nothing raises.
 Source: PKWARE's APPNOTE, 4.3.7; [MS-OVBA], 2.2.
 """
 
@@ -89,6 +89,10 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
         return _content(payload, at, allowance)
 
     read_package(files, content, document, allowance, is_office=is_office)
+    if not is_office:
+        from nbspam.mail.documents.texts import read_members
+
+        read_members(files, content, document, allowance)
 
 
 def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
