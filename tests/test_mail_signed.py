@@ -63,6 +63,14 @@ def test_what_is_signed_is_the_mail(how: str, payload: bytes, kind: str) -> None
     assert "Sign in" in part.text
 
 
+@pytest.mark.parametrize("kind", ["application/octet-stream", "application/x-octet-stream"])
+def test_a_signature_is_known_by_its_name(kind: str) -> None:
+    message = parse(mail(signed(element(4, PART)), kind))
+    assert message.structure == ["application/pkcs7-mime", "text/html"]
+    message = parse(mail(signed(element(4, PART)), kind).replace(b"p7m", b"bin"))
+    assert message.structure == [kind]
+
+
 def test_a_signed_part_is_read_inside_of_others_and_of_itself() -> None:
     inner = mail(signed(element(4, PART)))
     whole = signed(element(4, b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + inner + b"\n--b--\n"))

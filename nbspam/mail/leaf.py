@@ -35,6 +35,7 @@ _OPENED_AS = {
     **dict.fromkeys(("ics", "vcs"), "text/calendar"),
     "vcf": "text/vcard",
     "txt": "text/plain",
+    "p7m": "application/pkcs7-mime",  # RFC 8551, 3.2.1
 }
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
