@@ -314,12 +314,34 @@ def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, 
         ("pdf", "a.txt", "application/pdf"),
         ("zip", "a.ics", "application/zip"),
         ("octet-stream", "a.ics.exe", "application/octet-stream"),
+        ("x-foo", "a.eml", "message/rfc822"),
+        ("x-foo", "A.Mht.", "message/rfc822"),
+        ("x-foo", "a.ics", "text/calendar"),
+        ("x-foo", "a.vcf", "text/vcard"),
+        ("x-foo", "a.txt", "application/x-foo"),
+        ("foo", "a.vcf", "application/foo"),
     ],
 )
 def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind: str, name: str, read_as: str) -> None:
     mail = parse(f'Content-Type: application/{kind}; name="{name}"\n\nSubject: s\n\npay here\n'.encode())
     assert mail.structure[0] == read_as
     assert ("pay here" in mail.parts[0].text) is not read_as.startswith("application/")
+
+
+@pytest.mark.parametrize(
+    ("name", "read_as"),
+    [
+        ("a.eml", "message/rfc822"),
+        ("a.mht", "message/rfc822"),
+        ("a.ics", "text/calendar"),
+        ("a.vcf", "text/vcard"),
+        ("a.p7m", "text/plain"),
+    ],
+)
+def test_a_text_that_is_attached_is_what_its_name_says(name: str, read_as: str) -> None:
+    field = f"Content-Type: text/plain; name={name}\nContent-Disposition: %s\n\nSubject: s\n\npay here\n"
+    assert parse((field % "attachment").encode()).structure[0] == read_as
+    assert parse((field % "inline").encode()).structure == ["text/plain"]
 
 
 @pytest.mark.parametrize("field", ["Content-Type: application/octet-stream; name=Note.EML", ""])

@@ -29,14 +29,14 @@ MESSAGES = frozenset(
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
-# What mail programs open a file as whose type says no more than its ending.
-_OPENED_AS = {
+# What mail programs open a file as whose type says less than its ending: messages and cards,
+_NAMED = {
     **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
     **dict.fromkeys(("ics", "vcs"), "text/calendar"),
     "vcf": "text/vcard",
-    "txt": "text/plain",
-    "p7m": "application/pkcs7-mime",  # RFC 8551, 3.2.1
 }
+# and, of one that is said to be bytes, others (RFC 8551, 3.2.1).
+_OCTETS = {**_NAMED, "txt": "text/plain", "p7m": "application/pkcs7-mime"}
 _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
@@ -77,10 +77,8 @@ class Entity:
             self._read_disposition(value, allowance)
         if not self.filename and "name" in self.parameters:
             self.filename = _filename(self.parameters["name"], allowance)
-        if self.filename and self.content_type.startswith("application/"):
-            ending = self.filename.lower().rstrip(" .").rpartition(".")[2]
-            if self.content_type[12:].removeprefix("x-") in ("octet-stream", "mimearchive", ending):
-                self.content_type = _OPENED_AS.get(ending, self.content_type)
+        if self.filename:
+            self.content_type = _opened_as(self.content_type, self.filename, self.disposition)
 
     def _read_type(self, value: str, allowance: Allowance) -> None:
         name, self.parameters = parse_parameters(value, allowance)
@@ -99,6 +97,16 @@ class Entity:
         self.disposition = "inline" if kind == "inline" else "attachment"
         if "filename" in parameters:
             self.filename = _filename(parameters["filename"], allowance)
+
+
+def _opened_as(kind: str, filename: str, disposition: str) -> str:
+    """The type that mail programs take a file for: by its name where what is declared says too little."""
+    main, _, sub = kind.partition("/")
+    ending = filename.lower().rstrip(" .").rpartition(".")[2]
+    if main == "application" and sub.removeprefix("x-") in ("octet-stream", "mimearchive", ending):
+        return _OCTETS.get(ending, kind)
+    is_attached_text = kind == "text/plain" and disposition == "attachment"
+    return _NAMED.get(ending, kind) if is_attached_text or kind.startswith("application/x-") else kind
 
 
 def _filename(text: str, allowance: Allowance) -> str:
