@@ -154,6 +154,27 @@ def test_uuencoded_files_are_taken_out_of_the_text():
     assert mail.structure == ["text/plain", "application/octet-stream", "application/octet-stream"]
 
 
+@pytest.mark.parametrize(
+    ("name", "contents", "kind", "text"),
+    [
+        ("a.html", b"<p>p&#97;y here", "octet-stream", "<p>p&#97;y here"),
+        ("a.bin", b"<html><p>pay here", "octet-stream", "<html><p>pay here"),
+        ("a.txt", "zahl \u20ac".encode(), "text/plain", "zahl \u20ac"),
+        ("a.ics", b"SUMMARY:pay he\n re", "text/calendar", "SUMMARY:pay here"),
+        ("a.eml", b"Subject: a\n\npay here", "octet-stream", ""),
+        ("a.p7m", b"pay here", "octet-stream", ""),
+    ],
+)
+def test_a_uuencoded_file_is_read_as_one_that_is_attached(
+    name: str, contents: bytes, kind: str, text: str
+) -> None:
+    line = binascii.b2a_uu(contents)
+    (_, part) = parse(b"Subject: s\n\nsee\nbegin 644 %s\n%s`\nend\n" % (name.encode(), line)).parts
+    assert part.content_type.removeprefix("application/") == kind
+    assert (part.text, part.is_html) == (text, text.startswith("<"))
+    assert (part.filename, part.size_bytes) == (name, len(contents))
+
+
 @pytest.mark.parametrize("gap", [b"\n-\n", b"\n\n-\n", b"\n\n", b"\n\n_____\nlist\n"])
 def test_base64_behind_a_foreign_line_is_read(gap):
     first, rest = b"minutes of the meeting 1", b"buy cheap pills now http://evil.example/ " * 6

@@ -140,8 +140,14 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
 
         payload, files = take_out_files(payload, allowance)
         parts.extend(_file_part(name, contents, allowance) for name, contents in files)
+    _read_payload(part, entity, payload, allowance)
+    return parts
+
+
+def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowance) -> None:
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
+    kind = entity.content_type
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
         _read_file(part, payload, allowance)  # also where it is declared as text/rtf
@@ -152,7 +158,6 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
         _read_text(part, payload, joins_lines, allowance)
     else:
         _read_file(part, payload, allowance)
-    return parts
 
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
@@ -175,13 +180,17 @@ def _pdf_at(payload: bytes) -> int:
 
 
 def _file_part(name: str, contents: bytes, allowance: Allowance) -> Part:
-    part = Part("application/octet-stream")
+    """A uuencoded file, as if it were attached; a message stays closed in it, for it would not be a leaf."""
+    entity = Entity({}, "application/octet-stream", allowance)
+    entity.filename = name
+    entity.disposition = "attachment"
+    kind = _opened_as(entity.content_type, name, entity.disposition)
+    entity.content_type = kind if kind.startswith("text/") else entity.content_type
+    part = Part(entity.content_type)
     part.encoding = "x-uuencode"
-    part.disposition = "attachment"
+    part.disposition = entity.disposition
     part.filename = name
-    part.size_bytes = len(contents)
-    part.payload_magic = contents[:16]
-    _read_file(part, contents, allowance)
+    _read_payload(part, entity, contents, allowance)
     return part
 
 
