@@ -1,4 +1,4 @@
-"""Claims about files of text in archives: a person who opens one gets its text, is led on, or runs it."""
+"""Claims about files of text, attached and in archives: who opens one reads it, is led on, or runs it."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_script_in_an_archive_is_read_as_those_of_pages(ending: str) -> None:
         (
             "a.url",
             b"[InternetShortcut]\r\nURL=file://lake.example@80/x.vbs\r\n",
-            ["file://lake.example@80/x.vbs"],
+            ["file://lake.example/x.vbs"],
         ),
-        ("a.url", b"URL=http:\r\nIconFile=\\\\lake.example\\a\r\n", ["file://lake.example\\a"]),
+        ("a.url", b"URL=http:\r\nIconFile=\\\\lake.example\\a\r\n", ["file://lake.example/a"]),
         ("a.url", "\ufeffURL=http://lake.example/\n".encode("utf-16-le"), ["http://lake.example/"]),
         ("a.iqy", b'WEB\n1\nhttps://lake.example/?a=["b"]\n', ["https://lake.example/?a=["]),
         ("a.slk", b'C;X1;E"HYPERLINK(""ftp://lake.example/a"")"', ["ftp://lake.example/a"]),
@@ -97,6 +97,43 @@ def test_script_in_an_archive_is_read_as_those_of_pages(ending: str) -> None:
 def test_shortcut_in_an_archive_leads_somewhere(name: str, payload: bytes, addresses: list[str]) -> None:
     found = read(archive({name: payload}))
     assert (found.addresses, found.text, found.scripts) == (addresses, "", [])
+
+
+@pytest.mark.parametrize("kind", ["octet-stream", "vnd.ms-excel"])
+def test_attached_file_of_text_is_read_as_in_an_archive(kind: str) -> None:
+    payload = "Ваш счёт: http://lake.example/a\n".encode()
+    for ending in ("csv", "json", "log", "md", "xml"):
+        found = mailed(payload, f"a.{ending}", kind)
+        assert ("счет" in found.body, "url=lake.example" in found.structure) == (True, True)
+    for ending in ("desktop", "iqy", "rdp", "scf", "slk", "url", "webloc", "js", "vbs", "hta.jse", "JS. "):
+        found = mailed(payload, f"a.{ending}", kind)
+        assert ("счет" in found.body, "url=lake.example" in found.structure) == (False, True)
+    assert "script=http" in mailed(payload, "a.wsf", kind).structure
+    assert "url=lake.example" not in mailed(payload, "a.bin", kind).structure
+    assert "url=lake.example" not in mailed(payload, "csv", kind).structure
+
+
+@pytest.mark.parametrize(
+    ("payload", "is_read"),
+    [
+        (b"see http://lake.example/", True),
+        ("\ufeffsee http://lake.example/".encode("utf-16-le"), True),
+        ("\ufeffsee http://lake.example/".encode("utf-16-be"), True),
+        (b"\0see http://lake.example/", False),
+        (b"a" * 1_000 + b"\0see http://lake.example/", False),
+        (b"a" * (MAX_BYTES - 30) + b" http://lake.example/", True),
+        (b"a" * MAX_BYTES + b" http://lake.example/", False),
+    ],
+)
+def test_attached_file_of_text_has_no_zeros_and_ends(payload: bytes, is_read: bool) -> None:
+    assert ("url=lake.example" in mailed(payload, "a.url").structure) is is_read
+    assert ("url=lake.example" in mailed(payload, "a.md").structure) is is_read
+
+
+def test_application_of_html_is_a_page() -> None:
+    found = mailed(b"<!-- 7 --><p>pay here <a href=http://lake.example/>now</a>", "a.hta")
+    assert ({"pay", "here"} <= set(found.body), "url=lake.example" in found.structure) == (True, True)
+    assert "pay" in mailed(archive({"a.hta": b"<p>pay here"}), "a.zip", "zip").body
 
 
 def test_pages_are_read_before_other_texts_and_few_in_all() -> None:

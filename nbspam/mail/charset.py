@@ -30,6 +30,7 @@ _COMMON = {
     "koi8-r": "koi8-r",
     "big5": "big5hkscs",
 }
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # marks at its beginning
 _C1 = bytes(range(128, 160))
 # What these are in windows-1252; to the five that are undefined there browsers give a control character.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"

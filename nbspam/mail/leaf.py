@@ -7,7 +7,7 @@ most of itself as such.  Of other files what is in them, where that is known.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import canonical, charset_of_page, decode
+from nbspam.mail.charset import UTF_16, canonical, charset_of_page, decode
 from nbspam.mail.message import PAGE_ENDINGS, Part
 from nbspam.mail.parameters import parse_parameters
 
@@ -45,6 +45,7 @@ _RTF = b"{\\rtf"
 _PDF = b"%PDF"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
+_TEXT_HEAD = 1_000  # bytes that tell whether a file is text
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
 
@@ -167,6 +168,10 @@ def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
         from nbspam.mail.documents.reader import read_document
 
         part.document = read_document(payload, allowance)
+    elif part.filename and (b"\0" not in payload[:_TEXT_HEAD] or payload.startswith(UTF_16)):
+        from nbspam.mail.documents.texts import text_document  # zeros are in nearly all that is no text
+
+        part.document = text_document(part.filename.lower(), payload, allowance)
 
 
 def _is_named_pdf(kind: str, filename: str) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Parts that another one is wrapped in, by a signature: what is signed is the mail.
 SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 # Of names of files that browsers open as a page.
-PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg")
+PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
 
 class Part:
@@ -95,7 +95,7 @@ MAX_TEXT = 5_000  # characters of a document, about
 
 
 class Document:
-    """What is in an archive, a PDF, an office document or a picture; see documents.read_document."""
+    """What is in an archive, a PDF, an office document, a script or a picture; see the room documents."""
 
     __slots__ = ("addresses", "marks", "names", "says", "scripts", "text")
 

@@ -6,16 +6,15 @@ where it leads to; a script is run, not read; of a shortcut only the address cou
 
 from __future__ import annotations
 
-from nbspam.mail.charset import charset_of_page, decode
+from nbspam.mail.charset import UTF_16, charset_of_page, decode
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES
-from nbspam.mail.message import MAX_TEXT, PAGE_ENDINGS
+from nbspam.mail.message import MAX_TEXT, PAGE_ENDINGS, Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nbspam.mail.limits import Allowance
-    from nbspam.mail.message import Document
 
 MAX_BYTES = 100_000  # of one file
 MAX_FILES = 5  # of an archive, pages first
@@ -27,7 +26,6 @@ _SHORTCUTS = frozenset(("desktop", "iqy", "rdp", "scf", "slk", "url", "webloc"))
 _SHOWN = frozenset(("csv", "json", "log", "md", "txt", "xml"))
 _KNOWN = _SCRIPTS | _SHORTCUTS | _SHOWN
 _IN_ARCHIVES = _KNOWN - {"xml"}  # which is part of something there, as of an office document
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FOR_MACS = b"__macosx/"  # what the system notes of files, under their names
 _ENDS = dict.fromkeys((*range(33), *map(ord, "<>\"'`{}|")), " ")  # of an address
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -55,24 +53,26 @@ def read_members(
             return
         payload = content(at)[:MAX_BYTES]
         allowance.document_items -= len(payload) // BYTES_AN_ITEM
-        read_text(name, payload, document, allowance)
+        if _is_page(name):
+            _read_page(payload, document, allowance)
+        elif not _has_zeros(payload):
+            _read_text(_ending(name), payload, document, allowance)
 
 
-def read_text(name: str, payload: bytes, document: Document, allowance: Allowance) -> None:
-    """Adds what a file of this name shows, does and leads to; nothing, if it is no text.
+def text_document(name: str, payload: bytes, allowance: Allowance) -> Document | None:
+    """What an attached file of this name shows, does or leads to; None, if it is another than these.
 
     name : in lower case
     """
-    payload = payload[:MAX_BYTES]
-    if _is_page(name):
-        if b"<" in payload:
-            label = "" if payload.isascii() else charset_of_page(payload)
-            _read_page(decode(payload, label, allowance)[0], document)
-        return
-    ending = _ending(name)
-    if ending not in _KNOWN or (b"\0" in payload and not payload.startswith(_UTF_16)):
-        return
-    text = decode(payload, "", allowance)[0]
+    if _ending(name) not in _KNOWN or _has_zeros(payload):
+        return None
+    document = Document()
+    _read_text(_ending(name), payload, document, allowance)
+    return document
+
+
+def _read_text(ending: str, payload: bytes, document: Document, allowance: Allowance) -> None:
+    text = decode(payload[:MAX_BYTES], "", allowance)[0]
     if ending in _SCRIPTS:
         document.scripts.append(text)
     elif ending in _SHORTCUTS:
@@ -80,6 +80,11 @@ def read_text(name: str, payload: bytes, document: Document, allowance: Allowanc
     else:
         document.shows(text)
         _follow(text[MAX_TEXT:], document)
+
+
+def _has_zeros(payload: bytes) -> bool:
+    """Whether it is no text."""
+    return b"\0" in payload and not payload.startswith(UTF_16)
 
 
 def _is_page(name: str) -> bool:
@@ -92,10 +97,13 @@ def _ending(name: str) -> str:
     return ending if dot else ""
 
 
-def _read_page(page: str, document: Document) -> None:
+def _read_page(page: bytes, document: Document, allowance: Allowance) -> None:
     from nbspam.mail.html.reader import read_html
 
-    html = read_html(page)
+    if b"<" not in page:
+        return
+    label = "" if page.isascii() else charset_of_page(page)
+    html = read_html(decode(page, label, allowance)[0])
     for address, _ in html.links:
         document.leads_to(address)
     for address in html.images:
@@ -111,10 +119,18 @@ def _follow(text: str, document: Document) -> None:
     for word in text.translate(_ENDS).split():
         before, colon, behind = word[:_MAX_ADDRESS].partition("://")
         scheme = before[len(before.rstrip(_LETTERS)) :][-_MAX_SCHEME:]
-        if scheme and behind:
+        if scheme.lower() == "file":
+            document.leads_to(_shared(behind))
+        elif scheme and behind:
             document.leads_to(scheme + colon + behind.rstrip(".,;:!?)"))
         elif not colon and (word.startswith("\\\\") or "=\\\\" in word):
-            document.leads_to("file://" + word[word.find("\\\\") + 2 :][:_MAX_ADDRESS])
+            document.leads_to(_shared(word[word.find("\\\\") + 2 :][:_MAX_ADDRESS]))
     for line in text.splitlines():
         if line.lower().startswith(_REMOTE):
             document.leads_to("rdp://" + line.partition(":s:")[2].strip()[:_MAX_ADDRESS])
+
+
+def _shared(address: str) -> str:
+    """The address of a file that a host shares; behind the name of this, `@` and by which port it does."""
+    host, slash, path = address.replace("\\", "/").partition("/")
+    return "file://" + host.partition("@")[0] + slash + path
