@@ -301,6 +301,28 @@ def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, 
 
 
 @pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("FN;ENCODING=QUOTED-PRINTABLE:p=61y here", "pay here"),
+        ("FN;charset=utf-8;encoding=quoted-printable:z=C3=A4hl\\, jetzt", "zähl, jetzt"),
+        ("FN;QUOTED-PRINTABLE;CHARSET=koi8-r:=D3=DE=A3=D4", "счёт"),
+        ("FN;ENCODING=QUOTED-PRINTABLE:pa=\ny=\n here", "pay here"),
+        ("FN;ENCODING=QUOTED-PRINTABLE:pay=\n\there", "pay\there"),
+        ("FN;ENCODING=QUO\n TED-PRINTABLE:p=61y", "pay"),
+        ("FN;ENCODING=QUOTED-PRINTABLE:p=61y=", "pay"),
+        ("FN;ENCODING=QUOTED-PRINTABLE:p=0Ay", "p\ny"),
+        ("FN;ENCODING=QUOTED-PRINTABLE:€=61", "€a"),
+        ("FN:QUOTED-PRINTABLE=61", "QUOTED-PRINTABLE=61"),
+    ],
+)
+def test_quoted_values_of_a_card_are_decoded(written: str, text: str) -> None:
+    mail = f"Content-Type: text/x-vcard; charset=utf-8\n\nBEGIN:VCARD\n{written}\n\nEND:VCARD"
+    (part,) = parse(mail.encode()).parts
+    begin, _, shown = part.text.removesuffix("\nEND:VCARD").partition(":VCARD\n")
+    assert (begin, shown.partition(":")[2].rstrip("\n")) == ("BEGIN", text)
+
+
+@pytest.mark.parametrize(
     ("kind", "name", "read_as"),
     [
         ("octet-stream", "Invite.ICS", "text/calendar"),

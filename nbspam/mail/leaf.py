@@ -228,19 +228,12 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
     if joins_lines:
         part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
     if part.content_type in _CARDS:
-        part.text = _unfolded(part.text)
+        from nbspam.mail.cards import shown  # rare
+
+        part.text = shown(part.text, allowance)
     if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
-
-
-def _unfolded(text: str) -> str:
-    """A calendar or a card with its lines joined, and what is escaped in them as it is shown.
-
-    Source: RFC 5545, 3.1 and 3.3.11; RFC 6350, 3.2 and 3.4.
-    """
-    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
-    return text.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
 def _shows_most(text: str) -> bool:
