@@ -29,6 +29,7 @@ MESSAGES = frozenset(
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
+_ENRICHED = frozenset(("text/enriched", "text/richtext"))
 # What mail programs open a file as whose type says less than its ending: messages and cards,
 _NAMED = {
     **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
@@ -228,10 +229,14 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
     if joins_lines:
         part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
     if part.content_type in _CARDS:
-        from nbspam.mail.cards import shown  # rare
+        from nbspam.mail import cards  # rare
 
-        part.text = shown(part.text, allowance)
-    if not part.is_html:
+        part.text = cards.shown(part.text, allowance)
+    if part.content_type in _ENRICHED and not part.is_html:
+        from nbspam.mail import enriched  # rare
+
+        part.text = enriched.shown(part.text)
+    elif not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
 
