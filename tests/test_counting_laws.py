@@ -34,6 +34,7 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Bag
+from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
 from nbspam.workflow import calibrating
@@ -490,10 +491,11 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
 
 
 def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
-    """The items, read in shards of ten."""
-    counts = Accumulator(2, sorted_keys(vocabulary))
+    """The items with their numeric features, read in shards of ten."""
+    counts = Accumulator(2, sorted_keys(vocabulary), features=True)
+    read = ShardReader(("ham", "spam"), asked_by(Settings())._replace(features=True))
     for first in range(0, len(items), 10):
-        (block,), _ = ShardReader(("ham", "spam"), asked_by(Settings()))(items[first : first + 10])
+        (block,), _ = read(items[first : first + 10])
         counts.add(block)
     return counts
 
@@ -525,7 +527,19 @@ def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
     assert all(row == all_rows[name] for name, row in rows.items())
     words = table.keys[table.views != NOTAWORD_VIEW]
     assert set(words.tolist()) <= set(recent.keys.tolist())
+    assert recent.features.shape == (len(rows), len(NUMERIC_FEATURES))
     assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_mail_than_is_kept_gives_the_same_counts(
+    kind: str, items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = trained(items, tmp_path / "once", KINDS[kind])
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", 40)
+    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 3_000)
+    often = trained(items, tmp_path / "often", KINDS[kind])
+    assert counts(often) == counts(at_once)
 
 
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -173,11 +173,13 @@ class Accumulator:
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; the tokens of `table` all have a column."""
         table = self.table()
-        self._recent = [self._latest()]
-        if len(self._recent[0]) == self.messages.sum():
-            return self._recent[0]
+        latest = self._latest()
+        self._recent = [latest]
+        if len(latest) == self.messages.sum():
+            return latest
         words = select_columns(table, table.views != NOTAWORD_VIEW)
-        return merge_blocks([*self._recent, without_rows(words.keys, words.views, words.texts)])
+        rest = without_rows(words.keys, words.views, words.texts, latest.features.shape[1])
+        return merge_blocks([latest, rest])
 
 
 def _feature_rows() -> FeatureRows:

@@ -85,7 +85,7 @@ class Pile:
         return merged
 
 
-def without_rows(keys: Ints, views: NDArray[np.uint8], texts: bytes) -> Block:
+def without_rows(keys: Ints, views: NDArray[np.uint8], texts: bytes, n_features: int) -> Block:
     """No messages over some columns."""
     return Block(
         keys,
@@ -98,6 +98,7 @@ def without_rows(keys: Ints, views: NDArray[np.uint8], texts: bytes) -> Block:
         dates=np.zeros(0, np.float64),
         names=[],
         sizes=np.zeros(0, np.int64),
+        features=np.zeros((0, n_features)),
     )
 
 

@@ -27,7 +27,7 @@ from nbspam.sources.notes import Skipped
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 from nbspam.vocabulary.file import Vocabulary
-from nbspam.workflow.calibrating import Fitted, Sample, calibrate_on, calibration_begun
+from nbspam.workflow.calibrating import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
 from nbspam.workflow.fixed_words import (
     settings_under,
     sorted_keys,
@@ -169,7 +169,9 @@ def _calibration(
     settings: Settings, choices: Choices, counted: Counted, jobs: int
 ) -> AbstractContextManager[Callable[[], Fitted]]:
     """What gives the calibration; other processes may work it out while the counts are written."""
-    if choices.sample and settings.averaged:
+    if not settings.averaged:
+        return nullcontext(lambda: NOT_FITTED)
+    if choices.sample:
         return nullcontext(partial(calibrate_on, choices.sample))
     given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
     if choices.prior:
