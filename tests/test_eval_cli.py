@@ -335,3 +335,18 @@ def test_shares_that_are_less_than_one_ham_are_told_as_what_they_are(tmp_path: P
     assert status == 0
     assert text.count("missed with no ham lost") == 1
     assert "% ham lost" not in text.replace("ham lost %", "")
+
+
+@pytest.mark.parametrize("how", [["--folds", "3"], ["--replay"]])
+def test_words_that_alone_rule_a_class_out_are_no_clues_in_a_file(tmp_path: Path, how: list[str]) -> None:
+    """At lambda 0 a word of spam alone says infinitely much; one ham is written in such words."""
+    texts = {"ham": "lunch at noon with the team", "spam": "cheap pills no prescription"}
+    letters = {name: [f"\n{text} {n}".encode() for n in range(12)] for name, text in texts.items()}
+    letters["ham"][5] = b"\nlunch cheap pills"
+    folder = write_folders(tmp_path / "mail", letters)
+    kept, page = tmp_path / "kept", tmp_path / "page.html"
+    options = [*how, "--textbook", "--alpha", "0", "--save", str(kept), "--report", str(page)]
+    assert evaluated(str(folder), *options)["messages"] == 24
+    for mistake in json.loads(kept.read_text())["clues"].values():
+        assert all(isinstance(nats, float) for _, nats in mistake)
+    assert page.stat().st_size > 10_000

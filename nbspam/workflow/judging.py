@@ -50,5 +50,9 @@ class Judge:
 def clues_of(
     scorer: Scorer, bag: Bag, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
-    """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam."""
-    return tuple(top_clues(Verdict(name, scorer.score(Counted(bag)), classes, loss)))
+    """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam.
+
+    Not those that alone rule a class out, as they may where lambda is 0: no file has a number for these.
+    """
+    found = top_clues(Verdict(name, scorer.score(Counted(bag)), classes, loss))
+    return tuple([clue for clue in found if isfinite(clue[1])])
