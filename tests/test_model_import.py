@@ -234,6 +234,24 @@ def test_calibrations_are_merged_in_any_order_with_imported_ones(tmp_path: Path)
     assert weights[0] == pytest.approx(weights[2])
 
 
+def test_messages_of_a_model_without_bigrams_are_not_known_again_in_one_that_has_them(tmp_path: Path) -> None:
+    """Their digests are other ones: to keep those would say that a message is known, and count it twice."""
+    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
+    taught, offer = imported(BOGOFILTER, tmp_path / "taught"), mail("cheap offers for you")
+    run("learn", "spam", "-m", taught, stdin=offer)
+    done = program("model", "merge", tmp_path / "own", taught, "-o", tmp_path / "all")
+    assert b"one has none: 1 message.\n" in done.stderr
+    assert check_model(str(tmp_path / "all")) == []
+    before = counted(tmp_path / "all")
+    ham, spam = before[("body", "cheap")]
+    run("learn", "spam", "-m", tmp_path / "all", stdin=offer)
+    assert counted(tmp_path / "all")[("body", "cheap")] == (ham, spam + 1)
+    run("unlearn", "-m", tmp_path / "all", stdin=offer)
+    run("unlearn", "-m", tmp_path / "all", stdin=offer)
+    assert counted(tmp_path / "all") == before
+
+
 def test_the_check_still_finds_more_learned_than_counted(tmp_path: Path) -> None:
     model = imported(BOGOFILTER, tmp_path / "m")
     text = run("model", "dump", "-m", model).replace(

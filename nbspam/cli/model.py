@@ -197,6 +197,9 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
         say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
     if merged.dropped:
         say(f"Not kept, being for the classes of {plain(models[0])} alone: {', '.join(merged.dropped)}.")
+    if merged.forgotten:
+        messages = amount(merged.forgotten, "message")
+        say(f"Counted, but not known again, for one of the models has bigrams and one has none: {messages}.")
     if merged.uncut:
         say(f"Numeric features cut at different edges, which have one bin now: {merged.uncut}.")
     if merged.calibrated is not None and merged.calibrated < len(models):

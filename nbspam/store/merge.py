@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from itertools import groupby
+from itertools import compress, groupby
 from operator import itemgetter
 
 from nbspam.errors import BadDataError
@@ -53,13 +53,19 @@ def merge_models(
         with closing(_tokens(models, numbers, len(classes))) as tokens:
             file.tokens(tokens)
         file.recount()
-        file.learned(_learned(models, numbers))
-        file.autolearned(_autolearned(models, numbers))
+        same = counted_alike(models, settings)
+        file.learned(_learned(models, numbers, same))
+        file.autolearned(_autolearned(models, numbers, same))
         file.calibration(*calibration)
         edges = _common_edges(models)
         file.numeric_features(edges)
         uncut = {place for place, (_, inner) in enumerate(edges) if not inner}
         file.numeric_counts(_numeric(models, numbers, uncut))
+
+
+def counted_alike(models: Sequence[Model], settings: dict[str, str]) -> list[bool]:
+    """Of each model, whether one with these settings knows its messages again: digests hang on bigrams."""
+    return [model.settings.get("bigrams") == settings.get("bigrams") for model in models]
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
@@ -159,9 +165,12 @@ def _token_rows(model: Model, places: list[int], n_classes: int) -> Generator[tu
         yield (*row[:3], *counts)
 
 
-def _learned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int, int]]:
-    """(digest, class, times), the times added."""
-    streams = [_learned_rows(model, places) for model, places in zip(models, numbers, strict=True)]
+def _learned(
+    models: Sequence[Model], numbers: list[list[int]], same: list[bool]
+) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times), the times added, of messages that the merged model knows again."""
+    known = compress(zip(models, numbers, strict=True), same)
+    streams = [_learned_rows(model, places) for model, places in known]
     for cell, group in groupby(heapq.merge(*streams), key=itemgetter(0, 1)):
         yield (*cell, sum(times for _, _, times in group))
 
@@ -172,9 +181,11 @@ def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, i
         yield digest, places[number], times
 
 
-def _autolearned(models: Sequence[Model], numbers: list[list[int]]) -> Iterator[tuple[int, int, bytes]]:
+def _autolearned(
+    models: Sequence[Model], numbers: list[list[int]], same: list[bool]
+) -> Iterator[tuple[int, int, bytes]]:
     """(digest, class, tokens) of messages that one filter counted itself, and no other model has counted."""
-    for model, places in zip(models, numbers, strict=True):
+    for model, places in compress(zip(models, numbers, strict=True), same):
         rows = {row[0]: row[1:] for row in autolearned_rows(model.connection)}
         for other in models:
             if other is not model:
