@@ -404,7 +404,9 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
         ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 14"),
         ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
         ("learned\t5", "learned\t-9223372036854775809", "line 19"),
+        ("learned\t5\t1", "learned\t5\t2", "line 19"),
         ("#prior_class", "#elsewhere", "#prior_class"),
+        ("prior_class\tnumber\tmessages\n", "prior_class\tnumber\tmessages\nprior_class\t7\t1\n", "a number"),
         ("#end\t12", "#end\t13", "12 rows"),
         ("#end\t12\n", "", "cut short"),
         ("hello", "he\\llo", "line 14"),
@@ -476,6 +478,27 @@ def test_a_number_that_no_writer_wrote_is_a_damaged_model(copy: Path, statement:
     connection.close()
     assert "model-damaged" in error("classify", "-m", copy, status=65, stdin=mail("cheap pills"))
     assert program("model", "check", "-m", copy).returncode == 65
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE prior_class SET number = 7 WHERE number = 1",
+        "UPDATE prior_class SET messages = -1",
+        "UPDATE setting SET value = 'abc' WHERE name = 'prior_weight'",
+        "UPDATE setting SET value = 'inf' WHERE name = 'prior_weight'",
+    ],
+)
+def test_a_prior_that_no_writer_wrote_is_a_damaged_model(
+    models: dict[str, Path], tmp_path: Path, statement: str
+) -> None:
+    copy = Path(shutil.copy(models["on-prior"], tmp_path / "copy"))
+    with sqlite3.connect(copy) as connection:
+        connection.execute(statement)
+    connection.close()
+    for command in (["classify"], ["learn", "spam"], ["explain"], ["model", "info"]):
+        assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
+    assert "prior" in run("model", "check", "-m", copy, status=65)
 
 
 @pytest.mark.parametrize("value", ["x", "1 2", "\0\0\0"])
@@ -551,6 +574,17 @@ def test_merging_a_damaged_model_says_so_and_no_more(
     parts[place] = copy
     said = error("model", "merge", *parts, "-o", tmp_path / "new", status=65)
     assert [line.split(":")[0].strip() for line in said.splitlines()] == ["nbspam", "next"]
+
+
+def test_merging_a_model_with_a_class_that_does_not_exist_says_so(
+    models: dict[str, Path], copy: Path, tmp_path: Path
+) -> None:
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE learned SET class = 7 WHERE digest = (SELECT min(digest) FROM learned)")
+    connection.close()
+    said = error("model", "merge", models["views"], copy, "-o", tmp_path / "new", status=65)
+    assert "class number 7 does not exist" in said
+    assert not (tmp_path / "new").exists()
 
 
 def test_merging_says_what_it_took_from_the_first_model(

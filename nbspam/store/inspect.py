@@ -20,6 +20,7 @@ from nbspam.store.autolearned import autolearned_rows, unpacked
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
 from nbspam.store.reader import Model, OneState, count_columns
 from nbspam.store.snapshot import snapshot
+from nbspam.store.with_prior import prior_messages, prior_weight
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
@@ -69,6 +70,8 @@ def read_settings(model: Model) -> Settings:
             parse_loss(model.settings["loss"], model.classes)
         if "loss_matrix" in model.settings:
             matrix_from_text(model.settings["loss_matrix"], model.classes)
+        if "prior_weight" in model.settings:
+            prior_weight(model)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
     return settings
@@ -81,6 +84,10 @@ def _class_complaints(model: Model) -> Iterator[str]:
         # What another filter counted is in no list.
         if messages < 0 or listed > messages or (listed < messages and "imported" not in model.settings):
             yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
+    try:
+        prior_messages(model)
+    except DamagedModelError as error:
+        yield f"prior: {error.why}"
     for number in sorted(set(counted) - set(range(len(model.classes)))):
         yield f"learned: class number {number} does not exist"
     (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()

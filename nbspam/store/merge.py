@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing
 from itertools import compress, groupby
 from operator import itemgetter
 
-from nbspam.errors import BadDataError
+from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.labels import ordered
 from nbspam.store.autolearned import autolearned_rows
 from nbspam.store.inspect import learned_as
@@ -178,7 +178,7 @@ def _learned(
 def _learned_rows(model: Model, places: list[int]) -> Iterable[tuple[int, int, int]]:
     # Within a model class order is that of the united classes, so the rows stay sorted.
     for digest, number, times in model.connection.execute("SELECT * FROM learned ORDER BY digest, class"):
-        yield digest, places[number], times
+        yield digest, _place(model, places, number), times
 
 
 def _autolearned(
@@ -191,7 +191,8 @@ def _autolearned(
             if other is not model:
                 for digest in learned_as(other, list(rows)):
                     del rows[digest]
-        yield from ((digest, places[number], tokens) for digest, (number, tokens) in rows.items())
+        for digest, (number, tokens) in rows.items():
+            yield digest, _place(model, places, number), tokens
 
 
 def _numeric(
@@ -205,9 +206,16 @@ def _numeric(
     for model, places in zip(models, numbers, strict=True):
         for kind in _kinds(model):
             for (number, place), row in model.numeric_counts(kind).items():
-                cell = (kind, places[number], place)
+                cell = (kind, _place(model, places, number), place)
                 added = [sum(row)] if kind == "bin" and place in uncut else row
                 old = sums.get(cell)
                 sums[cell] = added if old is None else [a + b for a, b in zip(old, added, strict=True)]
     for (kind, number, place), row in sorted(sums.items()):
         yield kind, number, place, row
+
+
+def _place(model: Model, places: list[int], number: int) -> int:
+    """The number of one of the model's classes in the merged one."""
+    if not 0 <= number < len(places):
+        raise DamagedModelError(model.path, f"class number {number} does not exist")
+    return places[number]

@@ -30,18 +30,18 @@ _REMEDY = "dump the model again: nbspam model dump -m MODEL"
 _NULL = "\\N"  # no text can be written so: the escape means nothing else
 
 # table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
-# c class number or nothing, k keys of tokens and how often each occurs.
+# b number of a class, c the same or nothing, k keys of tokens and how often each occurs.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
     "token": ("view:n text:t", "view, text"),  # and the count columns
     "calibration": ("number:n feature:t class:c weight:f", "number"),
     "calibration_covariance": ("line:n place:n value:f", "line, place"),
-    "learned": ("digest:i class:n times:n", "digest, class"),
+    "learned": ("digest:i class:b times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
-    "numeric_count": ("kind:t class:n place:n value:t", "kind, class, place"),
-    "prior_class": ("number:n messages:n", "number"),
-    "autolearned": ("digest:i class:n tokens:k", "number"),
+    "numeric_count": ("kind:t class:b place:n value:t", "kind, class, place"),
+    "prior_class": ("number:b messages:n", "number"),
+    "autolearned": ("digest:i class:b tokens:k", "number"),
 }
 # Not written where it has no rows; a text without it is whole.
 OPTIONAL = "autolearned"
@@ -104,6 +104,7 @@ class _Loading:
         self._at = 0
         self._held: list[str] | None = None
         self._rows = 0
+        self._n_classes = 0
 
     def _error(self, why: str) -> NbspamError:
         return BadDataError(f"{self._where}: line {self._at}", why, _REMEDY, "dump-damaged")
@@ -120,12 +121,13 @@ class _Loading:
         self._check_first()
         settings = list(self._table("setting"))
         classes = self._classes()
+        self._n_classes = len(classes[0])
         with new_model(path, classes[0], classes[1], replaces) as file:
             file.settings({str(name): str(value) for name, value in settings})
             try:
                 for table in list(TABLES)[2:]:
                     if table != OPTIONAL or self._comes(table):
-                        self._fill(file, table, len(classes[0]))
+                        self._fill(file, table)
                 file.recount()
             except sqlite3.IntegrityError as error:
                 raise self._error(f"a row is there twice ({error})") from None
@@ -164,8 +166,8 @@ class _Loading:
             raise self._error("the classes are not numbered in class order (ham first, spam last)")
         return names, [int(str(row[2])) for row in rows]
 
-    def _fill(self, file: NewModel, table: str, n_classes: int) -> None:
-        columns = self._header(table, count_columns(n_classes))
+    def _fill(self, file: NewModel, table: str) -> None:
+        columns = self._header(table, count_columns(self._n_classes))
         names = [column.name for column in columns]
         rows = self._read(table, columns)
         if table == "token":
@@ -217,9 +219,17 @@ class _Loading:
                 return None
             if column.kind == "k":
                 return packed(map(_key_and_times, text.split()))
+            if column.kind in "bc":
+                return self._class_number(text)
             return _whole(text) if column.kind == "i" else natural(text)
         except ValueError:
             raise self._error(f"{text[:40]!r} cannot be a {column.name}") from None
+
+    def _class_number(self, text: str) -> int:
+        number = natural(text)
+        if number >= self._n_classes:
+            raise ValueError(text)
+        return number
 
 
 def _insert(

@@ -6,7 +6,9 @@ added when a message is scored.  Only a model with a prior pays for this module.
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError
+from math import inf
+
+from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring.events import power_factor
 from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
@@ -87,13 +89,27 @@ class ModelOnPrior(Model):
 
 def on_prior(model: Model) -> ModelOnPrior:
     """A model that was trained on a prior, with its counts added."""
-    return ModelOnPrior(model, power_factor(float(model.settings["prior_weight"]), prior_messages(model)))
+    return ModelOnPrior(model, power_factor(prior_weight(model), prior_messages(model)))
+
+
+def prior_weight(model: Model) -> float:
+    """How many messages the prior of a model on one counts as."""
+    text = model.settings["prior_weight"]
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 < weight < inf:
+        raise DamagedModelError(model.path, f"a prior model cannot count as {text} messages")
+    return weight
 
 
 def prior_messages(model: Model) -> list[int]:
     """m0_k of the prior model by class; zeros if there is none."""
     found = [0] * len(model.classes)
     for number, messages in model.connection.execute("SELECT number, messages FROM prior_class"):
+        if not 0 <= number < len(found) or messages < 0:
+            raise DamagedModelError(model.path, f"{messages} messages of class number {number} are no prior")
         found[number] = messages
     return found
 
