@@ -224,7 +224,7 @@ def _form(classifier: Classifier, verdict: Verdict, options: Options) -> str:
 
 
 def _write(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 
 import click
 
@@ -35,8 +34,6 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
     Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
     """
     first, second = read_evaluation(a), read_evaluation(b)
-    if not (first.digest and second.digest):
-        first, second = replace(first, digest=""), replace(second, digest="")
     with waiting("Pairing and resampling", shows_progress(False)):
         found = compare(first, second, shown_names(a, b))
     if as_json:
@@ -49,7 +46,7 @@ def read_evaluation(path: str) -> Evaluation:
     """What eval kept, or result lines; these know no digest of the mail."""
     if not _is_result_lines(path):
         return load(path)
-    return replace(read_results(path), digest="")
+    return read_results(path)
 
 
 def _is_result_lines(path: str) -> bool:
