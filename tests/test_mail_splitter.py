@@ -518,6 +518,11 @@ def starting(root, related):
     return related.replace('"\n', f'"; start="<{root}>"\n', 1)
 
 
+def attached(part):
+    """The part as a file."""
+    return part.replace("\n", "\nContent-Disposition: attachment\n", 1)
+
+
 PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
 AMP = "text/x-amp-html\n\n<!doctype html><html amp4email><p>page that lives\n"
 
@@ -550,6 +555,21 @@ AMP = "text/x-amp-html\n\n<!doctype html><html amp4email><p>page that lives\n"
         (starting("x", tree("related", PLAIN, HTML.replace("\n", "\nContent-ID: <x>\n", 1))), [False, False]),
         (starting("", tree("related", PLAIN, HTML)), [False, True]),
         (PLAIN, [False]),
+        (tree("alternative", HTML, attached(HTML)), [False, False]),
+        (tree("alternative", HTML, attached(PLAIN)), [False, False]),
+        (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),
+        (tree("related", attached(PLAIN), HTML, HTML), [False, False, True]),
+        (tree("related", HTML, attached(HTML)), [False, False]),
+        (tree("alternative", PLAIN, tree("related", HTML, attached(HTML))), [True, False, False]),
+        (tree("alternative", HTML, "message/rfc822\n\nContent-Type: " + HTML), [False, False]),
+        (
+            tree("alternative", PLAIN, HTML, "message/rfc822\n\nContent-Type: " + tree("mixed", HTML, PLAIN)),
+            [True, False, False, False],
+        ),
+        (
+            tree("mixed", "message/rfc822\n\nContent-Type: " + tree("alternative", PLAIN, HTML), PLAIN),
+            [True, False, False],
+        ),
     ],
 )
 def test_a_part_that_readers_choose_replaces_the_others(mail, expected):
@@ -561,3 +581,22 @@ def test_lines_that_a_deleted_blank_joins_are_joined():
     mail = b"Content-Type: text/plain; format=flowed; delsp=yes\n\npea \nrs for  \nsale\n-- \nme\n"
     assert parse(mail).parts[0].text == "pears for sale\n--\nme\n"
     assert parse(mail.replace(b"delsp=yes", b"delsp=no")).parts[0].text.startswith("pea \nrs")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (b"pea \r\nrs", "pears"),
+        (b"pea \n rs", "pears"),  # the blank before it only says that it is no quotation
+        (b" > 5 for \n  sale", "> 5 for sale"),
+        (b"> pea \n> rs\nI see \n> it", "> pears\nI see\n> it"),
+        (b">> pea \n> rs", ">> pea\n> rs"),
+        (b">> pea \n>> rs", ">> pears"),
+        (b"pea \n\nrs ", "pea\nrs"),
+        (b"-- \nme", "--\nme"),
+        (b"", ""),
+    ],
+)
+def test_lines_that_flow_into_each_other_are_joined_as_they_are_shown(lines, expected):
+    head = b"Content-Type: text/plain; format=flowed; delsp=yes\nContent-Transfer-Encoding: base64\n\n"
+    assert parse(head + base64.b64encode(lines)).parts[0].text == expected

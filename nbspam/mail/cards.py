@@ -1,4 +1,4 @@
-"""Calendars and cards: their text with its lines joined, and what is written in it as it is shown.
+"""Calendars and cards: their text with its lines joined, and what mail programs show of it.
 
 Hides how lines are folded and letters escaped, in iCalendar and vCard and as older programs do.
 Source: RFC 5545, 3.1 and 3.3.11; RFC 6350, 3.2 and 3.4; versit, vCard 2.1, 2.1.3 (quoted-printable).
@@ -14,20 +14,43 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 _QUOTED = "QUOTED-PRINTABLE"
+_STARTS = ("BEGIN:VCAL", "BEGIN:VCARD")
+_SHOWN = {"SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "ORGANIZER", "URL", "X-ALT-DESC", "CONFERENCE"}
+_SHOWN |= {"FN", "ORG", "TITLE", "NOTE"}
 
 
-def shown(text: str, allowance: Allowance) -> str:
-    """The text as readers show it, names of properties too."""
+def shown_of_card(text: str) -> str:
+    """The values that people see, a line each, of a calendar or card as `unfolded` gives it; "" of other text.
+
+    A value may have lines of its own.  Source: RFC 5545, 3.8; RFC 6350, 6.
+    """
+    if not text.lstrip()[:11].upper().startswith(_STARTS):
+        return ""
+    found: list[str] = []
+    is_shown = False
+    for line in text.split("\n"):
+        before, colon, value = line.partition(":")
+        name = before.partition(";")[0]
+        if colon and name.isupper() and name.replace("-", "").isalnum():
+            is_shown = name in _SHOWN
+            line = value
+        if is_shown:
+            found.append(line)
+    return "\n".join(found)
+
+
+def unfolded(text: str, allowance: Allowance) -> str:
+    """The text with its lines joined and its values as readers show them, names of properties too."""
     text = text.replace("\r\n", "\n")
-    unfolded = _unfolded(text)
-    if _QUOTED in unfolded.upper():
+    joined = _joined(text)
+    if _QUOTED in joined.upper():
         # Where a value goes on behind "=", the white space is a part of it.
-        unfolded = _unfolded(text.replace("=\n ", "=\n=20").replace("=\n\t", "=\n=09"))
-        unfolded = _decoded(unfolded, allowance)
-    return unfolded.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
+        joined = _joined(text.replace("=\n ", "=\n=20").replace("=\n\t", "=\n=09"))
+        joined = _decoded(joined, allowance)
+    return joined.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
-def _unfolded(text: str) -> str:
+def _joined(text: str) -> str:
     return text.replace("\n ", "").replace("\n\t", "")
 
 

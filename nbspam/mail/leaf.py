@@ -154,7 +154,6 @@ def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowan
     if payload.startswith(_RTF):
         _read_file(part, payload, allowance)  # also where it is declared as text/rtf
     elif is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
-        # RFC 3676, 4: a blank at the end of a line joins it with the next, and goes.
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page
         _read_text(part, payload, joins_lines, allowance)
@@ -227,11 +226,13 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
     if joins_lines:
-        part.text = part.text.replace("\n-- \n", "\n--\n").replace(" \n", "")
+        from nbspam.mail.flowed import joined_lines  # Google's mail, and little else
+
+        part.text = joined_lines(part.text)
     if part.content_type in _CARDS:
         from nbspam.mail import cards  # rare
 
-        part.text = cards.shown(part.text, allowance)
+        part.text = cards.unfolded(part.text, allowance)
     if part.content_type in _ENRICHED and not part.is_html:
         from nbspam.mail import enriched  # rare
 

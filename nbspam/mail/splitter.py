@@ -36,6 +36,7 @@ class _Multipart:
         "delimiter",
         "depth",
         "encoding",
+        "message_at",
         "opened",
         "root",
         "start",
@@ -50,6 +51,7 @@ class _Multipart:
         self.start = start
         self.depth = depth
         self.opened = 0  # delimiters seen
+        self.message_at = 0  # which of its parts is a message of its own; of several the last
         self.root = ""  # Content-ID of the part that a multipart/related says readers begin with (RFC 2387)
         self.twins = 0  # multiparts directly inside it that use the same boundary
 
@@ -69,6 +71,16 @@ class _Scan:
         self.inside: list[tuple[int, int]] = []  # of each choice that the leaf is in, which part of it
         self.multiparts: list[_Multipart] = []
         self.active: dict[bytes, tuple[int, bool]] = {}
+
+    def choices_around(self) -> list[tuple[int, int]]:
+        """Of each choice around what begins, in the same message, which of its parts it is in."""
+        found: list[tuple[int, int]] = []
+        for outer in self.multiparts:
+            if outer.choice:
+                found.append((outer.choice, outer.opened))
+            if outer.message_at and outer.message_at == outer.opened:
+                found.clear()
+        return found
 
     def push(self, multipart: _Multipart) -> None:
         self.multiparts.append(multipart)
@@ -158,13 +170,16 @@ class Splitter:
             self._mark_replaced()
 
     def _mark_replaced(self) -> None:
-        """Of alternatives readers show the last with HTML, else the last text; of related parts the first."""
+        """Of alternatives readers show the last with HTML, else the last text; of related parts the first.
+
+        A file that is attached is none of them, wherever it stands (RFC 2183, 2.2), and is read beside them.
+        """
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: whether it is HTML, and which part
         texts = [
             (part, inside)
             for part, inside in zip(self.message.parts, self.inside, strict=True)
             if part.text and (part.is_html or part.content_type == "text/plain")
-            if part.content_type not in _FOR_FEW
+            if part.content_type not in _FOR_FEW and part.disposition != "attachment"
         ]
         for part, inside in texts:
             for number, child in inside:
@@ -174,8 +189,10 @@ class Splitter:
                 if number not in shown or (not first and (part.is_html, child) > shown[number]):
                     shown[number] = part.is_html, child
         for part, inside in zip(self.message.parts, self.inside, strict=True):
-            part.is_replaced = bool(part.text) and any(
-                number in shown and child != shown[number][1] for number, child in inside
+            part.is_replaced = (
+                bool(part.text)
+                and part.disposition != "attachment"
+                and any(number in shown and child != shown[number][1] for number, child in inside)
             )
 
     def _open(self, scan: _Scan) -> None:
@@ -220,7 +237,7 @@ class Splitter:
             self.allowance.parts -= 1
             scan.position = start
             scan.leaf = entity
-            scan.inside = [(outer.choice, outer.opened) for outer in scan.multiparts if outer.choice]
+            scan.inside = scan.choices_around()
             multipart = entity.content_type.startswith("multipart/")
             if not multipart and (entity.content_type not in MESSAGES or entity.encoding in _ENCODED):
                 return
@@ -232,6 +249,8 @@ class Splitter:
                 self._enter_multipart(scan, entity, start, depth)
                 return
             depth += 1
+            if scan.multiparts:
+                scan.multiparts[-1].message_at = scan.multiparts[-1].opened
             only_header = entity.content_type == "text/rfc822-headers"
             entity, start = self._read_embedded(scan, start)
             if only_header:  # of a message that is not here: what it says of its body means nothing

@@ -53,7 +53,7 @@ def merge_models(
         with closing(_tokens(models, numbers, len(classes))) as tokens:
             file.tokens(tokens)
         file.recount()
-        same = counted_alike(models, settings)
+        same = _counted_alike(models, settings)
         file.learned(_learned(models, numbers, same))
         file.autolearned(_autolearned(models, numbers, same))
         file.calibration(*calibration)
@@ -63,7 +63,14 @@ def merge_models(
         file.numeric_counts(_numeric(models, numbers, uncut))
 
 
-def counted_alike(models: Sequence[Model], settings: dict[str, str]) -> list[bool]:
+def forgotten(models: Sequence[Model], settings: dict[str, str]) -> int:
+    """How many different messages of the models the merged one does not know again; they are counted."""
+    unlike = [model for model, same in zip(models, _counted_alike(models, settings), strict=True) if not same]
+    query = "SELECT count(DISTINCT digest) FROM learned"
+    return sum(model.connection.execute(query).fetchone()[0] for model in unlike)
+
+
+def _counted_alike(models: Sequence[Model], settings: dict[str, str]) -> list[bool]:
     """Of each model, whether one with these settings knows its messages again: digests hang on bigrams."""
     return [model.settings.get("bigrams") == settings.get("bigrams") for model in models]
 

@@ -87,8 +87,8 @@ def _read_replaced(parts: list[Part], body: list[str], structure: list[str], rea
     """Texts for which a reader shows HTML: read where that shows no word, else only compared with it.
 
     Words that nobody sees would cost a spammer nothing (docs/experiments/body.md); nor would they beside a
-    picture, or a link, that is all there is to see.  Only plain text is compared: a calendar says in other
-    words what the HTML does.
+    picture, or a link, that is all there is to see.  Only plain text is compared; a calendar or a card is
+    shown beside the text.
     """
     if not body and not any(html.images or html.links for _, _, _, html in readings if html is not None):
         for part in parts:
@@ -99,6 +99,24 @@ def _read_replaced(parts: list[Part], body: list[str], structure: list[str], rea
     shown = set(body)
     if 2 * sum(word not in shown for word in found) > len(found):
         structure.append("alternative=#differs")
+    for part in parts:
+        if part.content_type != "text/plain":
+            _read_card(part.text, body, structure)
+
+
+def _read_card(text: str, body: list[str], structure: list[str]) -> None:
+    """Adds where a calendar or card leads to, and its words if they are others than those of the text.
+
+    An honest invitation says the same twice, and is not to count twice.
+    """
+    from nbspam.mail.cards import shown_of_card  # few mails have an alternative of a third kind
+
+    text, urls = cut_urls(shown_of_card(text))
+    for url in urls:
+        structure.extend(url_tokens(url))
+    found, shown = words(text, MAX_TOKENS - len(body)), set(body)
+    if 2 * sum(word not in shown for word in found) > len(found):
+        body.extend(found)
 
 
 def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading]) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nbspam.errors import UsageError
 from nbspam.scoring.calibration import feature_names
 from nbspam.settings import from_text
-from nbspam.store.merge import check_mergeable, counted_alike, merge_models, united_classes
+from nbspam.store.merge import check_mergeable, forgotten, merge_models, united_classes
 from nbspam.store.reader import Model
 from nbspam.store.snapshot import snapshot
 from nbspam.workflow.importing import weights_at_start
@@ -77,7 +77,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             tuple(sorted(differing)),
             tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
             _uncut(result, models),
-            _forgotten(models, settings),
+            forgotten(models, settings),
         )
 
 
@@ -85,17 +85,6 @@ def _uncut(result: Model, models: Sequence[Model]) -> int:
     """How many features of the merged model have one bin, and several in one of the models."""
     every = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
     return sum(1 for merged, *own in zip(*every, strict=True) if not merged and any(own))
-
-
-def _forgotten(models: Sequence[Model], settings: dict[str, str]) -> int:
-    """How many different messages of the models the merged one does not know again; they are counted."""
-    query = "SELECT count(DISTINCT digest) FROM learned"
-    same = counted_alike(models, settings)
-    return sum(
-        model.connection.execute(query).fetchone()[0]
-        for model, is_known in zip(models, same, strict=True)
-        if not is_known
-    )
 
 
 def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
