@@ -1,9 +1,8 @@
 """Words of text that is not plain ASCII.
 
 Hides Unicode: compatibility forms (NFKC), case folding, zero-width characters, stacked
-combining marks, scripts written without spaces, and letters of one script that pose as
-another's.  Works with character tables filled as characters come, because the `regex`
-package costs a fresh process 13 ms to import.
+combining marks, and scripts written without spaces.  Works with character tables filled as
+characters come, because the `regex` package costs a fresh process 13 ms to import.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import pairwise
 
+from nbspam.tokens.lookalikes import has_posing_capitals, posing, unmasked
 from nbspam.tokens.words import (
     ASCII_TABLE,
     JOINERS,
@@ -50,25 +50,6 @@ _WRITTEN_FOR = str.maketrans("ıأإآٱىیةک" + "ёάέήίόύώșț", "iا
 _WRITTEN_FOR.update(str.maketrans("ЁΆΈΉΊΌΎΏȘȚ", "ЕΑΕΗΙΟΥΩŞŢ"))
 # Where the marks are that words are mostly written without: vowels of Hebrew and Arabic.
 _READ_WITHOUT = ((0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x670), (0x6D6, 0x6ED))
-# Letters that look like Latin ones in a mail font, small or capital, by their small form: after case
-# folding the capitals of н and в stand for H and B.  From Unicode's confusables; letters that physics and
-# biology put before Latin words (β, γ, ε, μ, ω) are left out.
-_LOOKALIKES = str.maketrans(
-    "авеғԁһіјкӏмнорԛгѕстхуԝѡѵ" + "αικνορτυ" + "օոցսհյզ" + "ɑɡ",
-    "abefdhijklmhopqrsctxywwv" + "aikvoptu" + "onguhjq" + "ag",
-)
-# Cherokee and Lisu, which have the forms of Latin capitals.
-_LOOKALIKES.update(str.maketrans("ᎪᏴᏟᎠᎬᏀᎻᎥᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏔᎩᎽᏃ", "abcdeghiijklmprstvwwyyz"))
-_LOOKALIKES.update(str.maketrans("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "abcdefghijklmnoprstuvwxyz"))
-# Capitals that look like Latin ones and whose small letters do not, as a letter of the table above.
-_CAPITALS = str.maketrans("ΒΕΖΗΜΝΥΧ", "веᴢнмոух")
-# Small capitals, which phonetics has among other letters: alone, or with Latin ones, they are a way to write.
-_SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"
-_LOOKALIKES.update(str.maketrans(_SMALL_CAPITALS, "abcdefghijklmnopqrstuvwyz"))
-_LATIN = frozenset(_SMALL_CAPITALS) | frozenset("abcdefghijklmnopqrstuvwxyz")
-# Latin letters that look like Cyrillic ones, in Cyrillic words; capitals that do by their small form.
-_POSING_AS_CYRILLIC = str.maketrans("abcehikmoptxy", "авсенікмортху")
-_CYRILLIC = ("\u0400", "\u052f")
 _BLACK = (0x1F150, 0x1F170)  # where the alphabets in white on black begin
 # Variation selectors, and marks that strike a letter through, underline or frame it; no language needs these.
 _DRAWN_WITH = (
@@ -277,19 +258,9 @@ def _marked(text: str) -> str:
 def _marked_line(line: str) -> str:
     """One line with a character beyond ASCII.  Capitals that pose as Latin ones go before case is folded."""
     composed = _composed(line.replace("´", "'"))  # which NFKC makes a blank and a mark
-    if not any(chr(code) in composed for code in _CAPITALS):
+    if not has_posing_capitals(composed):
         return _folded(composed).translate(_ALPHABET)
-    return _folded(_posing(composed.translate(_ALPHABET)))
-
-
-def _posing(chunk: str, joints: str = " -.,") -> str:
-    """A text with its capitals as they look where Latin letters stand beside them and no other ones."""
-    if joints:
-        return joints[0].join([_posing(piece, joints[1:]) for piece in chunk.split(joints[0])])
-    if chunk.isascii() or _LATIN.isdisjoint(chunk):
-        return chunk
-    seen = chunk.translate(_CAPITALS)
-    return seen if seen.casefold().translate(_LOOKALIKES).isascii() else chunk
+    return _folded(posing(composed.translate(_ALPHABET)))
 
 
 def _runs(strings: list[str]) -> Iterator[tuple[bool, list[str]]]:
@@ -324,13 +295,20 @@ def unicode_words(text: str, limit: int) -> list[str]:
     return found
 
 
-def _words(text: str, limit: int) -> list[str]:
+def _words(text: str, limit: int, parts: bool = True) -> list[str]:
+    """parts : cut where words end whose letters stand one by one"""
     *pieces, _ = text.split(_FOUR_WORDS, limit + 1)
     if len(pieces) > limit:  # what follows so many of them gives no word that is kept
         text = _FOUR_WORDS.join(pieces)
     marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
+    if parts and SPACED in bytes([len(bare) == 1 for chunk in chunks if (bare := chunk.strip(JOINERS))]):
+        from nbspam.tokens.spelled import parted  # rare
+
+        pieces, rest = parted(text)
+        if len(pieces) > 1:
+            return [word for piece in (*pieces, rest) for word in _words(piece, limit, False)][:limit]
     if spaced.isascii():
         return from_chunks(chunks)
     found: list[str] = []
@@ -347,25 +325,6 @@ def _words(text: str, limit: int) -> list[str]:
             if len(found) > limit:  # a page of Chinese is one chunk
                 return found
     return found
-
-
-def unmasked(chunk: str) -> str:
-    """The chunk with letters that pose as those of another script as they look.
-
-    Halves of a compound, as in Gmail-аккаунт, each have their own script; those of a host have one.
-    """
-    if "-" in chunk and "." not in chunk:
-        return "-".join([unmasked(half) for half in chunk.split("-")])
-    if chunk.isascii() or _LATIN.isdisjoint(chunk):
-        return chunk
-    latin = chunk.translate(_LOOKALIKES)
-    if latin != chunk and all(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in latin):
-        return latin
-    if _CYRILLIC[0] <= max(chunk) <= _CYRILLIC[1]:
-        cyrillic = chunk.translate(_POSING_AS_CYRILLIC)
-        if _LATIN.isdisjoint(cyrillic):
-            return cyrillic
-    return chunk
 
 
 def _foreign(chunk: str, found: list[str]) -> None:

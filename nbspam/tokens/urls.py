@@ -195,7 +195,7 @@ def _authority_tokens(authority: str) -> list[str]:
     if not host.isascii() or "xn--" in host:
         found.append("url=#idn")
         if not sought.isascii():
-            from nbspam.tokens.unicode_words import unmasked  # rare
+            from nbspam.tokens.lookalikes import unmasked  # rare
 
             if unmasked(sought) != sought:
                 found.append("url=#mixed-script")

@@ -102,10 +102,14 @@ def words(text: str, limit: int) -> list[str]:
         from nbspam.tokens.unicode_words import unicode_words  # not paid for by ASCII mail
 
         return unicode_words(text, limit)
+    return from_chunks(_ascii_chunks(text, limit), text)
+
+
+def _ascii_chunks(text: str, limit: int) -> list[str]:
     spaced = text.encode("ascii").translate(ASCII_TABLE)
     # The two commonest ends of a word go in C; what is left takes the slower irregular().
     spaced = spaced.replace(b". ", b" ").replace(b", ", b" ")
-    return from_chunks(spaced.decode("ascii").split(None, limit)[:limit])
+    return spaced.decode("ascii").split(None, limit)[:limit]
 
 
 def _irregular_words(chunk: str) -> tuple[str, ...]:
@@ -117,8 +121,11 @@ def _irregular_words(chunk: str) -> tuple[str, ...]:
 _known = Memory(_irregular_words, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 
-def from_chunks(chunks: list[str]) -> list[str]:
-    """Words of chunks that hold only lower-case letters, digits and KEPT characters."""
+def from_chunks(chunks: list[str], text: str = "") -> list[str]:
+    """Words of chunks that hold only lower-case letters, digits and KEPT characters.
+
+    text : whose chunks these are, if its gaps are to tell where one word of single letters ends
+    """
     found: list[str] = []
     append, extend, known = found.append, found.extend, _known
     for chunk in chunks:
@@ -132,6 +139,12 @@ def from_chunks(chunks: list[str]) -> list[str]:
         sizes = list(map(len, found))
     lengths = bytes(sizes)  # no word is longer than 2 * MAX_WORD
     if SPACED in lengths:
+        from nbspam.tokens.spelled import parted  # rare
+
+        pieces, rest = parted(text)
+        if len(pieces) > 1:
+            kept = [word for piece in pieces for word in from_chunks(_ascii_chunks(piece, len(chunks)))]
+            return (kept + from_chunks(_ascii_chunks(rest, len(chunks))))[: len(chunks)]
         return _spelled_out(found)
     return list(compress(found, lengths.translate(_NOT_LONE))) if 1 in lengths else found
 
@@ -152,10 +165,9 @@ def _spelled_out(found: list[str]) -> list[str]:
 
 
 def _close_run(run: list[str], kept: list[str]) -> None:
-    if MIN_SPACED <= len(run) <= MAX_WORD:
-        word = "".join(run)
-        if not word.isdigit():
-            kept.append("spaced=" + word)
+    word = "".join(run)
+    if len(run) >= MIN_SPACED and not word.isdigit():
+        kept.append("spaced=" + word if len(word) <= MAX_WORD else skip_token(word))
     run.clear()
 
 

@@ -123,6 +123,11 @@ def picture(spam: Spam, ham: list[Spam]) -> bytes:
     return mail(spam.header, parts + "--b--\n", "multipart/alternative; boundary=b")
 
 
+def apart(text: str) -> str:
+    """F R E E   P I L L S."""
+    return "   ".join([" ".join(word) for word in text.split()])
+
+
 def flowed(spam: Spam, _: list[Spam]) -> bytes:
     text = _WORD.sub(lambda found: found.group()[:2] + " \n" + found.group()[2:], spam.text)
     return mail(spam.header, text, "text/plain; charset=utf-8; format=flowed; delsp=yes")
@@ -155,6 +160,10 @@ DISGUISES: dict[str, Disguise] = {
     "letters as digits and signs": spelled(lambda word: word[0] + word[1:].translate(_LEET)),
     "dots between all letters": spelled(".".join),
     "spaces between all letters": spelled(" ".join),
+    "all letters apart, words by more blanks": lambda spam, _: mail(spam.header, apart(spam.text)),
+    f"all letters apart, {GOOD} words of a ham behind it": lambda spam, ham: mail(
+        spam.header, f"{apart(spam.text)}\n\n{good(ham)}"
+    ),
     "zero-width spaces between all letters": spelled("\u200b".join),
     "Cyrillic letters that look alike": spelled(lambda word: word.translate(_CYRILLIC)),
     "as a page": as_html(escape),
@@ -188,9 +197,9 @@ def main() -> None:
     """Prints the table."""
     past, spam = halves()
     ham = [taken_apart(item.read()) for item in past if item.label == HAM]
-    apart = [taken_apart(data) for data in spam]
+    taken = [taken_apart(data) for data in spam]
     mails = {"as it came": spam}
-    mails |= {name: [change(one, ham) for one in apart] for name, change in DISGUISES.items()}
+    mails |= {name: [change(one, ham) for one in taken] for name, change in DISGUISES.items()}
     with tempfile.TemporaryDirectory() as scratch:
         train(past, (HAM, SPAM), f"{scratch}/model", Settings())
         ours = missed_by_nbspam(f"{scratch}/model", {}, list(mails.values()))
