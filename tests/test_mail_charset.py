@@ -81,6 +81,8 @@ def test_transforms_and_nonsense_cannot_be_reached_from_a_mail(label):
         ("iso-8859-1*en", "cp1252"),
         ("charset=utf-8", "utf-8"),
         ("iso_8859-1", "cp1252"),
+        ("iso_8859-5:1988", "iso8859-5"),
+        ("dos-866", "cp866"),
         ("us-ascii", "ascii"),
     ],
 )

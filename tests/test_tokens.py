@@ -17,7 +17,7 @@ from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Bag, tokenize
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.unicode_words import is_unspaced, unicode_words
-from nbspam.tokens.urls import host_of, url_tokens
+from nbspam.tokens.urls import cut_urls, host_of, url_tokens
 from nbspam.tokens.words import MAX_CHARACTERS, MAX_WORD, CharacterTable, Memory, parents, words
 
 FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
@@ -125,7 +125,7 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("ᴘᴀʏᴘᴀʟ ʟogin", ["mixed-script=", "paypal", "mixed-script=", "login"]),
         ("ᴠᴇʀɪғʏ ғрее", ["mixed-script=", "verify", "ғрее"]),
         ("ᏙᎬᎡᏆfᎽ ꓑауꓑаl", ["mixed-script=", "verify", "mixed-script=", "paypal"]),
-        ("ᏣᎳᎩ ꓡꓲ-ꓢꓴ", ["ꮳꮃꭹ".casefold(), "ꓡꓲ-ꓢꓴ"]),
+        ("ᏣᎳᎩ ꓡꓲ-ꓢꓴ", ["ꮳꮃꭹ".casefold(), "mixed-script=", "li-su"]),
         ("+❶ ➊❽➑ ⓵⓿ ❿", ["188", "10", "❿"]),
         (
             "kuոdе lօցiո ɡoogle",
@@ -161,6 +161,19 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("don´t l´année ´quoted´", ["don't", "l'année", "quoted"]),
         ("İNDİRİM indirim KIRMIZI kırmızı", ["indirim", "indirim", "kirmizi", "kirmizi"]),
         ("К Р Е Д И Т   С Р А З У", ["spaced=кредит", "spaced=сразу"]),
+        ("ꓦꓲꓮꓖꓣꓮ ᏙᏆᎪᏀᏒᎪ ᐯIᗩGᖇᗩ", ["mixed-script=", "viagra"] * 3),
+        ("ᐃᓄᒃᑎᑐᑦ", ["ᐃᓄᒃᑎᑐᑦ"]),
+        ("b\u0324i\u0324t\u0324coi\u0324n", ["mixed-script=", "bitcoin"]),
+        ("v\u030ai\u030aa\u030ag\u030ara\u030a", ["mixed-script=", "viagra"]),
+        ("".join(letter + "\u0316\u0301" for letter in "viagra"), ["mixed-script=", "viagra"]),
+        ("o\u0323\u0300ro\u0323\u0300 ta\u0300bu\u0323", ["ọ̀rọ̀", "tàbụ"]),
+        ("m\u0327ajel\u030c tu\u0307", ["m\u0327aje\u013e", "tu\u0307"]),
+        (
+            "\U0001f1fb \U0001f1ee \U0001f1e6 \U0001f1ec",
+            ["spaced=viag", *"\U0001f1fb\U0001f1ee\U0001f1e6\U0001f1ec"],
+        ),
+        ("\U0001f1fa\U0001f1e6 hi", ["hi", "\U0001f1fa", "\U0001f1e6"]),
+        ("via\U000e0080gra via\u2065gra via\ufff3gra", ["viagra"] * 3),
         ("f r e e\u00a0\u00a0 p i l l s", ["spaced=free", "spaced=pills"]),
         ("f r e e\u00a0\u00a0 p i l l s é", ["spaced=free", "spaced=pills", "é"]),
         ("К Р Е Д И Т, без отказа", ["spaced=кредит", "без", "отказа"]),
@@ -294,6 +307,22 @@ def test_host_names_come_with_their_parents() -> None:
     assert parents("a.b.example") == ["a.b.example", "b.example", "example"]
     assert parents("192.0.2.7") == ["192.0.2.7", "192.0.2", "192.0"]
     assert len(parents("a." * 50 + "example")) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("see *http://a.example* now", ["http://a.example"]),
+        ("_http://a.example/b_", ["http://a.example/b"]),
+        ("http://a.example,http://b.example/c", ["http://a.example", "http://b.example/c"]),
+        ("http://a.example; http://b.example", ["http://a.example", "http://b.example"]),
+        ("http://a;https://b,ftp://c", ["http://a", "https://b", "ftp://c"]),
+        ("http://a.example/,http://b.example", ["http://a.example/,http://b.example"]),
+        ("http://a.example/?u=http://b.example", ["http://a.example/?u=http://b.example"]),
+    ],
+)
+def test_addresses_are_cut_out_of_a_text(text: str, urls: list[str]) -> None:
+    assert cut_urls(text)[1] == urls
 
 
 def test_urls_give_scheme_hosts_port_and_path_words() -> None:

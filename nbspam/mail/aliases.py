@@ -62,7 +62,7 @@ _GROUPS = (
     ("cp858", "cp858 ibm00858"),
     ("cp862", "cp862 ibm862 dos-862"),
     ("cp864", "cp864 ibm864"),
-    ("cp866", "cp866 ibm866 866 csibm866"),
+    ("cp866", "cp866 ibm866 866 csibm866 dos-866"),
     ("mac-roman", "macintosh mac x-mac-roman macroman mac-roman"),
     ("mac-cyrillic", "x-mac-cyrillic maccyrillic mac-cyrillic x-mac-ukrainian"),
     ("mac-greek", "x-mac-greek mac-greek"),

@@ -83,7 +83,9 @@ def canonical(label: str) -> str:
         from nbspam.mail.aliases import CODECS  # rare names
 
         words = label.replace("_", "-").replace('"', " ").replace("'", " ").replace(";", " ").split()
-        name = words[0].partition("*")[0] if words else ""
+        name = (
+            words[0].partition("*")[0].partition(":")[0] if words else ""
+        )  # iso_8859-5:1988, as IANA has it
         codec = CODECS.get(name) or CODECS.get(name.removeprefix("charset="))
     return codec or ""
 

@@ -62,6 +62,9 @@ _DRAWN_WITH = (
     (0xFE00, 0xFE0F),
     (0xE0100, 0xE01EF),
 )
+# Of no meaning yet, and shown as nothing whatever they will mean (Default_Ignorable_Code_Point).
+_IGNORED = ((0x2065, 0x2065), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF))
+_FLAGS = ("\U0001f1e6", "\U0001f1ff")  # letters of which two are a flag
 _FOUR_WORDS = "\ufdfa"  # one character that NFKC makes eighteen of; no other makes as many
 _PRICE = NUMERIC + "€£¥¢₽₩₹" + "₺₴₸₪₫₱₦₡₲₵₭₮₼₾₿৳฿៛"
 _UNSPACED = (
@@ -112,6 +115,8 @@ def _is_unseen(character: str, category: str) -> bool:
     """Whether nothing of it is seen, or only how another one is drawn."""
     if category[0] == "M":
         return character in ZERO_WIDTH or _is_one_of(ord(character), _DRAWN_WITH)
+    if category == "Cn":
+        return _is_one_of(ord(character), _IGNORED)
     return category == "Cf" or character in ZERO_WIDTH
 
 
@@ -258,9 +263,21 @@ def _marked(text: str) -> str:
 def _marked_line(line: str) -> str:
     """One line with a character beyond ASCII.  Capitals that pose as Latin ones go before case is folded."""
     composed = _composed(line.replace("´", "'"))  # which NFKC makes a blank and a mark
+    if max(composed) >= _FLAGS[0]:
+        composed = _without_halves_of_flags(composed)
     if not has_posing_capitals(composed):
         return _folded(composed).translate(_ALPHABET)
     return _folded(posing(composed.translate(_ALPHABET)))
+
+
+def _without_halves_of_flags(line: str) -> str:
+    """The line with each letter in a box that has none beside it to be a flag with as a plain one."""
+    boxed = [character if _FLAGS[0] <= character <= _FLAGS[1] else "" for character in line]
+    plain = list(line)
+    for place, (before, letter, after) in enumerate(zip(["", *boxed], boxed, [*boxed[1:], ""], strict=False)):
+        if letter and not (before or after):
+            plain[place] = chr(ord(letter) - ord(_FLAGS[0]) + ord("a"))
+    return "".join(plain)
 
 
 def _runs(strings: list[str]) -> Iterator[tuple[bool, list[str]]]:

@@ -16,6 +16,10 @@ MAX_URL = 2_000  # characters of one URL that are read
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ASCII_TABLE.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
+_BEHIND = (
+    ".,;:!?)'*_~"  # that are no part of an address at its end; stars and bars are how plain text says bold
+)
+_BEHIND_HOST = frozenset("/?#")
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp", "file"))  # their hosts need no slashes, for a browser
 # Hosts that show what others have; the name of the other one is the first label.
@@ -41,13 +45,27 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
         end = _url_end(after)
         inside += after[:end]
         if 0 < end == len(after) and number < len(pieces):
-            inside += "://"
+            inside = _gone_on(inside, after, urls) + "://"
             continue
-        urls.append(inside.rstrip(".,;:!?)'"))
+        urls.append(inside.rstrip(_BEHIND))
         inside = ""
         before = " " + after[end:]
     rest.append(before)
     return "".join(rest), urls
+
+
+def _gone_on(address: str, after: str, urls: list[str]) -> str:
+    """An address that another one follows without a space, or the scheme of that if it is a new one.
+
+    after : what follows the last `://` of the address
+    A host ends before a comma; behind a slash the second may be an argument of the first.
+    """
+    scheme = _trailing_word(after)
+    host = after.removesuffix(scheme)
+    if not host.endswith((",", ";")) or not _BEHIND_HOST.isdisjoint(host):
+        return address
+    urls.append(address.removesuffix(scheme).rstrip(_BEHIND))
+    return scheme
 
 
 def _trailing_word(text: str) -> str:
