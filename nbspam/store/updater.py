@@ -55,8 +55,8 @@ class Updater:
         if self.fixed_vocabulary:
             tokens = _with_notaword(tokens, known)
             known.update(self._known([NOTAWORD_KEY]))
-        for key, view, text, times in tokens:
-            self._count_token(label, key, view, text, times, sign, known.get(key))
+        for token in tokens:
+            self._count_token(label, token, sign, known.get(token[0]))
         self._write_totals()
         self._write_histogram()
         self.connection.execute("UPDATE class SET messages = messages + ? WHERE number = ?", (sign, label))
@@ -68,41 +68,36 @@ class Updater:
         return rows_of_keys(self.connection, columns, keys)
 
     def _count_token(
-        self,
-        label: int,
-        key: int,
-        view: int,
-        text: str,
-        times: int,
-        sign: int,
-        before: tuple[int, ...] | None,
+        self, label: int, token: MessageToken, sign: int, before: tuple[int, ...] | None
     ) -> None:
-        old = list(before) if before else [0] * (2 * self.n_classes)
+        """before : its counts; None where it has no row"""
+        key, view, text, times = token
+        old = list(before or [0] * (2 * self.n_classes))
         new = list(old)
         new[2 * label] += sign
         new[2 * label + 1] += sign * times
         if min(new) < 0:
             raise _never_counted()
-        execute = self.connection.execute
-        kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
+        is_kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
         if before is None:
             self._insert_token((key, view, text, *new))
-        elif kept:
-            statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
-            execute(statement, (new[2 * label], new[2 * label + 1], key))
+        elif is_kept:
+            self._update_token(key, label, new)
         else:
-            execute("DELETE FROM token WHERE key = ?", (key,))
+            self.connection.execute("DELETE FROM token WHERE key = ?", (key,))
+        new_rows = is_kept - (before is not None)
         totals = self._totals.setdefault((view, label), [0, 0, 0])
-        totals[0] += sign
-        totals[1] += sign * times
-        if before is None or not kept:
-            totals[2] += 1 if kept else -1
+        totals[:] = [a + b for a, b in zip(totals, (sign, sign * times, new_rows), strict=True)]
         if view in NO_TEXTBOOK_VIEWS:
             return
         if before is not None:
             self._note(old, -1)
-        if kept:
+        if is_kept:
             self._note(new, 1)
+
+    def _update_token(self, key: int, label: int, counts: list[int]) -> None:
+        statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
+        self.connection.execute(statement, (counts[2 * label], counts[2 * label + 1], key))
 
     def _insert_token(self, row: tuple[object, ...]) -> None:
         columns = ", ".join(count_columns(self.n_classes))
