@@ -66,9 +66,9 @@ class Cutoffs:
         self.spam_above = spam_above
 
 
-def zero_one_loss(class_count: int, unsure: float | None = None) -> Loss:
+def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
     """Every error costs 1, so the most probable class is decided; `unsure` adds the reject action."""
-    return Loss([[float(i != j) for j in range(class_count)] for i in range(class_count)], unsure)
+    return Loss([[float(i != j) for j in range(n_classes)] for i in range(n_classes)], unsure)
 
 
 def risks(probabilities: Sequence[float], loss: Loss) -> list[float]:

@@ -39,10 +39,10 @@ class Mail:
         return Mail(self.words[rows], self.features[rows], self.labels[rows])
 
 
-def some_mail(count: int, class_count: int, seed: int = 0) -> Mail:
+def some_mail(count: int, n_classes: int, seed: int = 0) -> Mail:
     rng = np.random.default_rng(seed)
-    labels = rng.integers(class_count, size=count)
-    rates = rng.gamma(0.6, 1.0, size=(class_count, WORDS))
+    labels = rng.integers(n_classes, size=count)
+    rates = rng.gamma(0.6, 1.0, size=(n_classes, WORDS))
     rates[:, 0] = 0.0  # a word that is never there, as NOTAWORD before it is met
     rates[0, 1] = 0.0  # a word that class 0 never uses
     words = rng.poisson(rates[labels])
@@ -64,8 +64,8 @@ class WordModel:
     def __init__(self, event_model: str, normalise: bool = False) -> None:
         self.event_model, self.normalise = event_model, normalise
 
-    def count(self, mail: Mail, class_count: int) -> Any:
-        counts = word_models.WordCounts(class_count, WORDS)
+    def count(self, mail: Mail, n_classes: int) -> Any:
+        counts = word_models.WordCounts(n_classes, WORDS)
         counts.add(sparse.csr_matrix(mail.words), mail.labels)
         return counts
 
@@ -108,11 +108,11 @@ class NumericModel:
     def __init__(self, event_model: str) -> None:
         self.event_model = event_model
 
-    def count(self, mail: Mail, class_count: int) -> Any:
+    def count(self, mail: Mail, n_classes: int) -> Any:
         if self.event_model == "gaussian":
-            return bulk.count_gaussian(mail.features, mail.labels, class_count)
+            return bulk.count_gaussian(mail.features, mail.labels, n_classes)
         count = bulk.count_pairs if self.event_model == "aode" else bulk.count_bins
-        return count(mail.features, mail.labels, class_count, EDGES)
+        return count(mail.features, mail.labels, n_classes, EDGES)
 
     def merge(self, into: Any, other: Any) -> None:
         into.merge(other)
@@ -149,8 +149,8 @@ class MixedModel:
         self.parts: tuple[Any, Any] = (WordModel(word_model), NumericModel(numeric_model))
         self.event_model = f"{word_model}+{numeric_model}"
 
-    def count(self, mail: Mail, class_count: int) -> Any:
-        return [part.count(mail, class_count) for part in self.parts]
+    def count(self, mail: Mail, n_classes: int) -> Any:
+        return [part.count(mail, n_classes) for part in self.parts]
 
     def merge(self, into: Any, other: Any) -> None:
         for part, mine, theirs in zip(self.parts, into, other, strict=True):
@@ -196,13 +196,13 @@ word_model = pytest.mark.parametrize("model", list(MODELS.values())[:5], ids=lis
 ALPHAS = [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308]
 
 
-def prior_of(mail: Mail, class_count: int, prior: str = "smoothed") -> list[float]:
-    return log_priors(prior, np.bincount(mail.labels, minlength=class_count).tolist())
+def prior_of(mail: Mail, n_classes: int, prior: str = "smoothed") -> list[float]:
+    return log_priors(prior, np.bincount(mail.labels, minlength=n_classes).tolist())
 
 
-def fit_and_query(model: Any, class_count: int) -> tuple[Any, Mail, list[float]]:
-    mail = some_mail(60, class_count, seed=class_count)
-    return model.count(mail, class_count), some_mail(25, class_count, seed=50), prior_of(mail, class_count)
+def fit_and_query(model: Any, n_classes: int) -> tuple[Any, Mail, list[float]]:
+    mail = some_mail(60, n_classes, seed=n_classes)
+    return model.count(mail, n_classes), some_mail(25, n_classes, seed=50), prior_of(mail, n_classes)
 
 
 @every_model
@@ -241,12 +241,12 @@ def test_message_by_message_counts_as_in_bulk(name: str) -> None:
 
 @every_model
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("class_count", [1, 2, 3, 4, 5])
-def test_scalar_and_batch_scores_agree(model: Any, alpha: float, class_count: int) -> None:
-    totals, query, prior = fit_and_query(model, class_count)
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 5])
+def test_scalar_and_batch_scores_agree(model: Any, alpha: float, n_classes: int) -> None:
+    totals, query, prior = fit_and_query(model, n_classes)
     batch = model.batch(totals, query, alpha, prior)
     scalar = model.scalar(totals, query, alpha, prior)
-    assert batch.shape == (25, class_count)
+    assert batch.shape == (25, n_classes)
     np.testing.assert_allclose(batch, scalar, rtol=1e-12, atol=1e-9)
 
 
@@ -433,12 +433,12 @@ def test_stored_zeros_and_split_entries_change_nothing(model: Any) -> None:
 
 @word_model
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 20.0])
-@pytest.mark.parametrize("class_count", [2, 3])
-def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, class_count: int) -> None:
-    mail = some_mail(20, class_count)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_left_out_is_removed_scored_and_added_again(model: Any, alpha: float, n_classes: int) -> None:
+    mail = some_mail(20, n_classes)
     mail.words[:, 2] += 1  # a word of every message
     matrix = sparse.csr_matrix(mail.words)
-    counts = model.count(mail, class_count)
+    counts = model.count(mail, n_classes)
     entries = loo.Entries(counts, matrix, mail.labels, fixed=True)
     left = loo.leave_one_out(model.event_model, entries, alpha, normalise=model.normalise)
     for i in range(20):

@@ -48,10 +48,10 @@ def mail() -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
     return matrix, np.array(features, dtype=float), labels
 
 
-def random_words(class_count: int) -> tuple[sparse.csr_matrix, np.ndarray]:
-    rng = np.random.default_rng(class_count)
-    labels = rng.permutation(90) % class_count
-    return sparse.csr_matrix(rng.poisson(rng.gamma(0.3, 2, (class_count, 70))[labels])), labels
+def random_words(n_classes: int) -> tuple[sparse.csr_matrix, np.ndarray]:
+    rng = np.random.default_rng(n_classes)
+    labels = rng.permutation(90) % n_classes
+    return sparse.csr_matrix(rng.poisson(rng.gamma(0.3, 2, (n_classes, 70))[labels])), labels
 
 
 def check_words(
@@ -63,8 +63,8 @@ def check_words(
     theirs: Any,
 ) -> None:
     train, test = np.flatnonzero(np.arange(len(labels)) % 3), np.flatnonzero(np.arange(len(labels)) % 3 == 0)
-    class_count = int(labels.max()) + 1
-    counts = word_models.WordCounts(class_count, matrix.shape[1])
+    n_classes = int(labels.max()) + 1
+    counts = word_models.WordCounts(n_classes, matrix.shape[1])
     counts.add(matrix[train], labels[train])
     seen = (lambda m: (m > 0).astype(int)) if event_model == "presence" else (lambda m: m)
     theirs.fit(seen(matrix[train]), labels[train])
@@ -84,12 +84,12 @@ def check_words(
 
 # Below 0.001 scikit-learn itself is off by more than 1e-9: it takes log(1 - exp(log phi)).
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 1.0, 5.0])
-@pytest.mark.parametrize("class_count", [2, 3, 5])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize(("event_model", "normalise", "cls", "arguments"), WORD_MODELS)
 def test_word_models_equal_scikit_learn_on_random_counts(
-    event_model: str, normalise: bool, cls: Any, arguments: dict[str, Any], class_count: int, alpha: float
+    event_model: str, normalise: bool, cls: Any, arguments: dict[str, Any], n_classes: int, alpha: float
 ) -> None:
-    matrix, labels = random_words(class_count)
+    matrix, labels = random_words(n_classes)
     check_words(matrix, labels, alpha, event_model, normalise, cls(alpha=alpha, **arguments))
 
 
@@ -117,9 +117,9 @@ def test_given_and_uniform_priors_equal_scikit_learn(cls: Any) -> None:
 
 
 def check_gaussian(features: np.ndarray, labels: np.ndarray) -> None:
-    class_count = int(labels.max()) + 1
+    n_classes = int(labels.max()) + 1
     theirs = GaussianNB(var_smoothing=1e-9).fit(features, labels)
-    totals = bulk.count_gaussian(features, labels, class_count)
+    totals = bulk.count_gaussian(features, labels, n_classes)
     scorer = numeric.GaussianScorer(totals, floor=0.0, added=1e-9)
     prior = log_priors("empirical", np.bincount(labels).tolist())
     expected = theirs.predict_joint_log_proba(features)
@@ -129,10 +129,10 @@ def check_gaussian(features: np.ndarray, labels: np.ndarray) -> None:
         assert ours == pytest.approx(theirs_row, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("class_count", [2, 3, 5])
-def test_gaussian_equals_scikit_learn_on_random_features(class_count: int) -> None:
-    rng = np.random.default_rng(class_count)
-    labels = np.arange(100) % class_count
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_gaussian_equals_scikit_learn_on_random_features(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    labels = np.arange(100) % n_classes
     # Multiples of 2^-10, which are counted as they are; finer values are rounded to 2^-20 when counted.
     features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
     check_gaussian(features, labels)
@@ -143,12 +143,12 @@ def test_gaussian_equals_scikit_learn_on_real_mail(mail: Any) -> None:
 
 
 def check_categorical(features: np.ndarray, labels: np.ndarray, alpha: float, binning: str) -> None:
-    class_count = int(labels.max()) + 1
+    n_classes = int(labels.max()) + 1
     edges = bulk.learn_edges(features, 10, binning)
     bins = bulk.bins_of(features, edges)
     sizes = [len(row) + 1 for row in edges]
     theirs = CategoricalNB(alpha=alpha, min_categories=sizes).fit(bins, labels)
-    scorer = numeric.CategoricalScorer(bulk.count_bins(features, labels, class_count, edges), alpha)
+    scorer = numeric.CategoricalScorer(bulk.count_bins(features, labels, n_classes, edges), alpha)
     prior = log_priors("empirical", np.bincount(labels).tolist())
     expected = theirs.predict_joint_log_proba(bins)
     np.testing.assert_allclose(bulk.log_likelihood(scorer, features) + prior, expected, rtol=1e-11, atol=1e-9)
@@ -159,12 +159,12 @@ def check_categorical(features: np.ndarray, labels: np.ndarray, alpha: float, bi
 
 @pytest.mark.parametrize("binning", BINNINGS)
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
-@pytest.mark.parametrize("class_count", [2, 4])
+@pytest.mark.parametrize("n_classes", [2, 4])
 def test_categorical_equals_scikit_learn_on_random_features(
-    class_count: int, alpha: float, binning: str
+    n_classes: int, alpha: float, binning: str
 ) -> None:
-    rng = np.random.default_rng(class_count)
-    labels = np.arange(100) % class_count
+    rng = np.random.default_rng(n_classes)
+    labels = np.arange(100) % n_classes
     check_categorical(rng.gamma(1.0 + labels[:, None], size=(100, 5)), labels, alpha, binning)
 
 

@@ -32,17 +32,17 @@ class FeatureCounts:
 
     __slots__ = ("bins", "moments", "with_pairs")
 
-    def __init__(self, class_count: int, edges: Edges, with_pairs: bool = False) -> None:
-        self.moments = GaussianTotals(class_count, len(edges))
-        self.bins = PairTotals(class_count, edges)
+    def __init__(self, n_classes: int, edges: Edges, with_pairs: bool = False) -> None:
+        self.moments = GaussianTotals(n_classes, len(edges))
+        self.bins = PairTotals(n_classes, edges)
         self.with_pairs = with_pairs
 
     def add(self, features: Floats, labels: Integers) -> None:
         """Count messages: values (n_messages, n_features), NaN missing, and the class of each."""
-        class_count, edges = len(self.bins.counts), self.bins.edges
-        self.moments.merge(numeric.count_gaussian(features, labels, class_count))
+        n_classes, edges = len(self.bins.counts), self.bins.edges
+        self.moments.merge(numeric.count_gaussian(features, labels, n_classes))
         count = numeric.count_pairs if self.with_pairs else numeric.count_bins
-        self.bins.merge(count(features, labels, class_count, edges))
+        self.bins.merge(count(features, labels, n_classes, edges))
 
     def scorer(self, event_model: str, alpha: float) -> NumericScorer:
         """The event model on these counts."""
@@ -65,9 +65,9 @@ class FeatureCounts:
                     yield "pair", k, cell, together
 
 
-def count_features(chunks: Chunks, class_count: int, edges: Edges, with_pairs: bool) -> FeatureCounts:
+def count_features(chunks: Chunks, n_classes: int, edges: Edges, with_pairs: bool) -> FeatureCounts:
     """All messages of a corpus counted between the given edges."""
-    counts = FeatureCounts(class_count, edges, with_pairs)
+    counts = FeatureCounts(n_classes, edges, with_pairs)
     for features, labels in chunks:
         counts.add(features, labels)
     return counts

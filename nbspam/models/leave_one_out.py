@@ -50,7 +50,7 @@ class Entries:
 
     __slots__ = (
         *("columns", "counted", "counts", "labels", "lengths", "lone", "lone_values", "lone_words"),
-        *("row_count", "rows", "taken", "values", "words"),
+        *("n_rows", "rows", "taken", "values", "words"),
     )
 
     def __init__(
@@ -61,21 +61,21 @@ class Entries:
         """
         self.counts = counts
         matrix = as_counts(matrix)
-        self.row_count: int = matrix.shape[0]
+        self.n_rows: int = matrix.shape[0]
         self.counted = _sizes(matrix)
         self.lone = self.lone_values = np.zeros(0, np.int64)
         last = matrix.shape[1] - 1
         if not fixed:
             lone = counts.documents.sum(axis=0) == 1
-            rows, gone = np.repeat(np.arange(self.row_count), self.counted[0]), lone[matrix.indices]
+            rows, gone = np.repeat(np.arange(self.n_rows), self.counted[0]), lone[matrix.indices]
             self.lone, self.lone_values = rows[gone], matrix.data[gone].astype(np.int64)
             matrix = matrix.copy()  # sum_duplicates works in place
             matrix.indices[gone] = last
             matrix.has_sorted_indices = False
             matrix.sum_duplicates()
-        self.lone_words = np.bincount(self.lone, minlength=self.row_count)
+        self.lone_words = np.bincount(self.lone, minlength=self.n_rows)
         self.words, self.lengths = _sizes(matrix)
-        self.rows: Integers = np.repeat(np.arange(self.row_count), self.words)
+        self.rows: Integers = np.repeat(np.arange(self.n_rows), self.words)
         self.columns: Integers = matrix.indices
         self.values: Integers = matrix.data.astype(np.int64)
         self.taken = self.values if fixed else np.where(self.columns == last, 0, self.values)
@@ -83,7 +83,7 @@ class Entries:
 
     def sum_by_row(self, values: Floats) -> Floats:
         """Sums of one number an entry, over each message."""
-        return np.bincount(self.rows, values, self.row_count).astype(np.float64, copy=False)
+        return np.bincount(self.rows, values, self.n_rows).astype(np.float64, copy=False)
 
 
 def _sizes(matrix: sparse.csr_matrix) -> tuple[Integers, Integers]:
@@ -116,7 +116,7 @@ def leave_one_out(
             "use a smoothing constant above 0",
             "alpha",
         )
-    joint = np.zeros((entries.row_count, len(counts.messages)))
+    joint = np.zeros((entries.n_rows, len(counts.messages)))
     for k in range(len(counts.messages)):
         if event_model == "bernoulli":
             joint[:, k] = _bernoulli(entries, k, alpha)
@@ -196,7 +196,7 @@ def _complement(entries: Entries, k: int, alpha: float, normalise: bool) -> Floa
     whole = np.log(outside * scale + pseudo)
     changed = entries.sum_by_row(log_count - whole[entries.columns])
     in_others = np.where(other[entries.lone], entries.lone_values, 0)
-    changed -= np.bincount(entries.lone, np.log(in_others * scale + pseudo), entries.row_count)
+    changed -= np.bincount(entries.lone, np.log(in_others * scale + pseudo), entries.n_rows)
     alone = size == 1  # NOTAWORD is all that is left, and has the whole weight: its logarithm is 0
     sums = np.where(alone, 1.0, whole.sum() + changed - size * log_total)
     return np.asarray(np.where(alone, entries.lengths, scores / sums), dtype=np.float64)

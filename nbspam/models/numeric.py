@@ -76,13 +76,13 @@ def _edges_of(values: Floats, bins: int, binning: str) -> list[float]:
     return sorted({edge for edge in candidates if low < edge <= high})
 
 
-def count_gaussian(features: Floats, labels: Integers, class_count: int) -> GaussianTotals:
+def count_gaussian(features: Floats, labels: Integers, n_classes: int) -> GaussianTotals:
     """Count, sum and sum of squares a class and feature; the same integers as message by message."""
     values = clamped(features)
-    totals = GaussianTotals(class_count, values.shape[1])
+    totals = GaussianTotals(n_classes, values.shape[1])
     known = ~np.isnan(values)
     quanta = np.rint(np.where(known, values, 0.0) * QUANTA).astype(np.int64)
-    for k in range(class_count):
+    for k in range(n_classes):
         own = np.asarray(labels) == k
         totals.counts[k] = known[own].sum(axis=0).tolist()
         totals.sums[k], totals.squares[k] = _exact_sums(quanta[own])
@@ -114,10 +114,10 @@ def bins_of(features: Floats, edges: Sequence[Sequence[float]]) -> Integers:
 
 
 def count_bins(
-    features: Floats, labels: Integers, class_count: int, edges: Sequence[Sequence[float]]
+    features: Floats, labels: Integers, n_classes: int, edges: Sequence[Sequence[float]]
 ) -> BinTotals:
     """Counts of bins a class and feature."""
-    totals = BinTotals(class_count, edges)
+    totals = BinTotals(n_classes, edges)
     _fill_bins(totals, bins_of(features, edges), labels)
     return totals
 
@@ -130,14 +130,14 @@ def _fill_bins(totals: BinTotals, bins: Integers, labels: Integers) -> None:
 
 
 def count_pairs(
-    features: Floats, labels: Integers, class_count: int, edges: Sequence[Sequence[float]]
+    features: Floats, labels: Integers, n_classes: int, edges: Sequence[Sequence[float]]
 ) -> PairTotals:
     """Counts of bins, and of pairs of bins of different features, a class."""
-    totals = PairTotals(class_count, edges)
+    totals = PairTotals(n_classes, edges)
     bins = bins_of(features, edges)
     _fill_bins(totals, bins, labels)
     hot = one_hot(bins, totals)
-    for k in range(class_count):
+    for k in range(n_classes):
         own = hot[np.flatnonzero(np.asarray(labels) == k)]
         upper = sparse.triu(own.T @ own, k=1).tocoo()
         keys = (upper.row.astype(np.int64) * totals.cells + upper.col).tolist()
@@ -158,7 +158,7 @@ def log_likelihood(scorer: NumericScorer, features: Floats) -> Floats:
     if isinstance(scorer, GaussianScorer):
         return _gaussian(scorer, clamped(features))
     if isinstance(scorer, AodeScorer):
-        return aode_joint(scorer, features, [0.0] * scorer.class_count)
+        return aode_joint(scorer, features, [0.0] * scorer.n_classes)
     if isinstance(scorer, CategoricalScorer):
         return _categorical(scorer, bins_of(features, scorer.totals.edges))
     raise TypeError(type(scorer).__name__)
@@ -166,8 +166,8 @@ def log_likelihood(scorer: NumericScorer, features: Floats) -> Floats:
 
 def _gaussian(scorer: GaussianScorer, values: Floats) -> Floats:
     silent = np.isnan(values) | np.asarray(scorer.constant)
-    joint = np.empty((len(values), scorer.class_count))
-    for k in range(scorer.class_count):
+    joint = np.empty((len(values), scorer.n_classes))
+    for k in range(scorer.n_classes):
         variance = np.asarray(scorer.variances[k])
         distance = (values - np.asarray(scorer.means[k])) ** 2 / variance
         densities = -0.5 * (np.log(2 * np.pi * variance) + distance)
@@ -176,8 +176,8 @@ def _gaussian(scorer: GaussianScorer, values: Floats) -> Floats:
 
 
 def _categorical(scorer: CategoricalScorer, bins: Integers) -> Floats:
-    joint = np.zeros((len(bins), scorer.class_count))
-    for k in range(scorer.class_count):
+    joint = np.zeros((len(bins), scorer.n_classes))
+    for k in range(scorer.n_classes):
         for f, row in enumerate(scorer.totals.counts[k]):
             # the last place stands for bin -1, missing
             logs = [scorer.log_probability(k, f, b) for b in range(len(row))]
@@ -188,10 +188,10 @@ def _categorical(scorer: CategoricalScorer, bins: Integers) -> Floats:
 def aode_joint(scorer: AodeScorer, features: Floats, log_prior: Sequence[float] | None) -> Floats:
     """What AodeScorer.joint gives, for each row."""
     bins = bins_of(features, scorer.totals.edges)
-    tables = [conditionals(scorer, k) for k in range(scorer.class_count)]
-    parents = [_parents(scorer, k, log_prior) for k in range(scorer.class_count)]
+    tables = [conditionals(scorer, k) for k in range(scorer.n_classes)]
+    parents = [_parents(scorer, k, log_prior) for k in range(scorer.n_classes)]
     eligible = times_seen(scorer.totals) >= scorer.minimum
-    joint = np.empty((len(bins), scorer.class_count))
+    joint = np.empty((len(bins), scorer.n_classes))
     for rows in _chunks(len(bins)):
         _score_chunk(scorer, bins[rows], eligible, tables, parents, log_prior, joint[rows])
     return joint
@@ -221,7 +221,7 @@ def _score_chunk(
     cells = np.where(bins >= 0, bins + np.asarray(scorer.totals.offsets), 0)
     usable = (bins >= 0) & eligible[cells]
     numbers = usable.sum(axis=1)
-    for k in range(scorer.class_count):
+    for k in range(scorer.n_classes):
         terms = np.take_along_axis(hot @ tables[k].T, cells, axis=1) + parents[k][cells]
         terms[~usable] = -np.inf
         with np.errstate(divide="ignore"):

@@ -60,7 +60,7 @@ def _aode(scorer: AodeScorer, bins: Integers, labels: Integers, alone: Floats) -
     numbers = usable.sum(axis=1)
     hot = numeric.one_hot(bins, totals).astype(np.float64)
     joint = np.empty_like(alone)
-    for k in range(scorer.class_count):
+    for k in range(scorer.n_classes):
         for less, rows in ((0, labels != k), (1, labels == k)):
             parents = np.concatenate(
                 [_logs(row, sum(row), scorer.alpha, less)[:-1] for row in totals.counts[k]]

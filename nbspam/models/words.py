@@ -32,10 +32,10 @@ class WordCounts:
 
     __slots__ = ("documents", "messages", "occurrences")
 
-    def __init__(self, class_count: int, word_count: int) -> None:
-        self.messages: Integers = np.zeros(class_count, dtype=np.int64)
-        self.documents: Integers = np.zeros((class_count, word_count), dtype=np.int64)
-        self.occurrences: Integers = np.zeros((class_count, word_count), dtype=np.int64)
+    def __init__(self, n_classes: int, n_words: int) -> None:
+        self.messages: Integers = np.zeros(n_classes, dtype=np.int64)
+        self.documents: Integers = np.zeros((n_classes, n_words), dtype=np.int64)
+        self.occurrences: Integers = np.zeros((n_classes, n_words), dtype=np.int64)
 
     def add(self, counts: sparse.csr_matrix, labels: Integers, sign: int = 1) -> None:
         """Count messages: (n_messages, n_words) integers >= 0 and the class number of each row."""

@@ -149,7 +149,7 @@ def score_variances(scorer: WordScorer, tokens: Iterable[WeightedToken]) -> list
     """
     if scorer.event_model == "bernoulli":
         return _bernoulli_variances(scorer, tokens)  # type: ignore[arg-type]
-    squares = [0.0] * scorer.class_count
+    squares = [0.0] * scorer.n_classes
     coefficients = 0.0
     for documents, occurrences, coefficient in tokens:
         if not coefficient:

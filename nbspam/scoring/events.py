@@ -132,15 +132,15 @@ class WordScorer:
     concentration : per class, the sum of the Dirichlet posterior's parameters (for intervals)
     """
 
-    __slots__ = ("alpha", "base", "certain", "class_count", "concentration", "event_model", "uses_prior")
+    __slots__ = ("alpha", "base", "certain", "concentration", "event_model", "n_classes", "uses_prior")
 
-    def __init__(self, event_model: str, class_count: int, alpha: float) -> None:
+    def __init__(self, event_model: str, n_classes: int, alpha: float) -> None:
         self.event_model = event_model
-        self.class_count = class_count
+        self.n_classes = n_classes
         self.alpha = alpha
-        self.base = [0.0] * class_count
-        self.certain = [0] * class_count
-        self.concentration = [0.0] * class_count
+        self.base = [0.0] * n_classes
+        self.certain = [0] * n_classes
+        self.concentration = [0.0] * n_classes
         self.uses_prior = True
 
     def token(self, documents: Counts, occurrences: Counts, count: int) -> list[float]:
@@ -153,7 +153,7 @@ class WordScorer:
 
     def certainty(self, documents: Counts) -> list[bool]:
         """Per class, whether this word is one of the `certain` ones."""
-        return [False] * self.class_count
+        return [False] * self.n_classes
 
     def ruled_out(self, documents: Iterable[Counts]) -> list[bool]:
         """Per class, whether one of its `certain` words is not in a message: it then scores -inf.
@@ -188,7 +188,7 @@ class PresenceScorer(WordScorer):
         return [log(n) - total if n > 0 else -inf for n, total in zip(counts, self._log_total, strict=True)]
 
     def token(self, documents: Counts, occurrences: Counts, count: int) -> list[float]:
-        return self._log_parameters(documents) if count > 0 else [0.0] * self.class_count
+        return self._log_parameters(documents) if count > 0 else [0.0] * self.n_classes
 
 
 class MultinomialScorer(PresenceScorer):
@@ -202,7 +202,7 @@ class MultinomialScorer(PresenceScorer):
 
     def token(self, documents: Counts, occurrences: Counts, count: int) -> list[float]:
         if count <= 0:  # 0 * -inf would be NaN
-            return [0.0] * self.class_count
+            return [0.0] * self.n_classes
         return [count * value for value in self._log_parameters(occurrences)]
 
     def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
@@ -239,7 +239,7 @@ class BernoulliScorer(WordScorer):
 
     def token(self, documents: Counts, occurrences: Counts, count: int) -> list[float]:
         if count <= 0:
-            return [0.0] * self.class_count
+            return [0.0] * self.n_classes
         return [self._weight(n, m) for n, m in zip(documents, self.messages, strict=True)]
 
     def _weight(self, count: float, messages: float) -> float:
@@ -250,7 +250,7 @@ class BernoulliScorer(WordScorer):
 
     def certainty(self, documents: Counts) -> list[bool]:
         if self.alpha:
-            return [False] * self.class_count
+            return [False] * self.n_classes
         return [n == m and m > 0 for n, m in zip(documents, self.messages, strict=True)]
 
 
@@ -270,7 +270,7 @@ class ComplementScorer(WordScorer):
 
     def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
         super().__init__("complement", len(totals.messages), alpha)
-        self.uses_prior = self.class_count == 1
+        self.uses_prior = self.n_classes == 1
         self._scale, self._pseudo = scaled(alpha)
         size, everything = totals.vocabulary_size, sum(totals.occurrences)
         others = [everything - n for n in totals.occurrences]
@@ -278,7 +278,7 @@ class ComplementScorer(WordScorer):
         self.concentration = [n + alpha * size for n in others]
         # Per class, the sum of log theta over the vocabulary; empty: not normalised.
         self._sums: list[float] = []
-        self._zeros = [0] * self.class_count  # at lambda = 0, words of the vocabulary never seen outside k
+        self._zeros = [0] * self.n_classes  # at lambda = 0, words of the vocabulary never seen outside k
         if normalise:
             for k, histogram in enumerate(totals.complement_histogram):
                 self._sum_weights(k, with_zero(histogram, size))
@@ -297,7 +297,7 @@ class ComplementScorer(WordScorer):
 
     def token(self, documents: Counts, occurrences: Counts, count: int) -> list[float]:
         if count <= 0:
-            return [0.0] * self.class_count
+            return [0.0] * self.n_classes
         everything = sum(occurrences)
         outside = [everything - n for n in occurrences]
         if self._sums:

@@ -57,10 +57,10 @@ class GaussianTotals:
 
     __slots__ = ("counts", "squares", "sums")
 
-    def __init__(self, class_count: int, feature_count: int) -> None:
-        self.counts = [[0] * feature_count for _ in range(class_count)]
-        self.sums = [[0] * feature_count for _ in range(class_count)]
-        self.squares = [[0] * feature_count for _ in range(class_count)]
+    def __init__(self, n_classes: int, n_features: int) -> None:
+        self.counts = [[0] * n_features for _ in range(n_classes)]
+        self.sums = [[0] * n_features for _ in range(n_classes)]
+        self.squares = [[0] * n_features for _ in range(n_classes)]
 
     def add(self, label: int, features: Features, sign: int = 1) -> None:
         """Count one message of class `label`; sign -1 takes it back."""
@@ -93,9 +93,9 @@ class BinTotals:
 
     __slots__ = ("counts", "edges")
 
-    def __init__(self, class_count: int, edges: Edges) -> None:
+    def __init__(self, n_classes: int, edges: Edges) -> None:
         self.edges = [list(row) for row in edges]
-        self.counts = [[[0] * (len(row) + 1) for row in edges] for _ in range(class_count)]
+        self.counts = [[[0] * (len(row) + 1) for row in edges] for _ in range(n_classes)]
 
     def bins(self, features: Features) -> list[int | None]:
         """The bin of each feature, how many edges are at or below its value; None where it is missing."""
@@ -138,13 +138,13 @@ class PairTotals(BinTotals):
 
     __slots__ = ("cells", "offsets", "pairs")
 
-    def __init__(self, class_count: int, edges: Edges) -> None:
-        super().__init__(class_count, edges)
+    def __init__(self, n_classes: int, edges: Edges) -> None:
+        super().__init__(n_classes, edges)
         self.offsets = [0]
         for row in edges:
             self.offsets.append(self.offsets[-1] + len(row) + 1)
         self.cells = self.offsets.pop()
-        self.pairs: list[dict[int, int]] = [{} for _ in range(class_count)]
+        self.pairs: list[dict[int, int]] = [{} for _ in range(n_classes)]
 
     def add(self, label: int, features: Features, sign: int = 1) -> None:
         super().add(label, features, sign)
@@ -185,10 +185,10 @@ def _add_pair(pairs: dict[int, int], key: int, count: int) -> None:
 class NumericScorer:
     """What a model of real features has: contributions of the features to each class's score."""
 
-    __slots__ = ("class_count",)
+    __slots__ = ("n_classes",)
 
-    def __init__(self, class_count: int) -> None:
-        self.class_count = class_count
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
 
     def contributions(self, features: Features) -> list[list[float]]:
         """Per factor of the product the log-likelihood under each class, nats; zeros for a missing feature.
@@ -199,7 +199,7 @@ class NumericScorer:
 
     def log_likelihood(self, features: Features) -> list[float]:
         """Per class, the sum of the contributions."""
-        return add_parts([0.0] * self.class_count, self.contributions(features))
+        return add_parts([0.0] * self.n_classes, self.contributions(features))
 
 
 class GaussianScorer(NumericScorer):
@@ -224,7 +224,7 @@ class GaussianScorer(NumericScorer):
         self.means: list[list[float]] = []
         self.variances: list[list[float]] = []
         self.floored: list[tuple[int, int]] = []
-        for k in range(self.class_count):
+        for k in range(self.n_classes):
             moments = [
                 mean_and_variance(*row) if row[0] else overall[f]
                 for f, row in enumerate(zip(totals.counts[k], totals.sums[k], totals.squares[k], strict=True))
@@ -240,9 +240,9 @@ class GaussianScorer(NumericScorer):
         for f, raw in enumerate(features):
             value = clamped(raw)
             if value is None or self.constant[f]:
-                rows.append([0.0] * self.class_count)
+                rows.append([0.0] * self.n_classes)
             else:
-                rows.append([self._log_density(value, k, f) for k in range(self.class_count)])
+                rows.append([self._log_density(value, k, f) for k in range(self.n_classes)])
         return rows
 
     def _log_density(self, value: float, k: int, f: int) -> float:
@@ -284,9 +284,9 @@ class CategoricalScorer(NumericScorer):
         rows = []
         for f, bin_number in enumerate(self.totals.bins(features)):
             if bin_number is None:
-                rows.append([0.0] * self.class_count)
+                rows.append([0.0] * self.n_classes)
             else:
-                rows.append([self.log_probability(k, f, bin_number) for k in range(self.class_count)])
+                rows.append([self.log_probability(k, f, bin_number) for k in range(self.n_classes)])
         return rows
 
     def log_probability(self, k: int, f: int, bin_number: int) -> float:
@@ -315,7 +315,7 @@ class AodeScorer(NumericScorer):
         self.categorical = CategoricalScorer(totals, alpha)
 
     def contributions(self, features: Features) -> list[list[float]]:
-        return [self.joint(features, [0.0] * self.class_count)]
+        return [self.joint(features, [0.0] * self.n_classes)]
 
     def joint(self, features: Features, log_prior: Sequence[float] | None) -> list[float]:
         """Per class log prior + log likelihood; without a prior, Webb's joint estimate."""
@@ -325,7 +325,7 @@ class AodeScorer(NumericScorer):
             prior = self.naive_prior() if log_prior is None else log_prior
             return add_parts(prior, self.categorical.contributions(features))
         scores = []
-        for k in range(self.class_count):
+        for k in range(self.n_classes):
             terms = [
                 self.parent(k, f, cell, log_prior) + self._children(k, f, cell, present)
                 for f, cell in parents
@@ -348,7 +348,7 @@ class AodeScorer(NumericScorer):
             return log_prior[k] + self.categorical.log_probability(k, f, bin_number)
         row = self.totals.counts[k][f]
         known = sum(sums[f] for sums in self.categorical.sums)
-        return smoothed_log(row[bin_number], known, self.alpha, len(row) * self.class_count)
+        return smoothed_log(row[bin_number], known, self.alpha, len(row) * self.n_classes)
 
     def _children(self, k: int, f: int, cell: int, present: list[tuple[int, int]]) -> float:
         terms = []

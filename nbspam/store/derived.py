@@ -18,7 +18,7 @@ def prior_columns(connection: sqlite3.Connection) -> list[str]:
     return [name for name in names if name.startswith("prior_")]
 
 
-def class_count(connection: sqlite3.Connection) -> int:
+def number_of_classes(connection: sqlite3.Connection) -> int:
     """K."""
     return int(connection.execute("SELECT count(*) FROM class").fetchone()[0])
 
@@ -31,7 +31,7 @@ def view_rows(connection: sqlite3.Connection) -> list[tuple[int, str, int]]:
 
 def total_rows(connection: sqlite3.Connection, prefix: str = "") -> Iterator[tuple[int, int, int, int]]:
     """The rows that belong into `view_total`, or with the prefix `prior_` into `prior_total`."""
-    for k in range(class_count(connection)):
+    for k in range(number_of_classes(connection)):
         query = (
             f"SELECT view, sum({prefix}documents_{k}), sum({prefix}occurrences_{k}) FROM token GROUP BY view"
         )
@@ -42,7 +42,7 @@ def total_rows(connection: sqlite3.Connection, prefix: str = "") -> Iterator[tup
 
 def histogram_rows(connection: sqlite3.Connection) -> Iterator[tuple[str, int, int, int]]:
     """The rows that belong into `histogram`."""
-    n_classes = class_count(connection)
+    n_classes = number_of_classes(connection)
     for k in range(n_classes):
         others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
         for kind, counted in (("documents", f"documents_{k}"), ("complement", others)):

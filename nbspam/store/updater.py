@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import UsageError
-from nbspam.store.derived import class_count
+from nbspam.store.derived import number_of_classes
 from nbspam.store.locking import locked
 from nbspam.store.reader import (
     BUSY_SECONDS,
@@ -35,7 +35,7 @@ class Updater:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self.n_classes = class_count(connection)
+        self.n_classes = number_of_classes(connection)
         row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
         self.fixed_vocabulary = row is not None and row[0] == "fixed"
         self._histogram: dict[tuple[str, int, int], int] = {}
