@@ -20,7 +20,7 @@ _SHOWN |= {"FN", "ORG", "TITLE", "NOTE"}
 
 
 def shown_of_card(text: str) -> str:
-    """The values that people see, a line each, of a calendar or card as `unfolded` gives it; "" of other text.
+    """The values that people see, a line each, of a calendar or card, unfolded; "" of any other text.
 
     A value may have lines of its own.  Source: RFC 5545, 3.8; RFC 6350, 6.
     """
