@@ -49,6 +49,15 @@ def test_archive_says_what_is_in_it(packed: int) -> None:
     assert not found.addresses
 
 
+@pytest.mark.parametrize("mark", ["[Content_Types].xml", "mimetype"])
+def test_archive_that_seems_a_document_says_what_else_is_in_it(mark: str) -> None:
+    page = b"<p>Your account</p><a href=http://a.example/>now</a>"
+    document = read(archive({mark: b"", "word/document.xml": b"", "Invoice.HTML": page, "b/x.exe": b"MZ"}))
+    assert document.names == ["Invoice.HTML", "b/x.exe"]
+    assert document.addresses == ["http://a.example/"]
+    assert "Your account" in document.text
+
+
 def test_archive_that_is_cut_off() -> None:
     whole = archive({"a.scr": b"x" * 100, "b.scr": b"y"}, zipfile.ZIP_STORED)
     assert read(whole[: whole.index(b"b.scr") + 5]).names == ["a.scr", "b.scr"]

@@ -19,7 +19,13 @@ MAX_NAME = 2_000  # bytes of one
 _FILE = b"PK\x03\x04"
 _NAME_AT = 30  # where the name begins, from the signature on
 _STORED, _DEFLATED = 0, 8
-_OFFICE = frozenset(("[Content_Types].xml", "mimetype"))  # what only office documents hold
+_OFFICE = frozenset((b"[content_types].xml", b"mimetype"))  # what only office documents hold
+# Where the files of one stand; each document has the same, so that their names say nothing.
+_PARTS = tuple(
+    b"word/ xl/ ppt/ visio/ docprops/ customxml/ _rels/ meta-inf/ pictures/ media/ object thumbnails/ "
+    b"configurations2/ basic/ dialogs/ charts/ layout-cache oebps/ epub/ content.xml styles.xml meta.xml "
+    b"settings.xml manifest.rdf".split()
+)
 _MACROS = "_VBA_PROJECT".encode("utf-16-le")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # an office document inside of OLE
 
@@ -81,18 +87,27 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
         else:
             files.append((name.lower(), at))
         at = payload.find(_FILE, end)
-    is_office = not _OFFICE.isdisjoint(document.names)
-    if is_office:
-        document.names.clear()  # each document has the same
+    own = files
+    is_office = not _OFFICE.isdisjoint([name for name, _ in files])
+    if is_office:  # perhaps an archive with such a file in it, to seem one
+        own = [(name, at) for name, at in files if not _is_of_office(name)]
+        names = [name.lower().encode("utf-8", "replace") for name in document.names]
+        document.names[:] = [
+            name for name, low in zip(document.names, names, strict=True) if not _is_of_office(low)
+        ]
 
     def content(at: int) -> bytes:
         return _content(payload, at, allowance)
 
     read_package(files, content, document, allowance, is_office=is_office)
-    if not is_office:
+    if own and not (is_office and document.text.strip()):  # a document may hold a page, which is read by then
         from nbspam.mail.documents.texts import read_members
 
-        read_members(files, content, document, allowance)
+        read_members(own, content, document, allowance)
+
+
+def _is_of_office(name: bytes) -> bool:
+    return name in _OFFICE or name.startswith(_PARTS)
 
 
 def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
