@@ -71,6 +71,12 @@ def test_a_signature_is_known_by_its_name(kind: str) -> None:
     assert message.structure == [kind]
 
 
+@pytest.mark.parametrize("encoding", ["binary", "7bit"])
+def test_a_signature_that_is_not_encoded_is_no_defect(encoding: str) -> None:
+    head = f"Content-Type: application/pkcs7-mime\nContent-Transfer-Encoding: {encoding}\n\n"
+    assert parse(head.encode() + b"x").defects == []
+
+
 def test_a_signed_part_is_read_inside_of_others_and_of_itself() -> None:
     inner = mail(signed(element(4, PART)))
     whole = signed(element(4, b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + inner + b"\n--b--\n"))

@@ -336,7 +336,10 @@ class Splitter:
         if entity.content_type in SIGNED:
             from nbspam.mail.signed import signed_content  # rare
 
-            content = signed_content(decode_transfer(payload, entity.encoding, self.allowance))
+            encoded = entity.encoding in _ENCODED
+            content = signed_content(
+                decode_transfer(payload, entity.encoding, self.allowance) if encoded else payload
+            )
             if content:
                 self._embed(scan, content)
                 return
