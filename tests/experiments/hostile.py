@@ -160,10 +160,6 @@ DISGUISES: dict[str, Disguise] = {
     "letters as digits and signs": spelled(lambda word: word[0] + word[1:].translate(_LEET)),
     "dots between all letters": spelled(".".join),
     "spaces between all letters": spelled(" ".join),
-    "all letters apart, words by more blanks": lambda spam, _: mail(spam.header, apart(spam.text)),
-    f"all letters apart, {GOOD} words of a ham behind it": lambda spam, ham: mail(
-        spam.header, f"{apart(spam.text)}\n\n{good(ham)}"
-    ),
     "zero-width spaces between all letters": spelled("\u200b".join),
     "Cyrillic letters that look alike": spelled(lambda word: word.translate(_CYRILLIC)),
     "as a page": as_html(escape),
@@ -190,6 +186,10 @@ DISGUISES: dict[str, Disguise] = {
     "a picture, words of a ham as the text beside it": picture,
     "letters from right to left": spelled(lambda word: f"\u202e{word[::-1]}\u202c"),
     "words cut by lines that are joined again": flowed,
+    "all letters apart, words by more blanks": lambda spam, _: mail(spam.header, apart(spam.text)),
+    f"all letters apart, {GOOD} words of a ham behind it": lambda spam, ham: mail(
+        spam.header, f"{apart(spam.text)}\n\n{good(ham)}"
+    ),
 }
 
 
