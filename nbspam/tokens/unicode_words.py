@@ -18,6 +18,7 @@ from nbspam.tokens.words import (
     MIN_SPACED,
     NUMERIC,
     SPACED,
+    SPACED_WORDS,
     CharacterTable,
     from_chunks,
     irregular,
@@ -320,7 +321,9 @@ def _words(text: str, limit: int, parts: bool = True) -> list[str]:
     marked = _marked(text)
     spaced = marked.replace(_EDGE + _EDGE, INNER).replace(_EDGE, " ").replace(". ", " ").replace(", ", " ")
     chunks = spaced.split(None, limit)[:limit]
-    if parts and SPACED in bytes([len(bare) == 1 for chunk in chunks if (bare := chunk.strip(JOINERS))]):
+    if parts and SPACED_WORDS in bytes(
+        [len(bare) == 1 for chunk in chunks if (bare := chunk.strip(JOINERS))]
+    ):
         from nbspam.tokens.spelled import parted  # rare
 
         pieces, rest = parted(text)

@@ -26,6 +26,7 @@ MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 SPACED = bytes([1]) * MIN_SPACED  # of the length of each word
+SPACED_WORDS = bytes([1]) * 6  # and this many may be two
 _NOT_LONE = bytes(2) + bytes([1]) * 254  # of the length of a word, whether it is kept
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 NUMERIC = "0123456789$.,%-"
@@ -138,13 +139,14 @@ def from_chunks(chunks: list[str], text: str = "") -> list[str]:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
         sizes = list(map(len, found))
     lengths = bytes(sizes)  # no word is longer than 2 * MAX_WORD
-    if SPACED in lengths:
+    if SPACED_WORDS in lengths and text:
         from nbspam.tokens.spelled import parted  # rare
 
         pieces, rest = parted(text)
         if len(pieces) > 1:
             kept = [word for piece in pieces for word in from_chunks(_ascii_chunks(piece, len(chunks)))]
             return (kept + from_chunks(_ascii_chunks(rest, len(chunks))))[: len(chunks)]
+    if SPACED in lengths:
         return _spelled_out(found)
     return list(compress(found, lengths.translate(_NOT_LONE))) if 1 in lengths else found
 
