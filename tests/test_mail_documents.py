@@ -51,7 +51,7 @@ def test_archive_says_what_is_in_it(packed: int) -> None:
 
 @pytest.mark.parametrize("mark", ["[Content_Types].xml", "mimetype"])
 def test_archive_that_seems_a_document_says_what_else_is_in_it(mark: str) -> None:
-    page = b"<p>Your account</p><a href=http://a.example/>now</a>"
+    page = b"<p>Your account</p><a href=//a.example/>now</a>"
     document = read(archive({mark: b"", "word/document.xml": b"", "Invoice.HTML": page, "b/x.exe": b"MZ"}))
     assert document.names == ["Invoice.HTML", "b/x.exe"]
     assert document.addresses == ["http://a.example/"]

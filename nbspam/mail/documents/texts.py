@@ -104,10 +104,8 @@ def _read_page(page: bytes, document: Document, allowance: Allowance) -> None:
         return
     label = "" if page.isascii() else charset_of_page(page)
     html = read_html(decode(page, label, allowance)[0])
-    for address, _ in html.links:
-        document.leads_to(address)
-    for address in html.images:
-        document.leads_to(address)
+    for address in [*[link for link, _ in html.links], *html.images]:
+        document.leads_to("http:" + address if address.startswith("//") else address)
     document.scripts.extend(html.scripts)
     if html.title:
         document.says.append(html.title)
