@@ -62,7 +62,7 @@ class CodeReader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._numbers = {name: number for number, name in enumerate(vocabulary.classes)}
         self._codes = _CodeOf(vocabulary.codes())
-        self._views = vocabulary.view_numbers()
+        self._views = vocabulary.word_views()
 
     def __call__(self, items: list[Item]) -> tuple[list[Coded], Skipped]:
         found: list[Coded] = []

@@ -50,8 +50,8 @@ class Vocabulary(NamedTuple):
     views: str
     words: Sequence[Word]
 
-    def view_numbers(self) -> tuple[int, ...]:
-        """The numbers of the views that are read."""
+    def word_views(self) -> tuple[int, ...]:
+        """The numbers of the views whose tokens may be words: no measure ever is."""
         return tuple(n for n, name in enumerate(VIEWS) if self.views in (ALL_VIEWS, name))
 
     def keys(self) -> list[int]:
