@@ -79,7 +79,7 @@ NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)), 0)  # where nothing is averag
 
 
 def calibrate(block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None) -> Fitted:
-    """The calibration learned on the rows of a block; empty where nothing is averaged."""
+    """The calibration learned on the rows of a block.  settings : those of averaged views"""
     with calibration_begun(block, table, settings, vocabulary) as finish:
         return finish()
 
@@ -89,9 +89,6 @@ def calibration_begun(
     block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None, jobs: int = 1
 ) -> Iterator[Callable[[], Fitted]]:
     """What `calibrate` gives, worked out by other processes until it is asked for if `jobs` allows it."""
-    if not settings.averaged:
-        yield lambda: NOT_FITTED
-        return
     fixed = fixed_of(vocabulary)
     documents = aligned_documents(block, table)
     ways = ways_to_see(block)

@@ -28,7 +28,6 @@ from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.numeric import NAMES
 from nbspam.vocabulary.keys import NOTAWORD_KEY
 from nbspam.workflow.calibrating import (
-    NOT_FITTED,
     Fitted,
     aligned_documents,
     learn_sample,
@@ -148,9 +147,10 @@ class PriorModel:
     def calibrate(
         self, block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
     ) -> Fitted:
-        """The prior model's calibration after the messages of a block, all among the counted."""
-        if not settings.averaged:
-            return NOT_FITTED
+        """The prior model's calibration after the messages of a block, all among the counted.
+
+        settings : those of averaged views
+        """
         learner = self._learner(settings.kinds)
         if not len(block) or len(learner.weights) > MAX_COVARIANCE:
             return _fitted(learner, 0)

@@ -131,10 +131,10 @@ def _add(
         again = sum(times for digest, _, times in learned if digest in before)
         add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
-        return _calibrate(updater, model, counts.recent()), again
+        return _calibrate(updater, model, counts), again
 
 
-def _calibrate(updater: Updater, model: Model, block: Block) -> int:
+def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     settings = from_text(model.settings, model.path).of(model.classes)
     learner = learner_of(updater, model, settings)
     if learner is None:
@@ -144,6 +144,7 @@ def _calibrate(updater: Updater, model: Model, block: Block) -> int:
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
         fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
+    block = counts.recent()
     sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)

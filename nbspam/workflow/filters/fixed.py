@@ -7,9 +7,12 @@ where every word counts; but the tables of a vocabulary are small, so nothing is
 
 from __future__ import annotations
 
+import numpy as np
+
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.models.calibrate import bulk_scores
+from nbspam.models.textbook import TextbookModel
 from nbspam.models.views import Floats
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
@@ -55,8 +58,12 @@ class FixedFilter:
             settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
         self.settings = settings
         self._messages, self._table = mail.messages, counted.table
-        self._weights = calibrate(mail.recent(), self._table, settings, vocabulary).weights
-        self._textbook = None if settings.averaged else counted_textbook(settings, classes, counted)
+        self._weights: Floats = np.zeros(0)
+        self._textbook: TextbookModel | None = None
+        if settings.averaged:
+            self._weights = calibrate(mail.recent(), self._table, settings, vocabulary).weights
+        else:
+            self._textbook = counted_textbook(settings, classes, counted)
 
     def scores(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
