@@ -8,7 +8,7 @@ most of itself as such.  Of other files what is in them, where that is known.
 from __future__ import annotations
 
 from nbspam.mail.charset import UTF_16, canonical, charset_of_page, decode
-from nbspam.mail.message import PAGE_ENDINGS, Part
+from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 from nbspam.mail.parameters import parse_parameters
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class Entity:
 def _opened_as(kind: str, filename: str, disposition: str) -> str:
     """The type that mail programs take a file for: by its name where what is declared says too little."""
     main, _, sub = kind.partition("/")
-    ending = filename.lower().rstrip(" .").rpartition(".")[2]
+    ending = name_on_windows(filename).rpartition(".")[2]
     if main == "application" and sub.removeprefix("x-") in ("octet-stream", "mimearchive", ending):
         return _OCTETS.get(ending, kind)
     is_attached_text = kind == "text/plain" and disposition == "attachment"
@@ -213,7 +213,7 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
     # Windows leaves out spaces and full stops at the end of a name; zeros are in nearly all that is no text.
-    is_named = entity.filename.lower().rstrip(" .").endswith(PAGE_ENDINGS)
+    is_named = name_on_windows(entity.filename).endswith(PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 

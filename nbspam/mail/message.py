@@ -16,6 +16,11 @@ SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
 
+def name_on_windows(filename: str) -> str:
+    """A file's name as Windows goes by it: in small letters, without spaces and full stops at its end."""
+    return filename.lower().rstrip(" .")
+
+
 class Part:
     """A leaf of the MIME tree, decoded.
 

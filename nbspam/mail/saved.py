@@ -6,6 +6,7 @@ Hides how such a file is told: by its first line, as Word and Excel do whatever 
 from __future__ import annotations
 
 from nbspam.mail.limits import Allowance
+from nbspam.mail.message import name_on_windows
 from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ _IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 
 def saved_page(entity: Entity, payload: bytes, allowance: Allowance) -> bytes:
     """The message in a part that Word or Excel opens; b"" if it is something else."""
-    is_opened = entity.filename.lower().rstrip(" .").endswith(_ENDINGS)
+    is_opened = name_on_windows(entity.filename).endswith(_ENDINGS)
     if not is_opened and not any(name in entity.content_type for name in _TYPES):
         return b""
     encoded = entity.encoding not in _IDENTITY

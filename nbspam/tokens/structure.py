@@ -6,6 +6,7 @@ and colours, where links and images point, what is hidden from the reader.
 
 from __future__ import annotations
 
+from nbspam.mail.message import name_on_windows
 from nbspam.tokens.bag import EDGE, neighbours
 from nbspam.tokens.urls import MAX_LINKS, host_of, url_tokens
 from nbspam.tokens.words import Memory, words
@@ -84,7 +85,7 @@ def part_tokens(part: Part) -> list[str]:
     if part.disposition:
         found.append("disposition=" + atom(part.disposition, 20))
     if part.filename:
-        name = " ".join(part.filename.lower().split()).rstrip(" .")[-200:]  # as Windows leaves out its end
+        name = name_on_windows(" ".join(part.filename.split()))[-200:]
         stem, dot, ending = name.rpartition(".")
         if dot:
             found.append("ending=" + atom(ending, 10))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nbspam.mail.charset import UTF_16, charset_of_page, decode
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_UNPACKED_PIECES
-from nbspam.mail.message import MAX_TEXT, PAGE_ENDINGS, Document
+from nbspam.mail.message import MAX_TEXT, PAGE_ENDINGS, Document, name_on_windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ def _has_zeros(payload: bytes) -> bool:
 
 
 def _is_page(name: str) -> bool:
-    return name.rstrip(" .").endswith(PAGE_ENDINGS)
+    return name_on_windows(name).endswith(PAGE_ENDINGS)
 
 
 def _ending(name: str) -> str:
-    """Behind the last full stop of a name; Windows leaves out those at its end, and spaces."""
-    _, dot, ending = name.rstrip(" .").rpartition(".")
+    """Behind the last full stop of a name; "" if there is none."""
+    _, dot, ending = name_on_windows(name).rpartition(".")
     return ending if dot else ""
 
 
