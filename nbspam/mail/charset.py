@@ -30,7 +30,7 @@ _COMMON = {
     "koi8-r": "koi8-r",
     "big5": "big5hkscs",
 }
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # marks at its beginning
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # marks at the beginning of a text
 _C1 = bytes(range(128, 160))
 # What these are in windows-1252; to the five that are undefined there browsers give a control character.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
@@ -83,9 +83,8 @@ def canonical(label: str) -> str:
         from nbspam.mail.aliases import CODECS  # rare names
 
         words = label.replace("_", "-").replace('"', " ").replace("'", " ").replace(";", " ").split()
-        name = (
-            words[0].partition("*")[0].partition(":")[0] if words else ""
-        )  # iso_8859-5:1988, as IANA has it
+        name = words[0].partition("*")[0] if words else ""
+        name = name.partition(":")[0]  # of iso_8859-5:1988, as IANA has it
         codec = CODECS.get(name) or CODECS.get(name.removeprefix("charset="))
     return codec or ""
 
@@ -228,7 +227,7 @@ def _by_signature(payload: bytes, codec: str) -> str:
         return "utf-8"
     if payload.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return "utf-32"
-    marked = payload.startswith((b"\xff\xfe", b"\xfe\xff")) and codec not in ("utf-32", "utf-32-le")
+    marked = payload.startswith(UTF_16) and codec not in ("utf-32", "utf-32-le")
     if marked and _may_be_utf_16(payload, codec):
         return "utf-16"
     if b"\x1b$" in payload and codec not in _STATEFUL and codec != "utf-8":

@@ -97,16 +97,17 @@ def _read_replaced(parts: list[Part], body: list[str], structure: list[str], rea
     plain = [part.text for part in parts if part.content_type == "text/plain"]
     found = words(cut_urls("\n".join(plain))[0], MAX_TOKENS)
     shown = set(body)
-    if 2 * sum(word not in shown for word in found) > len(found):
+    if _says_other(found, shown):
         structure.append("alternative=#differs")
     for part in parts:
         if part.content_type != "text/plain":
-            _read_card(part.text, body, structure)
+            _read_card(part.text, body, shown, structure)
 
 
-def _read_card(text: str, body: list[str], structure: list[str]) -> None:
+def _read_card(text: str, body: list[str], shown: set[str], structure: list[str]) -> None:
     """Adds where a calendar or card leads to, and its words if they are others than those of the text.
 
+    shown : the words of the body, which are added to with it
     An honest invitation says the same twice, and is not to count twice.
     """
     from nbspam.mail.cards import shown_of_card  # few mails have an alternative of a third kind
@@ -114,9 +115,15 @@ def _read_card(text: str, body: list[str], structure: list[str]) -> None:
     text, urls = cut_urls(shown_of_card(text))
     for url in urls:
         structure.extend(url_tokens(url))
-    found, shown = words(text, MAX_TOKENS - len(body)), set(body)
-    if 2 * sum(word not in shown for word in found) > len(found):
+    found = words(text, MAX_TOKENS - len(body))
+    if _says_other(found, shown):
         body.extend(found)
+        shown.update(found)
+
+
+def _says_other(found: list[str], shown: set[str]) -> bool:
+    """Whether more than half of the words are none of those that are shown."""
+    return 2 * sum(word not in shown for word in found) > len(found)
 
 
 def _read_text(part: Part, body: list[str], structure: list[str], readings: list[Reading]) -> None:

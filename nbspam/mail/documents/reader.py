@@ -91,10 +91,7 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
     is_office = not _OFFICE.isdisjoint([name for name, _ in files])
     if is_office:  # perhaps an archive with such a file in it, to seem one
         own = [(name, at) for name, at in files if not _is_of_office(name)]
-        names = [name.lower().encode("utf-8", "replace") for name in document.names]
-        document.names[:] = [
-            name for name, low in zip(document.names, names, strict=True) if not _is_of_office(low)
-        ]
+        document.names[:] = [name for name in document.names if not _is_of_office(name.lower().encode())]
 
     def content(at: int) -> bytes:
         return _content(payload, at, allowance)
@@ -107,6 +104,7 @@ def _read_archive(payload: bytes, document: Document, allowance: Allowance) -> N
 
 
 def _is_of_office(name: bytes) -> bool:
+    """Whether a file with this name, in lower case, is one of those that office documents have."""
     return name in _OFFICE or name.startswith(_PARTS)
 
 
