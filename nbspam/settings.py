@@ -25,6 +25,7 @@ THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in
 STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
 WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
+MOST_TIMES = 4  # of a word in a message that count in an average: docs/experiments/repeats.md
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
 MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/experiments/borrowed.md
 UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
@@ -46,6 +47,7 @@ class Settings:
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
+    sublinear_tf : a word that a message has n times counts 1 + log n times in an average; see MOST_TIMES
     novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
     bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
                   header of one, hide less of a spam; a model file does not say so, its classes do: see `of`
@@ -75,6 +77,7 @@ class Settings:
         "prior",
         "second_alpha",
         "strongest_alpha",
+        "sublinear_tf",
         "threshold",
         "views",
     )
@@ -98,6 +101,7 @@ class Settings:
         strongest_alpha: float = STRONGEST_ALPHA,
         measures: bool = True,
         bigrams: bool = True,
+        sublinear_tf: bool = True,
     ) -> None:
         _check_event_model(event_model)
         if features == "both" and event_model in NUMERIC_MODELS:
@@ -109,14 +113,13 @@ class Settings:
         self.averaged = self.bounded = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
         self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
-        self.threshold = threshold
-        self.normalise = normalise
+        self.threshold, self.normalise, self.views = threshold, normalise, views
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins, self.binning = bins, binning
         self.second_alpha, self.strongest_alpha, self.novelty = (
             value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
         )
-        self.views = views
+        self.sublinear_tf = sublinear_tf and self.averaged
         self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
         self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
 
@@ -130,6 +133,11 @@ class Settings:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
         there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
+
+    @property
+    def most_times(self) -> int:
+        """How often a word of a message counts in an average at most, before the logarithm."""
+        return MOST_TIMES if self.sublinear_tf else 1
 
     def of(self, classes: tuple[str, ...]) -> Settings:
         """The same for a filter of these classes: of others than ham and spam none is the one to hide in."""
@@ -163,6 +171,7 @@ class Settings:
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
             "strongest_alpha": repr(self.strongest_alpha),
+            "sublinear_tf": str(int(self.sublinear_tf)),
             "novelty": repr(self.novelty),
             "views": self.views,
             "measures": str(int(self.measures)),
@@ -217,6 +226,7 @@ def _from_text(values: dict[str, str]) -> Settings:
         strongest_alpha=_not_negative(values, "strongest_alpha", "0"),
         measures=values.get("measures") == "1",
         bigrams=values.get("bigrams") == "1",
+        sublinear_tf=values.get("sublinear_tf") == "1",
     )
 
 
@@ -238,6 +248,7 @@ def textbook(settings: Settings) -> Settings:
         averaged=False,
         second_alpha=0.0,
         strongest_alpha=0.0,
+        sublinear_tf=False,
         novelty=0.0,
         measures=False,
         bigrams=False,

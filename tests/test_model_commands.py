@@ -302,6 +302,12 @@ def test_formulas_name_the_bound_for_ham_where_there_is_ham_and_spam(
     assert "E_v,spam, C_v,spam, S_v,spam not below (nats): header -2.5, body -3," in text
 
 
+def test_formulas_say_how_often_a_word_counts_in_a_mean(models: dict[str, Path]) -> None:
+    text = run("model", "info", "--formulas", "-m", models["views"])
+    assert "t_j = 1 + log of how often the message has it, at most 4 times" in text
+    assert "Σ t_j w_jk over its informative words / (Σ t_j + 3)" in text
+
+
 def test_the_formula_of_aode_has_the_prior_of_the_model(models: dict[str, Path]) -> None:
     text = run("model", "info", "--formulas", "-m", models["aode"])
     assert "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i)" in text

@@ -18,7 +18,7 @@ from nbspam.scoring.calibration import feature_names, first_weights
 from nbspam.scoring.evidence import ViewEvidence, bounded_share, strongest_words
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.settings import MOST_FOR_HAM, Settings
+from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
 from nbspam.tokens.bag import EDGE, VIEWS, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
@@ -29,11 +29,29 @@ WAYS = {
     "two means": Settings(strongest_alpha=0.0),
     "one mean and the strongest": Settings(second_alpha=0.0),
     "not diluted": Settings(novelty=0.0),
+    "each word once": Settings(sublinear_tf=False),
     "the strongest under another lambda": Settings(strongest_alpha=7.0),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
     "not bounded": Settings().replaced(bounded=False),
 }
+
+
+@pytest.mark.parametrize("times, counts", [(1, 1.0), (2, 1 + log(2)), (4, 1 + log(4)), (40, 1 + log(4))])
+def test_a_word_that_a_message_has_again_counts_more_in_the_mean(times: int, counts: float) -> None:
+    builder = BlockBuilder()
+    for number in range(18):
+        label = number // 9
+        builder.add(str(number), label, Bag([], [("report", "offer")[label], "today"], []), None, 100)
+    block = merge_blocks([builder.build()])
+    documents, _ = block.totals(2)
+    sums = sums_of(block, documents, documents, np.array([9, 9]))
+    model = MemoryModel(HAM_AND_SPAM, block.keys, documents, documents, sums, [])
+    message = Counted(Bag([], ["offer"] * times + ["report", "today"], []))
+    # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
+    for settings, n in ((Settings(alpha=1.0), counts), (Settings(alpha=1.0, sublinear_tf=False), 1.0)):
+        evidence = Scorer(model, settings).score(message).evidence
+        assert evidence[VIEWS.index("body")] == pytest.approx([0.0, (n - 1) * log(10) / (n + 1 + SHRINKAGE)])
 
 
 def test_the_strongest_word_of_each_of_two_classes_by_hand() -> None:
@@ -89,6 +107,7 @@ def random_block(n_classes: int) -> Block:
             common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
+        views[1] += [f"1:{label}:{number % 40}"] * 9
         views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         builder.add(str(number), label, Bag(*views[:3], measured, views[3]), None, 100)

@@ -209,11 +209,12 @@ def _slice_evidence(
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
     limits = _limits(settings.threshold, views, n_rows)
+    times = 1.0 + np.log(np.minimum(block.counts[pairs], settings.most_times))
     strongest = bool(settings.strongest_alpha)
     evidence = np.zeros((n_rows, len(settings.alphas) + strongest, N_VIEWS, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
-        evidence[:, number, :, 1:] = _means(weights, missing, limits, cells, shape)
+        evidence[:, number, :, 1:] = _means(weights, times, missing, limits, cells, shape)
     if strongest:
         weights = _weights(background, counts, first, last, settings.strongest_alpha, cells)
         evidence[:, -1] = _strongest(weights, missing, cells, shape)
@@ -230,15 +231,23 @@ def _slice_evidence(
     return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
 
 
-def _means(weights: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]) -> Floats:
-    """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens."""
+def _means(
+    weights: Floats, times: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]
+) -> Floats:
+    """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens.
+
+    times : how often each token counts in its mean, see nbspam.scoring.evidence.times_counted
+    """
     size = shape[0] * shape[1]
     spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
     spreads[missing] = 0.0
     informative = _informative(spreads, limits, cells, size)
     some = cells[informative]
-    divisors = np.bincount(some, minlength=size) + SHRINKAGE
-    sums = [np.bincount(some, weights=of_class[informative], minlength=size) for of_class in weights[1:]]
+    times = times[informative]
+    divisors = np.bincount(some, weights=times, minlength=size) + SHRINKAGE
+    sums = [
+        np.bincount(some, weights=times * of_class[informative], minlength=size) for of_class in weights[1:]
+    ]
     return np.stack([(total / divisors).reshape(shape) for total in sums], axis=2)
 
 

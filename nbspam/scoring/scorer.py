@@ -17,6 +17,7 @@ from nbspam.scoring.evidence import (
     measure_evidence,
     own_weights,
     strongest_words,
+    times_counted,
 )
 from nbspam.scoring.posterior import Scored, ScorePart
 from nbspam.scoring.priors import log_priors_of, prior_shift
@@ -132,6 +133,7 @@ class Scorer:
         "_laws",
         "_log_prior",
         "_most_for_ham",
+        "_most_times",
         "_strongest",
         "_weights",
         "model",
@@ -144,6 +146,7 @@ class Scorer:
         self.model = model
         self.settings = settings = settings.of(model.classes)
         self._most_for_ham = settings.most_for_ham(len(model.classes))
+        self._most_times = settings.most_times
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
@@ -267,14 +270,18 @@ class Scorer:
             spread, weights = weigh(documents)
             if spread > floor:
                 candidates.append((spread, (word, weights)))
-        found = law.informative(candidates)
-        sums = [sum([weights[k] for _, weights in found]) for k in range(len(self.model.classes))]
-        share = mean_share(len(found), words.familiarity)
+        most_times = self._most_times
+        found = [
+            (word, times_counted(word[1], most_times), weights)
+            for word, weights in law.informative(candidates)
+        ]
+        sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
+        share = mean_share(sum([n for _, n, _ in found]), words.familiarity)
         share = bounded_share(share, sums[1], self._most_for_ham[words.view])
-        scale = self._weights[place] * share  # what a nat of a word's weight adds to the score
-        for word, weights in found:
-            own = [scale * value for value in weights]
-            words.add(word, self._with_others(own, weights, share, place), scale)
+        scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
+        for word, n, weights in found:
+            own = [n * scale * value for value in weights]
+            words.add(word, self._with_others(own, weights, n * share, place), n * scale)
         return [share * total for total in sums]
 
     def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:

@@ -183,10 +183,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
         ("unknown share of view v", "u_v = share of its words that the model never met, edge= left out"),
-        (
-            "evidence of view v",
-            f"E_vk = {factor}Σ w_jk over its informative words / (their number + {SHRINKAGE:g})",
-        ),
+        *_mean(settings, factor),
         *_other_evidence(settings, factor, first),
         *_bound(model, settings),
         *rough,
@@ -194,6 +191,17 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]
     return lines + _calibration(model, settings)
+
+
+def _mean(settings: Settings, factor: str) -> list[Line]:
+    name, shrunk = "evidence of view v", f"+ {SHRINKAGE:g})"
+    if not settings.sublinear_tf:
+        return [(name, f"E_vk = {factor}Σ w_jk over its informative words / (their number {shrunk}")]
+    counted = f"t_j = 1 + log of how often the message has it, at most {settings.most_times} times"
+    return [
+        ("how often word j counts", counted),
+        (name, f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j {shrunk}"),
+    ]
 
 
 def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:

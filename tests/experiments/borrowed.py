@@ -8,6 +8,8 @@ of a ham, and with words of one.  What a bound costs is measured in folds, on la
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from nbspam.engine.accumulator import select_rows
@@ -42,7 +44,7 @@ from tests.experiments.lab import (
 )
 from tests.experiments.replayed import REPLAY, Maker, replay_row, whole
 
-ADDED = (20, 50, 200)  # good words
+ADDED = tuple((f"{n} good words", n, 1) for n in (20, 50, 200))  # name, how many, how often each
 NO = np.inf
 BOUNDS = {
     "kept: header 2.5 nats, others 3": MOST_FOR_HAM,
@@ -61,15 +63,18 @@ DISGUISES: dict[str, Disguise] = {
 }
 
 
-def hidden(rows: dict[str, tuple[Maker, Way]]) -> None:
-    """Prints how many spam are missed by each way of making a block and of scoring."""
+def hidden(rows: dict[str, tuple[Maker, Way]], added: Iterable[tuple[str, int, int]] = ADDED) -> None:
+    """Prints how many spam are missed by each way of making a block and of scoring.
+
+    added : as ADDED, the good words
+    """
     past, spam = halves()
     own = [as_mail(item.name, item.label, item.read()) for item in past]
     ham = [taken_apart(item.read()) for item in past if item.label == HAM]
     apart = [taken_apart(data) for data in spam]
     changed = {name: [change(one, ham) for one in apart] for name, change in DISGUISES.items()}
     words = words_of_ham(counted(own))
-    changed |= {f"{n} good words": attacked(spam, words, n) for n in ADDED}
+    changed |= {name: attacked(spam, words, n, times) for name, n, times in added}
     made = [as_mail(name, SPAM, data) for name, mails in changed.items() for data in mails]
     print(
         f"\nspam missed of {len(spam)}\n\n| | " + " | ".join(changed) + " |\n|---|" + "---:|" * len(changed)

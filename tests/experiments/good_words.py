@@ -38,10 +38,10 @@ def good_words(model: str) -> list[str]:
     return [text for (text,) in rows if text.isalpha()][:GOOD]
 
 
-def attacked(spam: list[bytes], words: list[str], n: int) -> list[bytes]:
-    """The spam with n words added to each."""
+def attacked(spam: list[bytes], words: list[str], n: int, times: int = 1) -> list[bytes]:
+    """The spam with n words added to each, so many times."""
     draw = random.Random(1)
-    return [data + b"\n" + " ".join(draw.sample(words, n)).encode() + b"\n" for data in spam]
+    return [data + b"\n" + " ".join(draw.sample(words, n) * times).encode() + b"\n" for data in spam]
 
 
 def row(name: str, missed: list[int]) -> str:

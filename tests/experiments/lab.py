@@ -33,6 +33,7 @@ from nbspam.settings import (
     AT_LEAST,
     MEASURE_ALPHA,
     MOST_FOR_HAM,
+    MOST_TIMES,
     NOVELTY,
     SAME,
     SECOND_ALPHA,
@@ -129,6 +130,8 @@ class Way(NamedTuple):
     strong: tuple[float, ...] = STRONG
     weak: tuple[float, ...] = WEAK
     at_least: tuple[int, ...] = AT_LEAST
+    most_times: float = MOST_TIMES  # of a word in a message that count, and
+    again: tuple[float, ...] = (1.0,) * N_VIEWS  # by view, what the logarithm of how often is worth
     shrinkage: float = SHRINKAGE
     confidence: float = 0.0  # c: a weight is multiplied by n / (n + c), n the messages with the token
     novelty: float = NOVELTY
@@ -197,8 +200,9 @@ def _averages(block: Block, seen: kept.Background, way: Way, alpha: float) -> An
     cells, size = block.rows() * N_VIEWS + views, len(block) * N_VIEWS
     weights = _weights(block, seen, alpha, way.confidence)
     chosen = _chosen(np.abs(weights), views, cells, way)
-    n = np.bincount(cells[chosen], minlength=size)
-    sums = np.bincount(cells[chosen], weights=weights[chosen], minlength=size)
+    times = 1.0 + np.array(way.again)[views] * np.log(np.minimum(block.counts, way.most_times))
+    n = np.bincount(cells[chosen], weights=times[chosen], minlength=size)
+    sums = np.bincount(cells[chosen], weights=(times * weights)[chosen], minlength=size)
     divisors = {"mean": n + way.shrinkage, "sum": 10.0, "root": np.sqrt(n + way.shrinkage)}
     return (sums / divisors[way.length]).reshape(-1, N_VIEWS)
 
