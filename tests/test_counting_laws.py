@@ -160,7 +160,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 28
+    assert len(one) == 30
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
@@ -418,7 +418,7 @@ def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
         (10.0, 0.0, False, 13),
         (0.0, 1.0, False, 13),
         (10.0, 1.0, False, 17),
-        (10.0, 1.0, True, 28),
+        (10.0, 1.0, True, 30),
     ],
 )
 def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(

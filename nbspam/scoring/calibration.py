@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Weights = tuple[list[float], list[list[float]]]  # and their covariance
 
-MAX_COVARIANCE = 200  # weights up to which `learn` keeps a covariance; beyond (K > 36) the weights stand
-MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 199
+MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; beyond (K > 38) the weights stand
+MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
 # judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).

@@ -31,7 +31,7 @@ VARIANCE_FLOOR = 1e-3  # share of the feature's variance over all classes; its d
 LEAST_VARIANCE = 1.0 / QUANTA**2  # of a feature that is the same in all mail: one quantum of deviation
 MIN_BINS = 2
 MAX_BINS = 1_000  # of a feature; more hold no message each
-MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 36 features then take 100 MB a class
+MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 38 features then take 100 MB a class
 
 
 def clamped(value: float | None) -> float | None:

@@ -2,8 +2,8 @@
 
 Hides which part of a message gives which tokens.  What is remembered between messages (`words.Memory`) saves
 time and changes no result.
-Reading order: bag (the views), words, headers, structure, urls, measures.  Imported only where a mail or a
-model needs them: unicode_words, lookalikes, trace, odd_urls, foreign_hosts, spelled, scripts, numeric.
+Reading order: bag (the views), words, headers, structure, urls, measures, origin.  Imported only where a mail
+or a model needs them: unicode_words, lookalikes, trace, odd_urls, foreign_hosts, spelled, scripts, numeric.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Which features and which bins: docs/experiments/measures.md.
 
 from __future__ import annotations
 
+from nbspam.tokens.origin import unnamed_origin
 from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # What the tokenizer read of a text: without its URLs, the URLs, the size of its source, its HTML.
 Reading = tuple[str, list[str], int, "Html | None"]
 
+MAX_BRACKETS = 1_000  # that may hold an area code
 MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
 
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
@@ -38,11 +40,16 @@ BINS: dict[str, tuple[float, ...]] = {
     "html_comments": _NUMBER,
     "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
     "foreign_message_id": (0.5,),
+    "unnamed_origin": (0.5,),
+    "telephone_numbers": _NUMBER,
 }
 MEASURES = tuple(BINS)
 N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
 
 _CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # beside $; few mails have others
+_IN_NUMBERS = b"0123456789-.()+/"
+_NUMBERS = bytes(code if code in _IN_NUMBERS else 32 for code in range(256))
+_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
@@ -105,6 +112,8 @@ def _values(message: Message, readings: list[Reading], size_bytes: int) -> tuple
         html_comments(readings),
         None if subject is None else float(len(subject)),
         foreign_message_id(first),
+        unnamed_origin(message),
+        float(telephone_numbers(text)),
     )
 
 
@@ -166,6 +175,24 @@ class Characters:
     def share(self, number: int) -> float | None:
         """A number of characters as a share of all but white space; None if there are none."""
         return number / self.ink if self.ink else None
+
+
+def telephone_numbers(text: str) -> int:
+    """How many runs of digits and -.()+ have ten to twelve digits, and numbers behind (713) and a blank.
+
+    No run with / is one, which are dates and the like, nor one with three full stops, which are addresses.
+    """
+    raw = text.encode("ascii", "replace")
+    found = 0
+    for run in raw.translate(_NUMBERS).split():
+        if len(run) >= 10 and 10 <= len(run.translate(None, _NO_DIGITS)) <= 12:
+            found += b"/" not in run and run.strip(b".").count(b".") != 3
+    for behind in raw.split(b"(", MAX_BRACKETS)[1:]:
+        area, closing, local = behind[:17].partition(b") ")
+        if closing and area.isdigit() and 2 <= len(area) <= 5:
+            local = local[: len(local) - len(local.lstrip(b"0123456789-. "))]
+            found += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
+    return found
 
 
 def linked(readings: list[Reading]) -> list[str]:

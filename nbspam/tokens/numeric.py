@@ -19,8 +19,10 @@ from nbspam.tokens.measures import (
     html_comments,
     linked,
     quoted_lines,
+    telephone_numbers,
     visible_text,
 )
+from nbspam.tokens.origin import unnamed_origin
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
@@ -106,6 +108,18 @@ FEATURES = (
         "Message-ID was made on a host unrelated to that of From",
         "no host in one of them",
     ),
+    (
+        "unnamed_origin",
+        "0 or 1",
+        "the first host of a public address in Received has no name by that address",
+        "all addresses in Received are private",
+    ),
+    (
+        "telephone_numbers",
+        "numbers",
+        "runs of 10 to 12 digits with `-.()+` among them, and numbers behind an area code in brackets",
+        _ALWAYS,
+    ),
 )
 NAMES = tuple(name for name, _, _, _ in FEATURES)
 
@@ -138,6 +152,7 @@ def numeric_features(
         *_link_measures(readings),
         *_html_measures(readings),
         *_header_measures(message, arrived),
+        float(telephone_numbers(text)),
     ]
 
 
@@ -230,7 +245,7 @@ def _html_measures(readings: list[Reading]) -> list[float | None]:
 
 
 def _header_measures(message: Message, arrived: float | None) -> list[float | None]:
-    """hops to foreign_message_id."""
+    """hops to unnamed_origin."""
     first, hops, addressed = _read_headers(message)
     subject = first.get("subject")
     start = (subject or "")[:MAX_CHARACTERS]
@@ -243,6 +258,7 @@ def _header_measures(message: Message, arrived: float | None) -> list[float | No
         _capital_share(start, Characters(start)),
         float(reply_to != sender) if reply_to and sender else None,
         foreign_message_id(first),
+        unnamed_origin(message),
     ]
 
 

@@ -34,7 +34,7 @@ def address_tokens(address: str) -> list[str]:
 
     A mapped address as one of IPv4; of what is no address nothing.
     """
-    packed = _packed(address)
+    packed = packed_address(address)
     if packed is None:
         return []
     if packed.startswith(_MAPPED):
@@ -45,7 +45,7 @@ def address_tokens(address: str) -> list[str]:
     return [":".join(names), *(":".join(names[:size]) for size in NETWORKS)]
 
 
-def _packed(address: str) -> bytes | None:
+def packed_address(address: str) -> bytes | None:
     """The sixteen bytes of an address; None where it is none."""
     # Not `ipaddress` or `socket`, which cost a fresh process some milliseconds.
     from _socket import AF_INET6, inet_pton
