@@ -133,7 +133,6 @@ class Scorer:
         "_laws",
         "_log_prior",
         "_most_for_ham",
-        "_most_times",
         "_strongest",
         "_weights",
         "model",
@@ -146,7 +145,6 @@ class Scorer:
         self.model = model
         self.settings = settings = settings.of(model.classes)
         self._most_for_ham = settings.most_for_ham(len(model.classes))
-        self._most_times = settings.most_times
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
@@ -270,7 +268,7 @@ class Scorer:
             spread, weights = weigh(documents)
             if spread > floor:
                 candidates.append((spread, (word, weights)))
-        most_times = self._most_times
+        most_times = self.settings.most_times
         found = [
             (word, times_counted(word[1], most_times), weights)
             for word, weights in law.informative(candidates)

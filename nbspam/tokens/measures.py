@@ -47,11 +47,10 @@ MEASURES = tuple(BINS)
 N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
 
 _CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # beside $; few mails have others
-_IN_NUMBERS = b"0123456789-.()+/"
-_NUMBERS = bytes(code if code in _IN_NUMBERS else 32 for code in range(256))
-_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
+_NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
+_NUMBERS = bytes(code if code in _DIGITS + b"-.()+/" else 32 for code in range(256))
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 
@@ -190,7 +189,7 @@ def telephone_numbers(text: str) -> int:
     for behind in raw.split(b"(", MAX_BRACKETS)[1:]:
         area, closing, local = behind[:17].partition(b") ")
         if closing and area.isdigit() and 2 <= len(area) <= 5:
-            local = local[: len(local) - len(local.lstrip(b"0123456789-. "))]
+            local = local[: len(local) - len(local.lstrip(_DIGITS + b"-. "))]
             found += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
     return found
 

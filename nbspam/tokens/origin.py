@@ -60,11 +60,10 @@ def _is_address(word: str) -> bool:
 def _is_private(address: str) -> bool:
     if ":" not in address:
         return address.startswith(_PRIVATE)
+    from nbspam.tokens.trace import mapped_address
+
     packed = _packed(address) or b""
-    mapped = packed.removeprefix(bytes(10) + b"\xff\xff")
-    if len(mapped) == 4:
-        return ".".join(map(str, mapped)).startswith(_PRIVATE)
-    return packed.startswith(_PRIVATE_BYTES)
+    return packed.startswith(_PRIVATE_BYTES) or mapped_address(packed).startswith(_PRIVATE)
 
 
 def _packed(address: str) -> bytes | None:

@@ -37,8 +37,9 @@ def address_tokens(address: str) -> list[str]:
     packed = packed_address(address)
     if packed is None:
         return []
-    if packed.startswith(_MAPPED):
-        return parents(".".join(map(str, packed[len(_MAPPED) :])))
+    mapped = mapped_address(packed)
+    if mapped:
+        return parents(mapped)
     names = [
         format(first << 8 | second, "x") for first, second in zip(packed[::2], packed[1::2], strict=True)
     ]
@@ -54,6 +55,11 @@ def packed_address(address: str) -> bytes | None:
         return inet_pton(AF_INET6, address)
     except (OSError, ValueError):
         return None
+
+
+def mapped_address(packed: bytes) -> str:
+    """192.0.2.7 of the bytes of ::ffff:192.0.2.7; "" of those that are no mapped address."""
+    return ".".join(map(str, packed[len(_MAPPED) :])) if packed.startswith(_MAPPED) else ""
 
 
 def results(text: str) -> list[str]:

@@ -177,13 +177,18 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
     sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
     sums += " + Σ_f g_f B_fk" if settings.measures else ""
+    most = f"at most {settings.most_times} times"
     rough = _rough_scores(model, settings)
     shared = "b_k + Σ_v c_vk u_v" + (" + Σ_j m_jk R_j" if rough else "")
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
         ("unknown share of view v", "u_v = share of its words that the model never met, edge= left out"),
-        *_mean(settings, factor),
+        ("how often word j counts", f"t_j = 1 + log of how often the message has it, {most}"),
+        (
+            "evidence of view v",
+            f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})",
+        ),
         *_other_evidence(settings, factor, first),
         *_bound(model, settings),
         *rough,
@@ -191,17 +196,6 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
     ]
     return lines + _calibration(model, settings)
-
-
-def _mean(settings: Settings, factor: str) -> list[Line]:
-    name, shrunk = "evidence of view v", f"+ {SHRINKAGE:g})"
-    if not settings.sublinear_tf:
-        return [(name, f"E_vk = {factor}Σ w_jk over its informative words / (their number {shrunk}")]
-    counted = f"t_j = 1 + log of how often the message has it, at most {settings.most_times} times"
-    return [
-        ("how often word j counts", counted),
-        (name, f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j {shrunk}"),
-    ]
 
 
 def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
