@@ -35,6 +35,7 @@ KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weigh
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
+NUMERIC_NAME = "numeric"
 MEASURES_NAME = "measures"  # the view that is not averaged
 
 
@@ -133,6 +134,16 @@ class Settings:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
         there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What is read of a message in addition to its words, see nbspam.tokens.read."""
+        asked = {
+            BIGRAMS_NAME: self.bigrams,
+            MEASURES_NAME: self.measures,
+            NUMERIC_NAME: self.features != "words",
+        }
+        return frozenset(name for name, is_asked in asked.items() if is_asked)
 
     @property
     def most_times(self) -> int:

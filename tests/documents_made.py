@@ -14,7 +14,7 @@ from nbspam.mail import parse
 from nbspam.mail.documents.reader import read_document
 from nbspam.mail.limits import MAX_DOCUMENT_ITEMS, MAX_DOCUMENT_STRINGS, MAX_UNPACKED_PIECES, Allowance
 from nbspam.mail.message import Document
-from nbspam.tokens import Bag, tokenize
+from nbspam.tokens import Tokens, tokenize
 
 LINE = 90  # characters of a line of a page
 PAGE = 60  # lines of a page
@@ -80,13 +80,13 @@ def read(payload: bytes) -> Document:
     return read_document(payload, Allowance())
 
 
-def mailed(payload: bytes, name: str = "scan", kind: str = "octet-stream") -> Bag:
+def mailed(payload: bytes, name: str = "scan", kind: str = "octet-stream") -> Tokens:
     """The tokens of a mail with the file."""
     message = EmailMessage()
     message["Subject"] = "scan"
     message.set_content("See the file.")
     message.add_attachment(payload, "application", kind, filename=name)
-    return tokenize(parse(message.as_bytes()), measured=True)
+    return tokenize(parse(message.as_bytes()), ("measures",))
 
 
 def check_bounded(payload: bytes) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
-from nbspam.engine.reading import Asked
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
 from nbspam.settings import Settings
@@ -410,7 +409,7 @@ def test_feedback_on_the_first_messages_alone() -> None:
 @pytest.fixture(scope="module")
 def corpus(trained: Path) -> Corpus:
     source = open_labelled([str(trained.parent / "mail")])
-    return read_corpus(source.items(), source.classes, asked=Asked(bigrams=True, measures=True))
+    return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
 def fed(corpus: Corpus) -> Iterator[AveragedReplay]:

@@ -23,7 +23,7 @@ import pytest
 from nbspam.engine import accumulator, corpus
 from nbspam.engine.accumulator import Accumulator, Table, representative_rows, select_rows
 from nbspam.engine.block import Block, BlockBuilder
-from nbspam.engine.reading import ShardReader, asked_by
+from nbspam.engine.reading import ShardReader
 from nbspam.engine.texts import text_slices
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.mail import parse
@@ -35,7 +35,7 @@ from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tokens import tokenize
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
 from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
@@ -453,8 +453,9 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
     builder = BlockBuilder()
     for number in range(400):
         label = int(number >= 300)
-        bag = Bag([f"field:{number}"], ["word"], [])
-        builder.add(str(number), label, bag, float(number) if dated else None, 1)
+        bag = Tokens([f"field:{number}"], ["word"], [])
+        bag.date = float(number) if dated else None
+        builder.add(str(number), label, bag, 1)
     block = builder.build()
     rows = representative_rows(block, np.arange(400), 100, np.array([300, 100]))
     assert np.bincount(block.labels[rows]).tolist() == [75, 25]
@@ -474,8 +475,9 @@ def test_messages_are_left_out_in_turn_all_of_them_unless_others_are_seen_as_the
     monkeypatch.setattr(calibrating, "MAX_LEFT_OUT", 4)
     builder = BlockBuilder()
     for number in range(10):
-        bag = Bag([f"field:{number}"], ["word"], [])
-        builder.add(str(number), number % 2, bag, float(number) if dated else None, 1)
+        bag = Tokens([f"field:{number}"], ["word"], [])
+        bag.date = float(number) if dated else None
+        builder.add(str(number), number % 2, bag, 1)
     block = builder.build()
     documents, _ = block.totals(2)
     assert calibrating.see_left_out(block, documents).rows.tolist() == rows
@@ -495,7 +497,7 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
 def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     """The items with their numeric features, read in shards of ten."""
     counts = Accumulator(2, sorted_keys(vocabulary), features=True)
-    read = ShardReader(("ham", "spam"), asked_by(Settings())._replace(features=True))
+    read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
         (block,), _ = read(items[first : first + 10])
         counts.add(block)
@@ -557,8 +559,8 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     model = open_model(path)
     known = [word for word in words if token_key(word) in model.counts(list(map(token_key, words)))]
     assert len(known) >= 2
-    plain = Counted(Bag([], known, []))
-    diluted = Counted(Bag([], known + [f"never met {n}" for n in range(len(known))], []))
+    plain = Counted(Tokens([], known, []))
+    diluted = Counted(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
     scorer = Scorer(model, from_text(model.settings))
     before, after = scorer.score(plain), scorer.score(diluted)
     assert after.common == [0.0, 0.5, 0.0, 0.0]
@@ -575,7 +577,7 @@ def test_a_model_trained_without_the_setting_counts_a_word_once_in_an_average(
     model = open_model(str(trained(items, tmp_path / "model")))
     older = {name: value for name, value in model.settings.items() if name != "sublinear_tf"}
     again = [tokenize(parse(item.read())) for item in items]
-    once = [Bag(*(list(dict.fromkeys(view)) for view in bag.views()[:3])) for bag in again]
+    once = [Tokens(*(list(dict.fromkeys(view)) for view in bag.views()[:3])) for bag in again]
     before, after, same = (
         [Scorer(model, from_text(settings)).score(Counted(bag)).evidence for bag in bags]
         for settings, bags in ((older, once), (model.settings, again), (older, again))

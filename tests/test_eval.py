@@ -11,7 +11,7 @@ from mail_samples import make_corpus, make_index
 
 from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
-from nbspam.engine.reading import WORDS, Asked
+from nbspam.engine.reading import WORDS
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.mail import parse
 from nbspam.settings import Settings
@@ -39,14 +39,14 @@ WAYS = {
 }
 
 
-def read(path: Path | str, jobs: int = 1, asked: Asked = WORDS) -> Corpus:
+def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Corpus:
     source = open_labelled([str(path)])
-    return read_corpus(source.items(), source.classes, jobs, source.ordered_by_index, asked=asked)
+    return read_corpus(source.items(), source.classes, jobs, source.ordered_by_index, wanted=wanted)
 
 
 @pytest.fixture(scope="module")
 def demonstration(data: Path) -> Corpus:
-    return read(data / "index", asked=Asked(True, True, True))
+    return read(data / "index", wanted=frozenset(("bigrams", "measures", "numeric")))
 
 
 @pytest.fixture(scope="module")

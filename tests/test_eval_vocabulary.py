@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from nbspam.decision import zero_one_loss
-from nbspam.engine.reading import Asked
 from nbspam.scoring.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
@@ -55,7 +54,9 @@ def vocabularies(data: Path) -> dict[str, Vocabulary]:
 
 def read(data: Path, features: bool = False) -> Corpus:
     source = open_labelled([str(data / "index")])
-    return read_corpus(source.items(), source.classes, by_index=True, asked=Asked(features=features))
+    return read_corpus(
+        source.items(), source.classes, by_index=True, wanted=frozenset(("numeric",) if features else ())
+    )
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from nbspam.engine.accumulator import Accumulator, select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks
-from nbspam.engine.reading import Asked, read_blocks
+from nbspam.engine.reading import read_blocks
 from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
 from nbspam.models.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.scoring.priors import parse_prior
@@ -56,7 +56,7 @@ def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, s
 
 
 def numeric_blocks(source: Source) -> list[Block]:
-    parts = read_blocks(source.items(), source.classes, 1, Asked(features=True))
+    parts = read_blocks(source.items(), source.classes, 1, frozenset(("numeric",)))
     return [block for some, _ in parts for block in some]
 
 

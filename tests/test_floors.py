@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent / "nbspam"
 FLOORS = {
-    **dict.fromkeys(("errors", "labels", "settings", "__init__"), 0),
+    **dict.fromkeys(("errors", "failures", "labels", "settings", "__init__"), 0),
     **dict.fromkeys(("mail", "sources", "whole_file"), 1),
     "tokens": 2,
     **dict.fromkeys(("vocabulary", "scoring", "decision", "losses", "store", "foreign"), 3),

@@ -10,7 +10,6 @@ import pytest
 from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.engine.accumulator import select_rows
-from nbspam.engine.reading import Asked
 from nbspam.models.leave_group_out import leave_group_out
 from nbspam.models.views import fixed_background, leave_one_out
 from nbspam.sources import open_labelled
@@ -21,7 +20,7 @@ from nbspam.workflow.learning import MOVED, learn
 
 def read(*paths: Path) -> Corpus:
     source = open_labelled(list(map(str, paths)))
-    return read_corpus(source.items(), source.classes, 1, asked=Asked(bigrams=True, measures=True))
+    return read_corpus(source.items(), source.classes, 1, wanted=frozenset(("bigrams", "measures")))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +119,7 @@ def test_what_the_model_has_counted_otherwise_is_told(
     model = str(tmp_path / "m")
     assert run_here("train", str(folder), "-m", model, "-q", *options)[0] == 0
     source = open_labelled([str(folder)])
-    corpus = read_corpus(source.items(), source.classes, 1, asked=asked_for(model))
+    corpus = read_corpus(source.items(), source.classes, 1, wanted=asked_for(model))
     assert check_labels(corpus, model).moved == []
     ham = str(next((folder / "ham").iterdir()))
     assert learn(model, "spam", Path(ham).read_bytes()) == MOVED

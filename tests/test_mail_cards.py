@@ -7,7 +7,7 @@ import pytest
 from nbspam.mail import parse
 from nbspam.mail.cards import shown_of_card
 from nbspam.tokens import tokenize
-from nbspam.tokens.bag import Bag
+from nbspam.tokens.bag import Tokens
 
 INVITATION = (
     "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:1@a.example\n"
@@ -17,7 +17,7 @@ INVITATION = (
 )
 
 
-def with_text(text: str, card: str = INVITATION, kind: str = "text/calendar") -> Bag:
+def with_text(text: str, card: str = INVITATION, kind: str = "text/calendar") -> Tokens:
     """A mail with a text, the same as HTML, and a card."""
     parts = [("text/plain", text), ("text/html", f"<p>{text}</p>"), (kind, card)]
     body = "".join(f"--b\nContent-Type: {kind}\n\n{content}\n" for kind, content in parts)

@@ -14,24 +14,22 @@ from hypothesis import strategies as st
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.corpus import merge_blocks
 from nbspam.mail import parse
-from nbspam.mail.dates import received_date
 from nbspam.models.views import leave_one_out, prequential, view_evidence
 from nbspam.scoring.evidence import measure_evidence
 from nbspam.settings import Settings, textbook
 from nbspam.sources import Item, open_labelled
 from nbspam.store.reader import open_model
 from nbspam.tokens import tokenize
-from nbspam.tokens.bag import MEASURES_VIEW, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, Tokens
 from nbspam.tokens.measures import (
     BINS,
     MEASURES,
     N_BINS,
-    Reading,
     bins_of,
     measure_of,
     telephone_numbers,
 )
-from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
+from nbspam.tokens.numeric import FEATURES, NAMES
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.corpus import Corpus
 from nbspam.workflow.evaluating import duplicate_groups
@@ -48,7 +46,7 @@ HAM = b"From: b@one.example\nMessage-ID: <2@mx.one.example>\n\n> Shall we meet?\
 
 
 def measured(data: bytes) -> Sequence[str]:
-    return tokenize(parse(data), measured=True).measures
+    return tokenize(parse(data), ("measures",)).measures
 
 
 def test_a_spam_and_a_ham_by_hand() -> None:
@@ -112,9 +110,8 @@ def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> Non
     assert set(MEASURES) <= set(NAMES)
     for item in list(open_labelled([str(data / "index")]).items())[::10]:
         message = parse(item.read())
-        readings: list[Reading] = []
-        bag = tokenize(message, readings, measured=True)
-        values = numeric_features(message, bag, readings, received_date(message))
+        bag = tokenize(message, ("measures", "numeric"))
+        values = bag.numeric
         for name, token in zip(MEASURES, bag.measures, strict=True):
             value = values[NAMES.index(name)]
             place = -1 if value is None else int(np.searchsorted(BINS[name], value, side="right"))
@@ -137,7 +134,7 @@ def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> N
     page = b"<a href='http://size>=64/'><size>=64 digit_share<0.001>" + forged
     fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"
     for data in (head + b"\n\n" + text.encode("utf-8", "replace") + forged, fields + page):
-        bag = tokenize(parse(data), measured=True)
+        bag = tokenize(parse(data), ("measures",))
         assert not every & {token for view in bag.views() for token in view}
         assert len(bag.measures) == len(MEASURES)
 
@@ -159,7 +156,7 @@ def random_block(n: int = 40, n_classes: int = 3) -> Block:
         label = number % n_classes
         found = [bins_of(name)[int((label + rng.integers(0, 2)) % N_BINS[name])] for name in MEASURES]
         words = [f"w{w}" for w in rng.integers(0, 30, 5)]
-        builder.add(str(number), label, Bag([], words, [], found), float(rng.integers(0, 1000)), 100)
+        builder.add(str(number), label, Tokens([], words, [], found, date=float(rng.integers(0, 1000))), 100)
     return merge_blocks([builder.build()])
 
 
@@ -267,6 +264,6 @@ def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> No
     builder = BlockBuilder()
     found = [bins_of(name)[0] for name in MEASURES]
     for number in range(6):
-        builder.add(str(number), number % 2, Bag([], [f"{number}-{w}" for w in range(4)], [], found), None, 9)
+        builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
     corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
     assert len(set(duplicate_groups(corpus).tolist())) == 6

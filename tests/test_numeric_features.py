@@ -9,18 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbspam.mail import parse
-from nbspam.mail.dates import received_date
-from nbspam.tokens import tokenize
-from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
+from nbspam.tokens import read
+from nbspam.tokens.numeric import FEATURES, NAMES
 from tests.experiments.feature_table import PAGE, table, with_table
 
 
 def features(data: bytes) -> dict[str, float | None]:
-    message = parse(data)
-    readings: list = []
-    bag = tokenize(message, readings)
-    values = numeric_features(message, bag, readings, received_date(message))
+    values = read(data, ("numeric",)).numeric
     assert len(values) == len(FEATURES)
     return dict(zip(NAMES, values, strict=True))
 

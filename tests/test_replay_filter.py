@@ -12,7 +12,6 @@ from mail_samples import make_corpus
 
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
-from nbspam.engine.reading import Asked
 from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.models.views import fixed_background, view_evidence
@@ -41,15 +40,15 @@ WORD_WAYS = {
 @pytest.fixture(scope="module")
 def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
-    asked = Asked(bigrams=True, measures=True)
-    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, asked=asked)
+    asked = frozenset(("bigrams", "measures"))
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
 
 
 @pytest.fixture(scope="module")
 def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     folder = make_corpus(tmp_path_factory.mktemp("four"), {"ham": 20, "news": 20, "spam": 20, "work": 20})
     source = open_labelled([str(folder)])
-    return read_corpus(source.items(), source.classes, asked=Asked(bigrams=True, measures=True))
+    return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> AveragedReplay | WordReplay:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS
-from nbspam.tokens import Bag, tokenize
+from nbspam.tokens import Tokens, tokenize
 from nbspam.tokens.structure import disagrees
 from nbspam.tokens.unicode_words import is_unspaced, unicode_words
 from nbspam.tokens.urls import cut_urls, host_of, url_tokens
@@ -24,7 +24,7 @@ FROM_TO_SUBJECT = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: p
 MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
 
 
-def bag(data: bytes) -> Bag:
+def bag(data: bytes) -> Tokens:
     return tokenize(parse(data))
 
 
@@ -36,7 +36,7 @@ def structure(data: bytes) -> list[str]:
     return bag(data).structure
 
 
-def all_tokens(found: Bag) -> list[str]:
+def all_tokens(found: Tokens) -> list[str]:
     return [token for view in found.views() for token in view]
 
 
@@ -441,14 +441,14 @@ def test_other_fields_are_evidence(name: str) -> None:
 @pytest.mark.parametrize("size", [100, 127, 128, 250])
 def test_who_stores_a_mail_or_passes_it_on_changes_no_token(size: int) -> None:
     mail = FROM_TO_SUBJECT + b"\n> pears\n" + b"x" * (size - 9 - len(FROM_TO_SUBJECT)) + b"\n"
-    before = tokenize(parse(mail), measured=True)
+    before = tokenize(parse(mail), ("measures",))
     for other in (
         b"X-Nbspam: ham; probability=0.01\n" + mail,
         b"From ida@lake.example Mon Sep  2 14:00:00 2002\n" + mail + b"\n",
         mail.replace(b"\n\n", b"\nStatus: RO\nX-UID: 5\nContent-Length: 99\n\n", 1),
         mail.replace(b"\n", b"\r\n"),
     ):
-        after = tokenize(parse(other), measured=True)
+        after = tokenize(parse(other), ("measures",))
         assert (after.views(), after.measures) == (before.views(), before.measures)
 
 
@@ -501,7 +501,7 @@ def test_pairs_of_the_first_and_the_last_words_of_a_text(number: int, expected: 
 @pytest.mark.parametrize("number", [0, 1, 2, 99, 100, 101, 500])
 def test_bigrams_are_the_neighbours_of_the_first_and_last_fifty_words(number: int) -> None:
     text = [f"word{n}" for n in range(number)]
-    bag = tokenize(parse(b"Subject: a b\n\n" + " ".join(text).encode()), paired=True)
+    bag = tokenize(parse(b"Subject: a b\n\n" + " ".join(text).encode()), ("bigrams",))
     parts = [text] if number <= 100 else [text[:50], text[-50:]]
     assert bag.bigrams == [f"{first}+{second}" for part in parts for first, second in pairwise(part)]
     assert tokenize(parse(b"Subject: a b\n\na b c")).bigrams == ()
@@ -782,7 +782,7 @@ def test_inside_a_forwarded_message_other_fields_are_no_words_of_the_body() -> N
 # What no message can do
 
 
-def check(found: Bag, seen: dict[str, int]) -> None:
+def check(found: Tokens, seen: dict[str, int]) -> None:
     for view, tokens in enumerate(found.views()):
         assert len(tokens) <= MAX_TOKENS
         for token in tokens:

@@ -20,7 +20,7 @@ MESSAGES = sorted(GOLDEN.glob("*.eml"))
 
 def written(message: Path) -> str:
     """A token a line, its view before it, in the order of the message."""
-    bag = tokenize(parse(message.read_bytes()), measured=True, paired=True)
+    bag = tokenize(parse(message.read_bytes()), ("measures", "bigrams"))
     views = (*bag.views(), bag.measures)
     lines = [f"{view}\t{text}" for view, found in zip(READ_VIEWS, views, strict=True) for text in found]
     return "".join(line + "\n" for line in lines)

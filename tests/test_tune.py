@@ -14,7 +14,6 @@ from scipy.stats import ttest_1samp
 from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.cli.tune import write_model
-from nbspam.engine.reading import Asked
 from nbspam.errors import CannotCreateError
 from nbspam.evaluation.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
@@ -36,8 +35,8 @@ from nbspam.workflow.tuning import (
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])
-    asked = Asked(bigrams=True, measures=True)
-    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, asked=asked)
+    asked = frozenset(("bigrams", "measures"))
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
 
 
 def tried(options: str, log_loss: float, difference: float, p: float, odds: list[float]) -> Tried:

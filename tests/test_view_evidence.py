@@ -19,7 +19,7 @@ from nbspam.scoring.evidence import ViewEvidence, bounded_share, strongest_words
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
-from nbspam.tokens.bag import EDGE, VIEWS, Bag
+from nbspam.tokens.bag import EDGE, VIEWS, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
@@ -42,12 +42,12 @@ def test_a_word_that_a_message_has_again_counts_more_in_the_mean(times: int, cou
     builder = BlockBuilder()
     for number in range(18):
         label = number // 9
-        builder.add(str(number), label, Bag([], [("report", "offer")[label], "today"], []), None, 100)
+        builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []), 100)
     block = merge_blocks([builder.build()])
     documents, _ = block.totals(2)
     sums = sums_of(block, documents, documents, np.array([9, 9]))
     model = MemoryModel(HAM_AND_SPAM, block.keys, documents, documents, sums, [])
-    message = Counted(Bag([], ["offer"] * times + ["report", "today"], []))
+    message = Counted(Tokens([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
     for settings, n in ((Settings(alpha=1.0), counts), (Settings(alpha=1.0, sublinear_tf=False), 1.0)):
         evidence = Scorer(model, settings).score(message).evidence
@@ -110,7 +110,7 @@ def random_block(n_classes: int) -> Block:
         views[1] += [f"1:{label}:{number % 40}"] * 9
         views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
-        builder.add(str(number), label, Bag(*views[:3], measured, views[3]), None, 100)
+        builder.add(str(number), label, Tokens(*views[:3], measured, views[3]), 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
@@ -208,10 +208,10 @@ def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
     bag = bag_of(block, 0, texts_of(block))
     plain = scorer.score(Counted(bag))
     structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
-    more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures, bag.bigrams)))
+    more = scorer.score(Counted(Tokens(bag.header, bag.body, structure, bag.measures, bag.bigrams)))
     assert (more.scores, more.evidence, more.common) == (plain.scores, plain.evidence, plain.common)
     other = scorer.score(
-        Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures, bag.bigrams))
+        Counted(Tokens(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures, bag.bigrams))
     )
     assert other.common[2] > plain.common[2]
 

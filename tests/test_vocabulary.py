@@ -13,7 +13,7 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.scoring.scorer import Counted
 from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
-from nbspam.tokens.bag import NOTAWORD_VIEW, Bag
+from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
 from nbspam.vocabulary.fields import escaped, unescaped
 from nbspam.vocabulary.file import Vocabulary, Word, lines, read_vocabulary
 from nbspam.workflow.vocabularies import Choice, build_vocabulary
@@ -273,7 +273,7 @@ def test_a_failed_build_leaves_the_old_file(china: Path, tmp_path: Path) -> None
 
 
 def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() -> None:
-    counted = Counted(Bag(["field:from"], ["hello"], ["type=text/plain"], ["size>=64"]))
+    counted = Counted(Tokens(["field:from"], ["hello"], ["type=text/plain"], ["size>=64"]))
     before = counted.digest
     counted.keep("body")
     assert counted.digest == before

@@ -39,6 +39,10 @@ _CHUNK_BYTES = 1 << 20
 
 def classify(options: Options, paths: list[str]) -> int:
     """Classifies what is named and returns the exit status; without a path, the message on stdin."""
+    if "verbose" in options:
+        from nbspam.failures import name_messages  # rare
+
+        name_messages()
     if "passthrough" in options:
         return _passthrough(options, paths)
     if "spam_flag" in options:
@@ -51,7 +55,7 @@ def classify(options: Options, paths: list[str]) -> int:
         if number:  # before the first the model has just been opened
             classifier = _current(classifier, options)
         judge = classifier.judge_now if number else classifier.judge
-        verdict = judge(classifier.counted(data), name)
+        verdict = judge(classifier.counted(data, name), name)
         _write(_form(classifier, verdict, options))
         _learn(classifier, verdict, data, options)
     return messages.status

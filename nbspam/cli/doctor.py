@@ -20,6 +20,7 @@ from nbspam.cli.shared import (
     names_mail,
     source_options,
     start_option,
+    verbose_option,
 )
 from nbspam.cli.texts import model_in_home, model_places
 from nbspam.workflow.doctor.checkup import examine, is_sound, label_findings, unread_findings
@@ -35,6 +36,7 @@ from nbspam.workflow.start import judging
 @start_option
 @jobs_option
 @json_option
+@verbose_option
 @click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
 def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Say what is wrong with a model, and with the labels of the mail in SOURCE.

@@ -24,12 +24,12 @@ from nbspam.cli.shared import (
     source_options,
 )
 from nbspam.decision import Loss
-from nbspam.engine.reading import Asked, asked_by
 from nbspam.errors import UsageError, flag_of
 from nbspam.evaluation.evaluation_file import as_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
 from nbspam.evaluation.trec import result_lines
+from nbspam.failures import name_messages
 from nbspam.settings import Settings
 from nbspam.sources import Source
 from nbspam.sources.notes import Skipped
@@ -98,7 +98,8 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
     "-v",
     "--verbose",
     is_flag=True,
-    help="Name every misclassified message, the worst ten of a class with their clues.",
+    help="Name every misclassified message, the worst ten of a class with their clues, and messages that "
+    "are read only in part: a fault of nbspam.",
 )
 @quiet_option
 def eval_command(**given: Any) -> None:
@@ -119,6 +120,8 @@ def eval_command(**given: Any) -> None:
     that cannot be read: the figures are of all other; 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes or replaced the model.
     """
+    if given["verbose"]:
+        name_messages()
     method = chosen_method(given)
     _check_files(given)
     settings = asked_settings(given) if method != "model" else None
@@ -169,7 +172,7 @@ def _evaluate(
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
-    corpus = read_source(source, given, asked_by(plan.settings)).seen_by(plan.settings)
+    corpus = read_source(source, given, plan.settings.wanted).seen_by(plan.settings)
     shown = shows_progress(given["quiet"])
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
@@ -187,7 +190,7 @@ def _evaluate(
         return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), corpus.skipped
 
 
-def read_source(source: Source, given: dict[str, Any], asked: Asked) -> Corpus:
+def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
     shown = shows_progress(given["quiet"])
     with MessageSteps("Reading", source, shown) as progress:
@@ -197,7 +200,7 @@ def read_source(source: Source, given: dict[str, Any], asked: Asked) -> Corpus:
             given["jobs"],
             source.ordered_by_index,
             progress.advance,
-            asked,
+            wanted,
         )
 
 

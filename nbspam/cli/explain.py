@@ -11,7 +11,7 @@ import click
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
-from nbspam.cli.shared import json_option, model_option, start_option
+from nbspam.cli.shared import json_option, model_option, start_option, verbose_option
 from nbspam.settings import EVENT_MODELS, FEATURES
 from nbspam.store.reader import OneState
 from nbspam.workflow.classifying import open_classifier
@@ -37,6 +37,7 @@ from nbspam.workflow.start import judging
 @click.option("--prior", help="Score with another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6.")
 @click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration.")
 @click.option("--loss", metavar="COSTS|FILE", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file.")
+@verbose_option
 @json_option
 def explain_command(
     files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, as_json: bool, **given: Any

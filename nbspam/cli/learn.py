@@ -11,7 +11,7 @@ import click
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
-from nbspam.cli.shared import asked_name, model_option, quiet_option, start_option
+from nbspam.cli.shared import asked_name, model_option, quiet_option, start_option, verbose_option
 from nbspam.cli.texts import amount, plain
 from nbspam.store.locking import LONGEST_PAUSE
 from nbspam.workflow.learning import check_class, learn_all, unlearn_all
@@ -20,6 +20,9 @@ from nbspam.workflow.start import begin, judging
 # One transaction: half a second, and most of what the disk does for one message serves them all.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
+
+# The messages of a batch and their names -> what became of each.
+Work = Callable[[list[bytes], list[str]], list[str]]
 
 files_argument = click.argument("files", nargs=-1, metavar="[FILE|-]...")
 files_option = click.option(
@@ -35,6 +38,7 @@ files_option = click.option(
 @files_option
 @model_option
 @start_option
+@verbose_option
 @quiet_option
 def learn_command(
     class_name: str, files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any
@@ -56,7 +60,7 @@ def learn_command(
     label = asked_name(class_name, "CLASS")
     check_class(judging(model, start), label)
     messages = _messages(files, given["files_from"])
-    return _each(messages, model, start, quiet, lambda batch: learn_all(model, label, batch))
+    return _each(messages, model, start, quiet, lambda batch, names: learn_all(model, label, batch, names))
 
 
 @click.command("unlearn")
@@ -64,6 +68,7 @@ def learn_command(
 @files_option
 @model_option
 @start_option
+@verbose_option
 @quiet_option
 def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any) -> int:
     """Take messages out of a model again, whichever class they were counted in.
@@ -80,16 +85,14 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
     """
     check_class(judging(model, start))
     messages = _messages(files, given["files_from"])
-    return _each(messages, model, start, quiet, lambda batch: unlearn_all(model, batch))
+    return _each(messages, model, start, quiet, lambda batch, names: unlearn_all(model, batch, names))
 
 
 def _messages(files: tuple[str, ...], files_from: str | None) -> ReadableMessages:
     return ReadableMessages({"files_from": files_from} if files_from else {}, list(files))
 
 
-def _each(
-    messages: ReadableMessages, model: str, start: str, quiet: bool, work: Callable[[list[bytes]], list[str]]
-) -> int:
+def _each(messages: ReadableMessages, model: str, start: str, quiet: bool, work: Work) -> int:
     """One transaction a batch, told when it is done; an unreadable message does not stop the others."""
     done: dict[str, int] = {}
     for number, (names, batch) in enumerate(_batches(messages)):
@@ -97,7 +100,7 @@ def _each(
             time.sleep(LONGEST_PAUSE)  # who waits to write looks that often, and has its turn here
         if begin(model, start) and not quiet:
             sys.stderr.write(begun_line(model, start))
-        for name, result in zip(names, work(batch), strict=True):
+        for name, result in zip(names, work(batch, names), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
     if not quiet:

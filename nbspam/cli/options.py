@@ -19,6 +19,12 @@ CLASSIFY = (
     ("prior", ("--prior",), True, "Another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6."),
     ("features", ("--features",), True, "Score by: words, numeric or both."),
     ("textbook", ("--textbook",), False, "One bag, lambda = 1, no averaging, no calibration."),
+    (
+        "verbose",
+        ("-v", "--verbose"),
+        False,
+        "Name messages that meet a fault of nbspam and are read in part.",
+    ),
     ("quiet", ("-q", "--quiet"), False, "Say nothing on stderr but errors."),
 )
 # The options that change the way of scoring.

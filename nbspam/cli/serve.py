@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from nbspam.cli.shared import asked_options, jobs_option, model_option, quiet_option, start_option
+from nbspam.cli.shared import (
+    asked_options,
+    jobs_option,
+    model_option,
+    quiet_option,
+    start_option,
+    verbose_option,
+)
 from nbspam.cli.texts import plain
 from nbspam.errors import UsageError
 from nbspam.serve.listening import DEFAULT_ADDRESS, Listening, inherited, on_address, on_path
@@ -77,6 +84,7 @@ class Seconds(click.FloatRange):
 @click.option("--autolearn", is_flag=True, help="Learn each message as what it most likely is.")
 @click.option("--spam-flag", is_flag=True, help="Insert X-Spam-Flag and X-Spam-Status, too, beside X-Nbspam.")
 @click.option("--loss", metavar="COSTS|FILE", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file.")
+@verbose_option
 @quiet_option
 def serve_command(
     model: str, start: str, path: str | None, mode: int, listen: str | None, **given: Any

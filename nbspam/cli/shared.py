@@ -16,6 +16,7 @@ import click
 from nbspam.cli.texts import default_model, default_start
 from nbspam.engine.executor import MAX_JOBS, default_jobs
 from nbspam.errors import BadDataError, UsageError, flag_of
+from nbspam.failures import name_messages
 from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
@@ -173,6 +174,18 @@ def jobs_option(command: Decorated) -> Decorated:
 def quiet_option(command: Decorated) -> Decorated:
     """-q/--quiet."""
     return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)
+
+
+def verbose_option(command: Decorated) -> Decorated:
+    """-v/--verbose, which acts by itself."""
+    return click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda context, option, is_given: name_messages() if is_given else None,
+        help="Name messages that are read only in part: a fault of nbspam.",
+    )(command)
 
 
 def json_option(command: Decorated) -> Decorated:

@@ -21,6 +21,7 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
     start_option,
+    verbose_option,
 )
 from nbspam.errors import UsageError, flag_of
 from nbspam.scoring.priors import log_priors, parse_prior
@@ -91,6 +92,7 @@ KEPT_BY_UPDATE = (
 )
 @start_option
 @click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
+@verbose_option
 @quiet_option
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail, in and out of core, on all cores.
@@ -158,7 +160,6 @@ def _train_by_regime(
     """Makes a new model of the messages that --regime chooses."""
     # A replay and its bar stand on scipy, which a plain training need not wait for.
     from nbspam.cli.render import Steps
-    from nbspam.engine.reading import asked_by
     from nbspam.workflow import regimes
 
     feedback = regimes.parse_regime(given["regime"])
@@ -168,7 +169,7 @@ def _train_by_regime(
     shown = shows_progress(quiet)
     with MessageSteps("Reading", source, shown) as progress:
         read = regimes.read_block(
-            source.items(), source.classes, model, given["jobs"], progress.advance, asked_by(settings)
+            source.items(), source.classes, model, given["jobs"], progress.advance, settings.wanted
         )
     regime = regimes.Regime(feedback, loss, source.ordered_by_index)
     with Steps("Choosing", len(read[0]), shown) as steps:

@@ -21,8 +21,8 @@ from nbspam.cli.shared import (
     quiet_option,
     shows_progress,
     source_options,
+    verbose_option,
 )
-from nbspam.engine.reading import asked_by
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.sources import Source
@@ -40,6 +40,7 @@ from nbspam.workflow.tuning import Candidate, Tried, Tuned, steps, tune
 @click.option("--replace", is_flag=True, help="With --write: write over a model that is there.")
 @jobs_option
 @json_option
+@verbose_option
 @quiet_option
 def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
     """Choose settings on your own mail, and print the options to give to nbspam train, or train with them.
@@ -63,7 +64,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
-    corpus = read_source(source, given, asked_by(Settings()))
+    corpus = read_source(source, given, Settings().wanted)
     skipped, notes = [*source.skipped, *corpus.skipped], left_out_lines(source)
     with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
         tuned = tune(corpus, seed, given["jobs"], bar.advance)

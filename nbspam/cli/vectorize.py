@@ -15,6 +15,7 @@ from nbspam.cli.shared import (
     quiet_option,
     shows_progress,
     source_options,
+    verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text
 from nbspam.vectorize.formats import FORMATS
@@ -42,6 +43,7 @@ from nbspam.workflow.vectorizing import Vectorized, vectorize
     help="The form of the file.",
 )
 @jobs_option
+@verbose_option
 @quiet_option
 def vectorize_command(
     vocab: str, event_model: str, output: str, form: str, jobs: int, quiet: bool, **given: Any

@@ -17,6 +17,7 @@ from nbspam.cli.shared import (
     quiet_option,
     shows_progress,
     source_options,
+    verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.tokens.bag import VIEWS
@@ -50,6 +51,7 @@ def vocab_command() -> None:
     help="Count all tokens, or the words of the text. Default: all; body with --word-list.",
 )
 @jobs_option
+@verbose_option
 @quiet_option
 def build_command(
     output: str,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.tokens.bag import EDGE, READ_NUMBERS, Bag
+from nbspam.tokens.bag import EDGE, READ_NUMBERS, Tokens
 from nbspam.vocabulary.keys import features_digest, token_digests
 
 Ints = NDArray[np.int64]
@@ -156,7 +156,7 @@ def _begin_with(mark: bytes, texts: bytes, n: int) -> NDArray[np.bool_]:
 
 
 class BlockBuilder:
-    """Collects bags into a block."""
+    """Collects the tokens of messages into a block."""
 
     def __init__(self) -> None:
         # A new token gets the next number in C: 0.1 us a token, a loop takes 0.3.
@@ -180,21 +180,19 @@ class BlockBuilder:
         self,
         name: str,
         label: int,
-        bag: Bag,
-        date: float | None,
-        size: int,
-        features: Sequence[float | None] = (),
+        read: Tokens,
+        size_bytes: int,
     ) -> None:
         """One more message."""
-        views = (*bag.views(), bag.measures)
+        views = (*read.views(), read.measures)
         for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, views, strict=True):
             tokens.fromlist(list(map(numbers.__getitem__, found)))
             ends.append(len(tokens))
         self.names.append(name)
         self.labels.append(label)
-        self.dates.append(float("nan") if date is None else date)
-        self.sizes.append(size)
-        self.features.append(features)
+        self.dates.append(float("nan") if read.date is None else read.date)
+        self.sizes.append(size_bytes)
+        self.features.append(read.numeric)
 
     def build(self) -> Block:
         """The block of all messages added."""

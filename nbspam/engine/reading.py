@@ -10,19 +10,14 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.executor import run_shards
-from nbspam.mail import parse
-from nbspam.mail.dates import received_date
+from nbspam.failures import report
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.settings import Settings
 from nbspam.sources import Item
 from nbspam.sources.notes import Skipped
-from nbspam.tokens import Bag, tokenize
-from nbspam.tokens.measures import Reading
-from nbspam.tokens.numeric import numeric_features
+from nbspam.tokens import DATE, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
@@ -31,28 +26,15 @@ BlocksRead = tuple[list[Block], Skipped]  # of one shard
 Progress = Callable[[int, int], None]  # is told so many more messages, and their bytes
 
 
-class Asked(NamedTuple):
-    """What is read of a message besides its words: its bigrams, its measures, its numeric features."""
-
-    bigrams: bool = False
-    measures: bool = False
-    features: bool = False
-
-
-WORDS = Asked()
-
-
-def asked_by(settings: Settings) -> Asked:
-    """What a way of scoring reads."""
-    return Asked(settings.bigrams, settings.measures, settings.features != "words")
+WORDS: frozenset[str] = frozenset()  # nothing but words is wanted
 
 
 class ShardReader:
     """Counts one shard; the callable of the worker processes."""
 
-    def __init__(self, classes: tuple[str, ...], asked: Asked = WORDS) -> None:
+    def __init__(self, classes: tuple[str, ...], wanted: frozenset[str] = WORDS) -> None:
         self._numbers = {name: number for number, name in enumerate(classes)}
-        self._asked = asked
+        self._wanted = wanted | {DATE}
 
     def __call__(self, items: list[Item]) -> BlocksRead:
         with _no_collection():
@@ -63,8 +45,9 @@ class ShardReader:
         skipped: Skipped = []
         builder = BlockBuilder()
         for item, data in readable(items, skipped):
-            bag, date, features = read_message(data, self._asked)
-            builder.add(item.name, self._numbers.get(item.label, -1), bag, date, len(data), features)
+            tokens = read(data, self._wanted)
+            report(item.name, tokens.failures)
+            builder.add(item.name, self._numbers.get(item.label, -1), tokens, len(data))
             if builder.n_columns() > MAX_COLUMNS:
                 blocks.append(builder.build())
                 builder = BlockBuilder()
@@ -96,20 +79,11 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def read_message(data: bytes, asked: Asked) -> tuple[Bag, float | None, list[float | None]]:
-    """The tokens, the date of arrival and, if asked for, the numeric features of a message."""
-    message = parse(data)
-    date = received_date(message)
-    readings: list[Reading] = []
-    bag = tokenize(message, readings, asked.measures, asked.bigrams)
-    return bag, date, numeric_features(message, bag, readings, date) if asked.features else []
-
-
 def read_blocks(
-    items: Iterable[Item], classes: tuple[str, ...], jobs: int, asked: Asked = WORDS
+    items: Iterable[Item], classes: tuple[str, ...], jobs: int, wanted: frozenset[str] = WORDS
 ) -> Iterator[BlocksRead]:
     """Blocks in the order of the items, a shard at a time."""
-    return run_shards(ShardReader(classes, asked), shards(items), jobs)
+    return run_shards(ShardReader(classes, wanted), shards(items), jobs)
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

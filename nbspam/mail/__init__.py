@@ -27,10 +27,27 @@ __all__ = ["Message", "Part", "header_lines", "parse"]
 
 
 def parse(data: bytes) -> Message:
-    """Take a mail apart.  Never raises; linear in time, within the bounds of limits.py."""
+    """Take a mail apart.  Never raises; linear in time, within the bounds of limits.py.
+
+    A fault of this program in a stage is kept in `failures` and as a defect; the message is what was read
+    before it.
+    """
     message = Message()
     allowance = Allowance()
-    message.defects = allowance.defects
+    message.defects, message.failures = allowance.defects, allowance.failures
+    try:
+        block = _read_header(message, data, allowance)
+    except Exception as error:
+        allowance.fail("header", error)
+        return message
+    try:
+        _read_body(message, data, block, allowance)
+    except Exception as error:
+        allowance.fail("body", error)
+    return message
+
+
+def _read_header(message: Message, data: bytes, allowance: Allowance) -> HeaderBlock:
     start = header_start(data)
     stop, body = blank_line(data, start)
     block = read_block(data, start, stop, body, allowance)
@@ -39,6 +56,10 @@ def parse(data: bytes) -> Message:
         block = HeaderBlock(start)
     message.headers = block.fields
     message.header_sizes = block.sizes
+    return block
+
+
+def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: Allowance) -> None:
     text = data[block.body : block.body + MAX_SCORED_BYTES]
     if len(data) - block.body > MAX_SCORED_BYTES:
         allowance.note("long-body")
@@ -53,4 +74,3 @@ def parse(data: bytes) -> Message:
     else:
         message.parts = read_leaf(entity, text, allowance)
         message.structure = [part.content_type for part in message.parts]
-    return message

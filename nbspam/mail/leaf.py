@@ -125,25 +125,35 @@ def _filename(text: str, allowance: Allowance) -> str:
 
 
 def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:
-    """The part, and behind it the uuencoded files its text holds."""
+    """The part, and behind it the uuencoded files its text holds.
+
+    A fault of this program costs the text of this part and no other.
+    """
     part = Part(entity.content_type)
     part.encoding = entity.encoding
     part.disposition = entity.disposition
     part.filename = entity.filename
     part.declared_charset = entity.charset
+    parts = [part]
+    try:
+        _read_decoded(parts, entity, payload, allowance)
+    except Exception as error:
+        allowance.fail("part", error)
+    return parts
+
+
+def _read_decoded(parts: list[Part], entity: Entity, payload: bytes, allowance: Allowance) -> None:
+    """Fill the part, and add those of uuencoded files."""
     if entity.encoding not in _IDENTITY:
         from nbspam.mail.transfer import decode_transfer
 
         payload = decode_transfer(payload, entity.encoding, allowance)
-    parts = [part]
-    kind = entity.content_type
-    if kind == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
+    if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
         from nbspam.mail.uuencode import take_out_files
 
         payload, files = take_out_files(payload, allowance)
         parts.extend(_file_part(name, contents, allowance) for name, contents in files)
-    _read_payload(part, entity, payload, allowance)
-    return parts
+    _read_payload(parts[0], entity, payload, allowance)
 
 
 def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowance) -> None:

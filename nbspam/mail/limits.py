@@ -8,6 +8,10 @@ stand where that is read.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.message import Message
+
 MAX_SCORED_BYTES = 1 << 20  # of the body
 MAX_HEADER_BYTES = 256 << 10  # of each header block
 MAX_READ_BYTES = MAX_HEADER_BYTES + MAX_SCORED_BYTES  # of a file: all of it that can matter
@@ -30,6 +34,7 @@ MAX_DOCUMENT_STRINGS = 400  # of documents of a message
 MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, numbers, strings and codes of fonts in them
 MAX_PICTURE_PIXELS = 300_000  # of pictures of a message, of rows that differ from that above
 MAX_PICTURE_STEPS = 100_000  # of looking for codes in them: edges in a row, modules of a code
+MAX_FAILURES = 5  # faults of this program that are told of one message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 
 
@@ -43,6 +48,7 @@ class Allowance:
         "document_items",
         "document_strings",
         "encoded_words",
+        "failures",
         "guesses",
         "parts",
         "picture_pixels",
@@ -64,8 +70,24 @@ class Allowance:
         self.unpacked_pieces = MAX_UNPACKED_PIECES
         self.uu_lines = MAX_UU_LINES
         self.defects: list[str] = []
+        self.failures: list[str] = []
 
     def note(self, slug: str) -> None:
         """Keep a defect; each slug once, in the order found."""
         if slug not in self.defects:
             self.defects.append(slug)
+
+    def fail(self, stage: str, error: Exception) -> None:
+        """Keep that a stage of reading met a fault of this program; the rest of the message still counts."""
+        add_failure(self, stage, error)
+
+
+def add_failure(account: Allowance | Message, stage: str, error: Exception) -> None:
+    """Note the defect, and for the first few a text: the stage and the error, then the traceback."""
+    defect = "failed-" + stage
+    if defect not in account.defects:
+        account.defects.append(defect)
+    if len(account.failures) < MAX_FAILURES:
+        from traceback import format_exception  # 3 ms, for a message that fails
+
+        account.failures.append(f"{stage}: {error!r}\n" + "".join(format_exception(error)))

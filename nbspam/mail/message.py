@@ -161,9 +161,10 @@ class Message:
     defects    : stable slugs of what is wrong with it, each once
     body_bytes : size of the body as it is read: at most MAX_SCORED_BYTES, a line feed ends a line, empty
                  lines at the end are left out
+    failures   : faults of this program met while reading it: "STAGE: ERROR" and a traceback each
     """
 
-    __slots__ = ("body_bytes", "defects", "header_sizes", "headers", "parts", "structure")
+    __slots__ = ("body_bytes", "defects", "failures", "header_sizes", "headers", "parts", "structure")
 
     def __init__(self) -> None:
         self.headers: list[Field] = []
@@ -171,6 +172,7 @@ class Message:
         self.parts: list[Part] = []
         self.structure: list[str] = []
         self.defects: list[str] = []
+        self.failures: list[str] = []
         self.body_bytes = 0
 
     def get(self, name: str) -> str | None:

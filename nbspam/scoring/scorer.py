@@ -27,13 +27,11 @@ from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nbspam.scoring.alike import Alike
     from nbspam.scoring.features import FeatureScorer
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
-    from nbspam.tokens.bag import Bag
+    from nbspam.tokens import Tokens
 
     KnownWord = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
 
@@ -49,11 +47,11 @@ class Counted:
 
     __slots__ = ("_digest", "features", "tokens")
 
-    def __init__(self, bag: Bag, features: Sequence[float | None] = ()) -> None:
-        self.features = features
+    def __init__(self, read: Tokens) -> None:
+        self.features = read.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in (*bag.views(), (), bag.measures):  # none is NOTAWORD: what that is, a model says
+        for found in (*read.views(), (), read.measures):  # none is NOTAWORD: what that is, a model says
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.labels import SPAM, checked_name
-from nbspam.serve.answer import Score, answer, header_as_spamc, report, symbols, told
+from nbspam.serve.answer import Score, answer, header_as_spamc, message_id, report, symbols, told
 from nbspam.serve.request import Request
 from nbspam.serve.users import Models
 from nbspam.workflow.autolearning import check_autolearn, lesson
@@ -107,7 +107,7 @@ class Filter:
         try:
             classifier = self._current(path)
             message = piped_message(request.message)
-            counted = classifier.counted(message)
+            counted = classifier.counted(message, f"id={message_id(message)}")
             verdict = classifier.judge_now(counted, "-")
             score = Score(verdict, classifier.loss)
             content = self._content(request, classifier, verdict, score)

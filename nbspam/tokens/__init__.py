@@ -8,8 +8,9 @@ or a model needs them: unicode_words, lookalikes, trace, odd_urls, foreign_hosts
 
 from __future__ import annotations
 
-from nbspam.mail.limits import MAX_TOKENS
-from nbspam.tokens.bag import VIEWS, Bag, bigram_tokens
+from nbspam.mail import parse
+from nbspam.mail.limits import MAX_TOKENS, add_failure
+from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, VIEWS, Tokens, bigram_tokens
 from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
 from nbspam.tokens.structure import document_tokens, edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
@@ -17,49 +18,124 @@ from nbspam.tokens.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import TypeVar, TypeVarTuple
+
     from nbspam.mail.message import Message, Part
     from nbspam.tokens.measures import Reading
 
-__all__ = ["VIEWS", "Bag", "tokenize"]
+    Given = TypeVarTuple("Given")
+    Result = TypeVar("Result")
+
+__all__ = ["BIGRAMS", "DATE", "MEASURES", "NUMERIC", "VIEWS", "Tokens", "read", "tokenize"]
 
 
-def tokenize(
-    message: Message, readings: list[Reading] | None = None, measured: bool = False, paired: bool = False
-) -> Bag:
+def read(data: bytes, wanted: Collection[str] = ()) -> Tokens:
+    """The tokens of a mail: the one way from bytes to tokens.  Pure; never raises.
+
+    wanted : what is read in addition to the words, some of BIGRAMS, MEASURES, NUMERIC, DATE
+    """
+    return tokenize(parse(data), wanted)
+
+
+def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
-    readings : gets what was read of each text, for nbspam.tokens.numeric
-    measured : with the measures, too;  paired : with the bigrams
+    A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
     """
-    readings = [] if readings is None else readings
-    body: list[str] = []
-    size_bytes = size_in_bytes(message)
-    structure = message_tokens(message, size_bytes)
-    structure.extend(field_order(message.headers))
+    tokens, texts = Tokens(), _Texts()
+    tokens.failures = message.failures
+    _attempt(message, "header-tokens", _read_header, message, tokens)
     for part in message.parts:
-        structure.extend(part_tokens(part))
-        if part.text and not part.is_replaced and len(body) < MAX_TOKENS:
-            _read_text(part, body, structure, readings)
-        for name, text in part.embedded_headers:
-            if name in ("subject", "from"):
-                body.extend(words(text, MAX_TOKENS))
+        _attempt(message, "text", _read_part, part, texts)
+    _attempt(message, "text", _read_rest, message, texts)
+    if MEASURES in wanted:
+        _attempt(message, "measures", _measure, message, texts, tokens)
+    if DATE in wanted or NUMERIC in wanted:
+        _attempt(message, "date", _read_date, message, tokens)
+    structure = _attempt(message, "structure", _structure, message, texts)
+    if structure is None:
+        structure = ["defect=" + defect for defect in message.defects]
+    tokens.body = texts.body[:MAX_TOKENS]
+    tokens.structure = structure[:MAX_TOKENS]
+    if BIGRAMS in wanted:
+        tokens.bigrams = bigram_tokens(tokens.body)
+    if NUMERIC in wanted:
+        _attempt(message, "numeric", _read_numbers, message, texts, tokens)
+    return tokens
+
+
+class _Texts:
+    """What the texts of a message gave.
+
+    edges   : words of the body that are text of the mail itself, not of a document
+    """
+
+    __slots__ = ("body", "edges", "readings", "structure")
+
+    def __init__(self) -> None:
+        self.body: list[str] = []
+        self.edges: list[str] = []
+        self.structure: list[str] = []
+        self.readings: list[Reading] = []
+
+
+def _attempt(message: Message, stage: str, work: Callable[[*Given], Result], *given: *Given) -> Result | None:
+    """work(*given); None where it meets a fault of this program, which the message keeps."""
+    try:
+        return work(*given)
+    except Exception as error:
+        add_failure(message, stage, error)
+        return None
+
+
+def _read_header(message: Message, tokens: Tokens) -> None:
+    tokens.header = header_tokens(message.headers)[:MAX_TOKENS]
+
+
+def _read_part(part: Part, texts: _Texts) -> None:
+    texts.structure.extend(part_tokens(part))
+    if part.text and not part.is_replaced and len(texts.body) < MAX_TOKENS:
+        _read_text(part, texts.body, texts.structure, texts.readings)
+    for name, text in part.embedded_headers:
+        if name in ("subject", "from"):
+            texts.body.extend(words(text, MAX_TOKENS))
+
+
+def _read_rest(message: Message, texts: _Texts) -> None:
+    """The texts that readers do not show, and those of documents."""
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
-        _read_replaced(replaced, body, structure, readings)
-    structure.extend(_codes_shown(readings))
-    # The edges first, so that no flood of tags leaves them out; they are those of the text of the mail alone.
-    structure = [*edge_tokens(body[:MAX_TOKENS]), *structure]
+        _read_replaced(replaced, texts.body, texts.structure, texts.readings)
+    texts.structure.extend(_codes_shown(texts.readings))
+    texts.edges = texts.body[:MAX_TOKENS]
     for part in message.parts:
         if part.document is not None and not part.is_replaced:
-            _read_shown(part.document.text, body, structure)  # as text: docs/experiments/attached.md
-    bag = Bag(header_tokens(message.headers)[:MAX_TOKENS], body[:MAX_TOKENS], structure[:MAX_TOKENS])
-    if paired:
-        bag.bigrams = bigram_tokens(bag.body)
-    if measured:
-        from nbspam.tokens.measures import measures  # the textbook does not pay for it
+            _read_shown(part.document.text, texts.body, texts.structure)
 
-        bag.measures = measures(message, readings, size_bytes)
-    return bag
+
+def _structure(message: Message, texts: _Texts) -> list[str]:
+    """The edges come first, so that no flood of other tokens leaves them out."""
+    of_message = message_tokens(message, size_in_bytes(message))
+    return [*edge_tokens(texts.edges), *of_message, *field_order(message.headers), *texts.structure]
+
+
+def _measure(message: Message, texts: _Texts, tokens: Tokens) -> None:
+    from nbspam.tokens.measures import measures  # the textbook does not pay for it
+
+    tokens.measures = measures(message, texts.readings, size_in_bytes(message))
+
+
+def _read_date(message: Message, tokens: Tokens) -> None:
+    from nbspam.mail.dates import received_date  # for mail in order of time
+
+    tokens.date = received_date(message)
+
+
+def _read_numbers(message: Message, texts: _Texts, tokens: Tokens) -> None:
+    from nbspam.tokens.numeric import numeric_features  # few models have them
+
+    tokens.numeric = numeric_features(message, tokens, texts.readings, tokens.date)
 
 
 def _codes_shown(readings: list[Reading]) -> list[str]:

@@ -12,26 +12,26 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nbspam.settings import BIGRAMS_NAME, MEASURES_NAME
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# What can be read in addition to the words of a message.
+BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
 # Begins the pairs of words at the edges of a text.  Most pairs are new in any text, so they are left out of
 # the share of a view's tokens that the model never met (docs/experiments/edges.md).
 EDGE = "edge="
 FIRST_PAIRED = 50  # words of a text whose pairs are bigrams, and
 LAST_PAIRED = 50  # so many of its last: docs/experiments/bigrams.md
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
-VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS_NAME)  # whose tokens are averaged
+VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
 BIGRAMS_VIEW = 3
 NOTAWORD_VIEW = 4
 MEASURES_VIEW = 5
 NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, MEASURES_VIEW)
-VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES_NAME)  # by the number that a model file keeps
+VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES)  # by the number that a model file keeps
 N_VIEWS = len(VIEW_NAMES)
-READ_VIEWS = (*VIEWS, MEASURES_NAME)  # whose tokens a message has
+READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
 READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
 
@@ -50,29 +50,36 @@ def bigram_tokens(body: Sequence[str], first: int = FIRST_PAIRED, last: int = LA
     return [*neighbours(body[:first]), *neighbours(body[len(body) - last :])]
 
 
-class Bag:
-    """Token lists of one message, in order of appearance, repeats kept.
+class Tokens:
+    """What is read of one message: token lists in order of appearance, repeats kept.
 
-    measures : one token a measure, see nbspam.tokens.measures
-    bigrams  : pairs of words of the body, see bigram_tokens
-    Both are empty where they were not asked for.
+    header, body, structure : always read
+    bigrams  : pairs of words of the body, see bigram_tokens; if BIGRAMS is wanted
+    measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
+    numeric  : values of nbspam.tokens.numeric.FEATURES, None where missing; if NUMERIC is wanted
+    date     : unix time of arrival, None if unknown; if DATE or NUMERIC is wanted
+    failures : faults of this program met while reading: "STAGE: ERROR" and a traceback each
     """
 
-    __slots__ = (*VIEWS, "measures")
+    __slots__ = (*VIEWS, "date", "failures", "measures", "numeric")
 
     def __init__(
         self,
-        header: list[str],
-        body: list[str],
-        structure: list[str],
+        header: Sequence[str] = (),
+        body: Sequence[str] = (),
+        structure: Sequence[str] = (),
         measures: Sequence[str] = (),
         bigrams: Sequence[str] = (),
+        date: float | None = None,
     ) -> None:
         self.header = header
         self.body = body
         self.structure = structure
         self.measures = measures
         self.bigrams = bigrams
+        self.numeric: Sequence[float | None] = ()
+        self.date = date
+        self.failures: Sequence[str] = ()
 
     def views(self) -> tuple[Sequence[str], ...]:
         """The lists of words in the order of VIEWS."""

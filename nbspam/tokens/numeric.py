@@ -28,8 +28,10 @@ from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbspam.mail.message import Message
-    from nbspam.tokens.bag import Bag
+    from nbspam.tokens.bag import Tokens
     from nbspam.tokens.measures import Reading
 
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
@@ -128,11 +130,11 @@ _CAPITALS = bytes(range(65, 91))
 
 
 def numeric_features(
-    message: Message, bag: Bag, readings: list[Reading], arrived: float | None
+    message: Message, tokens: Tokens, readings: list[Reading], arrived: float | None
 ) -> list[float | None]:
     """The values of FEATURES in order, None where one is missing; all others finite; never raises.
 
-    bag, readings : what `tokenize` gave for this message, and noted on the way
+    tokens, readings : what `tokenize` gave for this message, and noted on the way
     arrived       : mail.dates.received_date of the message
     """
     attached = [
@@ -148,7 +150,7 @@ def numeric_features(
         float(sum(attached)),
         float(sum(len(reading[0]) for reading in readings)),
         *_character_shares(text, quoted_lines(readings)),
-        *_word_measures(bag.body),
+        *_word_measures(tokens.body),
         *_link_measures(readings),
         *_html_measures(readings),
         *_header_measures(message, arrived),
@@ -201,7 +203,7 @@ def _capital_share(text: str, made_of: Characters) -> float | None:
     return capitals / letters if letters else None
 
 
-def _word_measures(body: list[str]) -> list[float | None]:
+def _word_measures(body: Sequence[str]) -> list[float | None]:
     """words, longest_word, distinct_word_share."""
     if not body:
         return [0.0, None, None]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import readable, shards
-from nbspam.mail import parse
+from nbspam.failures import report
 from nbspam.sources import Item
 from nbspam.sources.notes import Skipped
-from nbspam.tokens import tokenize
+from nbspam.tokens import read
 from nbspam.vocabulary.file import Vocabulary
 
 EVENT_MODELS = ("bernoulli", "multinomial")
@@ -68,7 +68,9 @@ class CodeReader:
         found: list[Coded] = []
         skipped: Skipped = []
         for item, data in readable(items, skipped):
-            views = tokenize(parse(data)).views()
+            read_tokens = read(data)
+            report(item.name, read_tokens.failures)
+            views = read_tokens.views()
             tokens = [token for view in self._views for token in views[view]]
             codes = np.fromiter(map(self._codes.__getitem__, tokens), np.int32, len(tokens))
             found.append(Coded(item.name, self._numbers[item.label], codes, len(data)))

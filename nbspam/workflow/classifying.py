@@ -83,11 +83,11 @@ class Classifier:
 
     def verdict(self, data: bytes, name: str) -> Verdict:
         """The verdict on one message; never raises on what a mail may hold."""
-        return self.judge(self.counted(data), name)
+        return self.judge(self.counted(data, name), name)
 
-    def counted(self, data: bytes) -> Counted:
+    def counted(self, data: bytes, name: str = "") -> Counted:
         """The tokens of a message, and its measures and numeric features if they are scored."""
-        return counted_message(data, self.settings)
+        return counted_message(data, self.settings, name)
 
     def judge(self, counted: Counted, name: str) -> Verdict:
         """The verdict on a message whose tokens are at hand."""

@@ -17,7 +17,7 @@ from nbspam.engine.accumulator import is_dated, time_order
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import Pile, merge_blocks, only_views
 from nbspam.engine.executor import run_shards
-from nbspam.engine.reading import WORDS, Asked, Progress, ShardReader, shards
+from nbspam.engine.reading import WORDS, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
@@ -101,14 +101,14 @@ def read_corpus(
     jobs: int = 1,
     by_index: bool = False,
     progress: Progress | None = None,
-    asked: Asked = WORDS,
+    wanted: frozenset[str] = WORDS,
 ) -> Corpus:
     """Reads, parses and tokenises each message once.  NoInputError if there is none."""
     parts: list[Block] = []
     pile = Pile()
     skipped: Skipped = []
     identities: list[bytes] = []
-    for some, unread, found in run_shards(HashingReader(classes, asked).read, shards(items), jobs):
+    for some, unread, found in run_shards(HashingReader(classes, wanted).read, shards(items), jobs):
         for block in some:
             pile.add(block)
         if pile.is_high():

@@ -8,37 +8,35 @@ from __future__ import annotations
 
 from itertools import chain
 
-from nbspam.mail import parse
 from nbspam.scoring.scorer import Counted
-from nbspam.tokens import tokenize
+from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nbspam.mail import Message
     from nbspam.settings import Settings
-    from nbspam.tokens.measures import Reading
+    from nbspam.tokens import Tokens
 
 MBOX = b"From "  # how mailboxes begin, and many a message on its way
 MBOX_HEAD_BYTES = 1024
 
 
-def counted_message(data: bytes, settings: Settings) -> Counted:
-    """What a Scorer reads; never raises on what a mail may hold."""
-    return counted_parsed(parse(data), settings)
+def counted_message(data: bytes, settings: Settings, name: str = "") -> Counted:
+    """What a Scorer reads; never raises on what a mail may hold.
+
+    name : what the message is called where a fault of this program is told
+    """
+    return counted(read(data, settings.wanted), name)
 
 
-def counted_parsed(message: Message, settings: Settings) -> Counted:
-    """As counted_message, of a message that was taken apart already."""
-    readings: list[Reading] = []
-    bag = tokenize(message, readings, settings.measures, settings.bigrams)
-    if settings.features == "words":
-        return Counted(bag)
-    from nbspam.mail.dates import received_date
-    from nbspam.tokens.numeric import numeric_features
+def counted(tokens: Tokens, name: str = "") -> Counted:
+    """As counted_message, of a message that was read already."""
+    if tokens.failures:
+        from nbspam.failures import report  # rare
 
-    return Counted(bag, numeric_features(message, bag, readings, received_date(message)))
+        report(name, tokens.failures)
+    return Counted(tokens)
 
 
 def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:

@@ -77,7 +77,7 @@ class Explanation(NamedTuple):
 
 def explain(classifier: Classifier, data: bytes, name: str) -> Explanation:
     """Explains the verdict on one message; never raises on what a mail may hold."""
-    counted = classifier.counted(data)
+    counted = classifier.counted(data, name)
     verdict = classifier.judge(counted, name)
     shown = verdict.shown
     weights = rest_weights(verdict.scored.scores, shown)

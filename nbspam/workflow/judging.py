@@ -14,7 +14,7 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import positive
 from nbspam.scoring.posterior import log_odds, log_posteriors
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.tokens.bag import Bag
+from nbspam.tokens import Tokens
 from nbspam.workflow.classifying import Verdict, top_clues
 
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
@@ -48,11 +48,11 @@ class Judge:
 
 
 def clues_of(
-    scorer: Scorer, bag: Bag, name: str, classes: tuple[str, ...], loss: Loss
+    scorer: Scorer, read: Tokens, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
     """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam.
 
     Not those that alone rule a class out, as they may where lambda is 0: no file has a number for these.
     """
-    found = top_clues(Verdict(name, scorer.score(Counted(bag)), classes, loss))
+    found = top_clues(Verdict(name, scorer.score(Counted(read)), classes, loss))
     return tuple([clue for clue in found if isfinite(clue[1])])

@@ -38,9 +38,9 @@ FORGOTTEN_AT_ONCE = 2  # where models were merged there may be many more
 MIN_LABELLED = 100
 
 
-def _counted(data: bytes, model: Model) -> Counted:
+def _counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    return counted_message(data[:MAX_READ_BYTES], from_text(model.settings, model.path))
+    return counted_message(data[:MAX_READ_BYTES], from_text(model.settings, model.path), name)
 
 
 def check_class(path: str, label: str = "") -> None:
@@ -67,15 +67,19 @@ def learn(path: str, label: str, data: bytes) -> str:
     return learn_all(path, label, [data])[0]
 
 
-def learn_all(path: str, label: str, messages: Sequence[bytes]) -> list[str]:
-    """Counts messages one after the other as `learn`, in one transaction: all of them, or none."""
+def learn_all(path: str, label: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
+    """Counts messages one after the other as `learn`, in one transaction: all of them, or none.
+
+    names : what the messages are called where a fault of this program is told
+    """
     with updating(path) as updater:
-        return [_learn(updater, path, label, data) for data in messages]
+        named = zip(messages, names or [""] * len(messages), strict=True)
+        return [_learn(updater, path, label, data, name) for data, name in named]
 
 
-def _learn(updater: Updater, path: str, label: str, data: bytes) -> str:
+def _learn(updater: Updater, path: str, label: str, data: bytes, name: str) -> str:
     model = Model(path, updater.connection)
-    counted = _counted(data, model)
+    counted = _counted(data, model, name)
     number = class_number(model, label)
     own = take_back(updater, counted.digest)
     if own is not None:
@@ -144,15 +148,16 @@ def unlearn(path: str, data: bytes) -> str:
     return unlearn_all(path, [data])[0]
 
 
-def unlearn_all(path: str, messages: Sequence[bytes]) -> list[str]:
-    """Takes out messages one after the other as `unlearn`, in one transaction."""
+def unlearn_all(path: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
+    """Takes out messages one after the other as `unlearn`, in one transaction.  names : as for learn_all"""
     with updating(path) as updater:
-        return [_unlearn(updater, path, data) for data in messages]
+        named = zip(messages, names or [""] * len(messages), strict=True)
+        return [_unlearn(updater, path, data, name) for data, name in named]
 
 
-def _unlearn(updater: Updater, path: str, data: bytes) -> str:
+def _unlearn(updater: Updater, path: str, data: bytes, name: str) -> str:
     model = Model(path, updater.connection)
-    counted = _counted(data, model)
+    counted = _counted(data, model, name)
     if take_back(updater, counted.digest) is not None:
         return FORGOTTEN
     for number in learned(updater.connection, counted.digest):

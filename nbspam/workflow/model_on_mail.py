@@ -15,14 +15,13 @@ from nbspam.engine.executor import run_shards
 from nbspam.engine.reading import Progress, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Outcome, ShortClue, corpus_digest, worst_mistakes
-from nbspam.mail import parse
-from nbspam.mail.dates import received_date
 from nbspam.sources import Item
 from nbspam.sources.notes import Skipped
 from nbspam.store.reader import replaced_error
+from nbspam.tokens import DATE, read
 from nbspam.workflow.classifying import Classifier, open_classifier, top_clues
 from nbspam.workflow.corpus import identity
-from nbspam.workflow.counting import counted_parsed
+from nbspam.workflow.counting import counted
 from nbspam.workflow.judging import MOST_CLUED, Judge
 
 
@@ -70,10 +69,10 @@ class _ModelWork:
         return opened
 
     def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
-        classes, message = classifier.model.classes, parse(data)
-        verdict = classifier.judge_now(counted_parsed(message, classifier.settings), item.name)
+        classes, tokens = classifier.model.classes, read(data, classifier.settings.wanted | {DATE})
+        verdict = classifier.judge_now(counted(tokens, item.name), item.name)
         judge, truth = Judge(classes, classifier.loss), classes.index(item.label)
-        outcome = judge.outcome(item.name, truth, verdict.scored.scores, received_date(message))
+        outcome = judge.outcome(item.name, truth, verdict.scored.scores, tokens.date)
         found.outcomes.append(outcome)
         if outcome.decided not in (outcome.truth, UNDECIDED):
             found.clues[item.name] = tuple(top_clues(verdict))

@@ -18,7 +18,7 @@ from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.corpus import merge_blocks, only_views, used_columns
-from nbspam.engine.reading import WORDS, Asked, Progress, read_blocks
+from nbspam.engine.reading import WORDS, Progress, read_blocks
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
@@ -83,12 +83,12 @@ def read_block(
     path: str,
     jobs: int = 1,
     progress: Progress | None = None,
-    asked: Asked = WORDS,
+    wanted: frozenset[str] = WORDS,
 ) -> tuple[Block, Skipped]:
     """All messages, read once, and what could not be read.  path: the model to be, for what goes wrong."""
     blocks: list[Block] = []
     skipped: Skipped = []
-    for some, unread in read_blocks(items, classes, jobs, asked):
+    for some, unread in read_blocks(items, classes, jobs, wanted):
         blocks.extend(some)
         skipped.extend(unread)
         if progress:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator, Table
 from nbspam.engine.block import Ints
-from nbspam.engine.reading import BlocksRead, Progress, asked_by, read_blocks
+from nbspam.engine.reading import BlocksRead, Progress, read_blocks
 from nbspam.engine.texts import text_slices
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.scoring.calibration import feature_names
@@ -105,7 +105,7 @@ def train(
     settings = settings_under(settings, choices.vocabulary)
     if choices.prior:
         settings, classes = choices.prior.settings_on(settings), choices.prior.classes
-    parts = read_blocks(items, classes, jobs, asked_by(settings))
+    parts = read_blocks(items, classes, jobs, settings.wanted)
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
 

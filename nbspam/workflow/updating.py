@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nbspam.engine.accumulator import Accumulator
 from nbspam.engine.block import Block, Ints
-from nbspam.engine.reading import Progress, asked_by, read_blocks
+from nbspam.engine.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.sources import Item
@@ -63,7 +63,7 @@ def update(
     finally:
         model.close()
     counts = counts_for(settings, len(known), keys)
-    skipped = count_blocks(read_blocks(items, known, jobs, asked_by(settings)), counts, progress)
+    skipped = count_blocks(read_blocks(items, known, jobs, settings.wanted), counts, progress)
     if not counts.messages.any():
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.cli.render_evaluation import show_evaluation
-from nbspam.engine.reading import WORDS, Asked
+from nbspam.engine.reading import WORDS
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.evaluation_file import save
 from nbspam.evaluation.outcomes import Evaluation, Outcome
@@ -35,11 +35,11 @@ class Messages(NamedTuple):
     contents: list[bytes]
 
 
-def read_messages(path: str, asked: Asked = WORDS) -> Messages:
+def read_messages(path: str, wanted: frozenset[str] = WORDS) -> Messages:
     """All messages of a labelled source; the corpus holds what is asked for besides words."""
     source = open_labelled([path])
     items = list(source.items())
-    corpus = read_corpus(items, source.classes, 2, source.ordered_by_index, asked=asked)
+    corpus = read_corpus(items, source.classes, 2, source.ordered_by_index, wanted=wanted)
     lost = {name for name, _ in corpus.skipped}
     return Messages(corpus, [item.read() for item in items if item.name not in lost])
 

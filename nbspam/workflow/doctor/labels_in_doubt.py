@@ -17,7 +17,6 @@ from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Ints
 from nbspam.engine.corpus import only_views
-from nbspam.engine.reading import Asked, asked_by
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.leave_group_out import leave_group_out
 from nbspam.models.views import Evidence, Floats, view_evidence
@@ -26,6 +25,7 @@ from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import open_model
+from nbspam.tokens import NUMERIC
 from nbspam.workflow.calibrating import Sample, calibrate_on
 from nbspam.workflow.classifying import clues_for
 from nbspam.workflow.corpus import Corpus
@@ -88,10 +88,10 @@ class Checked(NamedTuple):
     doubts: list[Doubt] | None
 
 
-def asked_for(model: str | None) -> Asked:
+def asked_for(model: str | None) -> frozenset[str]:
     """What is to be read of mail: what the default way of scoring reads, and what the model knows mail by."""
-    with_features = model is not None and _settings(model).features != "words"
-    return asked_by(Settings())._replace(features=with_features)
+    default = Settings().wanted
+    return default if model is None else default | (_settings(model).wanted & {NUMERIC})
 
 
 def check_labels(corpus: Corpus, model: str | None = None) -> Checked:

@@ -16,7 +16,7 @@ from nbspam.engine.accumulator import Table
 from nbspam.engine.block import Block, Ints
 from nbspam.engine.texts import split_texts
 from nbspam.store.reader import Model
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, Bag
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, Tokens
 
 Whole = NDArray[np.integer[Any]]
 
@@ -152,14 +152,14 @@ class MemoryModel(Model):
         return self._weights
 
 
-def bag_of(block: Block, row: int, texts: list[bytes]) -> Bag:
+def bag_of(block: Block, row: int, texts: list[bytes]) -> Tokens:
     """The tokens of one message as the tokenizer gave them, but for their order."""
     by_view: list[list[str]] = [[] for _ in range(N_VIEWS)]
     pairs = slice(block.starts[row], block.starts[row + 1])
     for column, times in zip(block.columns[pairs].tolist(), block.counts[pairs].tolist(), strict=True):
         by_view[block.views[column]].extend([texts[column].decode("utf-8", "replace")] * times)
     header, body, structure, bigrams = by_view[: len(VIEWS)]
-    return Bag(header, body, structure, by_view[MEASURES_VIEW], bigrams)
+    return Tokens(header, body, structure, by_view[MEASURES_VIEW], bigrams)
 
 
 def texts_of(block: Block) -> list[bytes]:
