@@ -8,7 +8,6 @@ NBSPAM_TRACEBACK=1 the traceback follows.
 from __future__ import annotations
 
 import os
-import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +36,9 @@ def report(name: str, failures: Sequence[str]) -> None:
         return
     import logging  # 5 ms, for a message that meets a fault
 
+    logger = logging.getLogger(LOGGER)
     for failure in failures:
         summary, _, traceback = failure.partition("\n")
-        logging.getLogger(LOGGER).info("%s: read in part (%s)", name or "message", summary)
+        logger.info("%s: read in part (%s)", name or "message", summary)
         if os.environ.get("NBSPAM_TRACEBACK"):
-            sys.stderr.write(traceback)
+            logger.warning("%s", traceback)  # shown without -v, too
