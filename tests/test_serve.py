@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from test_read_failures import PLANTED
 from tiny_mail import counts, error, mail, run, write_folders
 
 from nbspam.cli.serve import serve_command
@@ -837,3 +838,13 @@ def test_systemd_passes_a_socket_and_is_told_of_the_state(model: Path, tmp_path:
     assert process.wait(PATIENCE) == 0
     assert (tmp_path / "passed").exists()  # it is not ours
     assert b"passed, 1 process\n" in process.communicate()[1]
+
+
+def test_a_message_that_meets_a_fault_is_judged_by_the_rest_and_named(
+    serve: Callable[..., Server],
+) -> None:
+    page = SPAM.replace(b"text/plain", b"text/html")
+    server = serve("-v", "--allow-tell", code=PLANTED)
+    assert server.ask("CHECK", page).startswith(OK)
+    assert b"DidSet" in server.ask("TELL", page, "Message-class: spam", "Set: local")
+    eventually(lambda: "read in part (text: IndexError('planted'))" in server.log)
