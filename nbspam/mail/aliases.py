@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from encodings.aliases import aliases
 
-# Begin the names of the text codecs that mail may use.
+# Beginnings of the names of the codecs that mail may use; those of EBCDIC are not among them.
 _FAMILIES: tuple[str, ...] = (
     "ascii",
     "utf",
-    "latin_1",
     "iso",
-    "cp",
+    "latin_1",
+    "cp125",
+    "cp437",
+    "cp7",
+    "cp8",
+    "cp9",
     "koi8",
-    "kz1048",
-    "ptcp154",
     "mac_",
-    "tis_620",
 )
-_FAMILIES += ("big5", "gb", "hz", "euc", "shift_jis", "johab")
+_FAMILIES += ("kz1048", "ptcp154", "tis_620", "big5", "gb", "hz", "euc", "shift_jis", "johab")
 # Mail programs read a charset as a larger one.
 _READ_AS = {
     "utf_8": "utf-8",
@@ -38,50 +39,34 @@ _READ_AS = {
     "iso2022_jp": "iso2022_jp_ext",
     "iso2022_jp_1": "iso2022_jp_ext",
 }
+# Codec -> names that Python lacks, without punctuation.
 _LACKING = {
-    "ansi": "cp1252",
-    "western": "cp1252",
-    "isolatin1": "cp1252",
-    "iso8859": "cp1252",
-    "iso88596i": "iso8859_6",
-    "iso88596e": "iso8859_6",
-    "iso88598i": "iso8859_8",
-    "iso88598e": "iso8859_8",
-    "visual": "iso8859_8",
-    "logical": "iso8859_8",
-    "turkish": "cp1254",
-    "viscii": "cp1258",
-    "cp874": "cp874",
-    "unicode": "utf_16",
-    "ucs2": "utf_16",
-    "koi8": "koi8_r",
-    "koi8u": "koi8_u",
-    "koi8ru": "koi8_u",
-    "mac": "mac_roman",
-    "macce": "mac_latin2",
-    "gb": "gb18030",
-    "cngb": "gb18030",
-    "gb2312charset": "gb18030",
-    "cnbig5": "big5hkscs",
-    "chinesebig5": "big5hkscs",
-    "windows31j": "cp932",
-    "euc": "euc_jp",
-    "jis": "iso2022_jp_ext",
-    "iso2022jpms": "iso2022_jp_ext",
-    "cp50220": "iso2022_jp_ext",
-    "cp50221": "iso2022_jp_ext",
-    "ksc5601": "cp949",
+    "cp1252": ("ansi", "western", "isolatin1", "iso8859"),
+    "cp1254": ("turkish",),
+    "cp1258": ("viscii",),
+    "cp874": ("cp874",),
+    "iso8859_6": ("iso88596i", "iso88596e"),
+    "iso8859_8": ("iso88598i", "iso88598e", "visual", "logical"),
+    "koi8_r": ("koi8",),
+    "koi8_u": ("koi8u", "koi8ru"),
+    "mac_roman": ("mac",),
+    "mac_latin2": ("macce",),
+    "utf_16": ("unicode", "ucs2"),
+    "gb18030": ("gb", "cngb", "gb2312charset"),
+    "big5hkscs": ("cnbig5", "chinesebig5"),
+    "cp932": ("windows31j",),
+    "euc_jp": ("euc",),
+    "iso2022_jp_ext": ("jis", "iso2022jpms", "cp50220", "cp50221"),
+    "cp949": ("ksc5601",),
 }
 # Name without punctuation -> codec, so that big-5, koi8r and utf16le are known, too.
 _CODECS = {
     name.replace("_", ""): _READ_AS.get(codec, codec)
-    for name, codec in [
-        *aliases.items(),
-        *zip(aliases.values(), aliases.values(), strict=True),
-        *_LACKING.items(),
-    ]
+    for alias, codec in aliases.items()
     if codec.startswith(_FAMILIES)
+    for name in (alias, codec)
 }
+_CODECS.update({name: codec for codec, names in _LACKING.items() for name in names})
 
 
 def codec_named(label: str) -> str:

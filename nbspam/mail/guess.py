@@ -44,7 +44,7 @@ _CANDIDATES = (
     ("gb18030", _SIMPLIFIED, 0.3),
     ("cp949", _KOREAN, 0.4),
     ("cp1251", _RUSSIAN, 0.9),
-    ("koi8-u", _RUSSIAN, 0.9),
+    ("koi8_u", _RUSSIAN, 0.9),
 )
 
 
@@ -59,7 +59,7 @@ def guess_codec(payload: bytes) -> str:
         return "cp1252"
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
-        return max(("cp1251", "koi8-u"), key=lambda codec: _russian(letters, codec))
+        return max(("cp1251", "koi8_u"), key=lambda codec: _russian(letters, codec))
     even = b"".join([run for run in runs if not len(run) % 2])
     if len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49:
         return _euc(even)

@@ -184,7 +184,7 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
         allowance.note("long-header")
     raw = data[start:limit]
     lines = _unfolded(raw)
-    if lines is None or not _split_fields(lines, block):
+    if lines is None or not _split_fields(lines, block):  # some lines are not fields
         spans = raw_fields(data, start, stop)
         lines = [_one_line(data[first:last]) for first, last, name in spans if name]
         _split_fields(lines, block)
@@ -209,19 +209,11 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
 
 def _unfolded(raw: bytes) -> list[str] | None:
     """The block as text, one line a field, 8-bit bytes as Latin-1; None if a folded line begins with ":"."""
-    text = _with_line_feeds(raw).strip("\n")
+    text = with_line_feeds(raw).decode("latin-1").strip("\n")
     if (" :" in text or "\t:" in text) and _has_folded_colon(text):
         return None
     text = text.replace("\n ", " ").replace("\n\t", "\t")
     return text.lstrip(" \t\n").split("\n")
-
-
-def _with_line_feeds(raw: bytes) -> str:
-    text = raw.decode("latin-1")
-    if "\r" in text:
-        *lines, last = text.split("\n")
-        text = "\n".join([*[line.rstrip("\r") for line in lines], last]).replace("\r", "\n")
-    return text
 
 
 def _has_folded_colon(text: str) -> bool:
@@ -231,7 +223,7 @@ def _has_folded_colon(text: str) -> bool:
 
 def _one_line(raw: bytes) -> str:
     """One field unfolded."""
-    return _with_line_feeds(raw).replace("\n", "").lstrip(" \t")
+    return with_line_feeds(raw).decode("latin-1").replace("\n", "").lstrip(" \t")
 
 
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:

@@ -105,42 +105,39 @@ def _filename(text: str, allowance: Allowance) -> str:
 
 def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:
     """The part, and after it the uuencoded files in its text."""
-    part = Part(entity.content_type)
-    part.encoding = entity.encoding
-    part.disposition = entity.disposition
-    part.filename = entity.filename
-    part.declared_charset = entity.charset
     payload = decode_transfer(payload, entity.encoding, allowance)
-    parts = [part]
+    files: list[tuple[str, bytes]] = []
     if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
         from nbspam.mail.uuencode import take_out_files
 
         payload, files = take_out_files(payload, allowance)
-        parts.extend([_file_part(name, contents, allowance) for name, contents in files])
-    _read_payload(part, entity, payload, allowance)
+    parts = [_read_part(entity, payload, allowance)]
+    parts.extend([_read_part(_uuencoded(name, allowance), contents, allowance) for name, contents in files])
     return parts
 
 
-def _file_part(name: str, contents: bytes, allowance: Allowance) -> Part:
+def _uuencoded(filename: str, allowance: Allowance) -> Entity:
     """A uuencoded file as an attachment.  A message in it stays closed: it would not be a leaf."""
     entity = Entity({}, "application/octet-stream", allowance)
-    kind = _opened_as(entity.content_type, name, "attachment")
+    kind = _opened_as(entity.content_type, filename, "attachment")
     if kind.startswith("text/"):
         entity.content_type = kind
-    entity.filename = name
+    entity.encoding = "x-uuencode"
     entity.disposition = "attachment"
-    part = Part(entity.content_type)
-    part.encoding = "x-uuencode"
+    entity.filename = filename
+    return entity
+
+
+def _read_part(entity: Entity, payload: bytes, allowance: Allowance) -> Part:
+    """The part of a payload that is no longer encoded."""
+    kind = entity.content_type
+    part = Part(kind)
+    part.encoding = entity.encoding
     part.disposition = entity.disposition
-    part.filename = name
-    _read_payload(part, entity, contents, allowance)
-    return part
-
-
-def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowance) -> None:
+    part.filename = entity.filename
+    part.declared_charset = entity.charset
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
-    kind = entity.content_type
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
         _read_file(part, payload, allowance)  # also where it is declared as text/rtf
@@ -151,6 +148,7 @@ def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowan
             part.text = _flowed(part.text)
     else:
         _read_file(part, payload, allowance)
+    return part
 
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:

@@ -25,8 +25,6 @@ def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, s
     if "(" in value:
         value = _without_comments(value)
     head, _, rest = value.partition(";")
-    if " /" in head or "/ " in head:
-        head = head.replace(" /", "/").replace("/ ", "/")
     words = head.split(None, 1)
     if len(words) > 1 and "=" in words[1]:  # the first semicolon is missing
         allowance.note("bad-content-type")
@@ -71,17 +69,10 @@ def _pairs(rest: str) -> list[tuple[str, str]]:
 def _quoted(rest: str, start: int) -> tuple[str, int]:
     """(text of the quoted string that begins at `start`, offset after its closing quote)."""
     stop = rest.find('"', start)
-    text = rest[start:stop]
-    if "\\" not in text:
-        return text, stop + 1
-    characters: list[str] = []
-    position = start
-    while position < len(rest) and rest[position] != '"':
-        if rest[position] == "\\" and rest[position + 1 : position + 2] in ('"', "\\"):
-            position += 1  # any other backslash is part of a Windows path
-        characters.append(rest[position])
-        position += 1
-    return "".join(characters), position + 1
+    while rest[stop - 1] == "\\" and stop > 0:
+        stop = rest.find('"', stop + 1)
+    stop = stop if stop > 0 else len(rest)
+    return rest[start:stop].replace('\\"', '"').replace("\\\\", "\\"), stop + 1
 
 
 def _without_comments(value: str) -> str:

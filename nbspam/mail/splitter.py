@@ -254,10 +254,7 @@ class Splitter:
             depth += 1
             if scan.multiparts:
                 scan.multiparts[-1].message_at = scan.multiparts[-1].opened
-            is_header_only = entity.content_type == "text/rfc822-headers"
             entity, start = self._read_embedded(scan, start)
-            if is_header_only:  # its body is not in the mail, so what the fields say about it means nothing
-                entity = self._plain_text()
 
     def _read_embedded(self, scan: _Scan, start: int) -> tuple[Entity, int]:
         """(what its fields say, offset of its body) of the embedded message that begins at `start`."""
@@ -294,7 +291,7 @@ class Splitter:
         innermost = scan.multiparts[-1] if scan.multiparts else None
         is_unopened = innermost is not None and not innermost.opened
         if hit is not None:
-            self._cross(scan, *hit)
+            self._cross(scan, *hit[1:])
         else:
             scan.position = -1
             if innermost is not None:
@@ -305,9 +302,9 @@ class Splitter:
         elif innermost is not None and is_unopened and not innermost.opened:
             self._finish_empty(scan, innermost, stop)
 
-    def _cross(self, scan: _Scan, _: int, behind: int, number: int, is_closing: bool) -> None:
+    def _cross(self, scan: _Scan, next_line: int, number: int, is_closing: bool) -> None:
         """Step over a delimiter: close the multiparts that it ends, note the part that it opens."""
-        scan.position = behind
+        scan.position = next_line
         multipart = scan.multiparts[number]
         scan.close(number + 1)
         if is_closing and multipart.twins:
