@@ -15,11 +15,11 @@ _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
     """The first uuencoded file of a payload, or the payload if there is none."""
-    _, files = take_out_files(payload, allowance)
-    if files:
-        return files[0][1]
-    allowance.note("bad-uuencode")
-    return payload
+    begin = _next_begin(payload, 0)
+    if begin < 0:
+        allowance.note("bad-uuencode")
+        return payload
+    return _decode_lines(payload, _line_end(payload, begin), allowance)[0]
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
