@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
 
 
+_FOR_FEW = "text/x-amp-html"  # few mail programs show this alternative
+
+
 class _Multipart:
     """An open multipart.
 
@@ -192,7 +195,7 @@ class Splitter:
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:
-            if part.is_html or part.content_type == "text/plain":
+            if part.content_type == "text/plain" or (part.is_html and part.content_type != _FOR_FEW):
                 for number, child in inside:
                     is_first = self.choices[number - 1]
                     if number not in shown or (not is_first and (part.is_html, child) > shown[number]):

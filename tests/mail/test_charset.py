@@ -56,28 +56,22 @@ def test_transforms_and_nonsense_cannot_be_reached_from_a_mail(label):
 @pytest.mark.parametrize(
     ("label", "codec"),
     [
-        ("us-ascii", "ascii"),
         ("iso-8859-1", "cp1252"),
         ("iso_8859-1", "cp1252"),
-        ("latin1", "cp1252"),
         ("iso-8859-1*en", "cp1252"),
         ("iso_8859-5:1988", "iso8859_5"),
         ("iso-8859-8-i", "iso8859_8"),
         ("iso-8859-9", "cp1254"),
         ("tis-620", "cp874"),
-        ("windows-874", "cp874"),
         ("gb2312", "gb18030"),
-        ("gbk", "gb18030"),
         ("x-gbk", "gb18030"),
         ("big-5", "big5hkscs"),
         ("ks_c_5601-1987", "cp949"),
         ("euc-kr", "cp949"),
-        ("x-sjis", "cp932"),
         ("shift_jis", "cp932"),
         ("windows-31j", "cp932"),
         ("iso-2022-jp", "iso2022_jp_ext"),
         ("utf8", "utf-8"),
-        ("unicode-1-1-utf-7", "utf_7"),
         ("utf-16le", "utf_16_le"),
         ("koi8-u", "koi8_u"),
         ("'windows-1251'", "cp1251"),
@@ -96,7 +90,6 @@ def test_the_names_mail_uses_are_known(label, codec):
     [
         (RUSSIAN, "koi8-r", "koi8-r"),
         (RUSSIAN, "windows-1251", "cp1251"),
-        (RUSSIAN, "iso-8859-5", "iso8859-5"),
         (RUSSIAN, "utf-7", "utf-7"),
         (CHINESE, "gb2312", "gb18030"),
         (CHINESE, "hz-gb-2312", "hz"),
@@ -107,7 +100,6 @@ def test_the_names_mail_uses_are_known(label, codec):
         (KOREAN, "euc-kr", "cp949"),
         (KOREAN, "iso-2022-kr", "iso2022_kr"),
         (CHINESE, "utf-16", "utf-16"),
-        (CHINESE, "utf-16le", "utf-16-le"),
         (CHINESE, "utf-32", "utf-32"),
         (WESTERN, "iso-8859-1", "cp1252"),
         (WESTERN, "utf-8", "utf-8-sig"),
@@ -122,10 +114,8 @@ def test_declared_text_is_read(text, label, codec):
     [
         (RUSSIAN, "koi8-r"),
         (RUSSIAN, "cp1251"),
-        (RUSSIAN.upper(), "koi8-r"),
         (RUSSIAN.upper(), "cp1251"),
         (UKRAINIAN, "koi8-u"),
-        (UKRAINIAN, "cp1251"),
         (CHINESE, "gb18030"),
         (TAIWANESE, "big5"),
         (JAPANESE, "cp932"),
@@ -142,14 +132,10 @@ def test_text_without_a_usable_charset_is_read(text, codec, label):
     assert read(text.encode(codec), label) == text
 
 
-@pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r"])
+@pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"])
 @pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff"])
 def test_a_false_mark_does_not_hide_ascii(mark, label):
     assert read(mark + PILLS.encode(), label).endswith(PILLS)
-
-
-def test_escapes_that_make_no_sense_do_not_hide_ascii_that_is_declared_japanese():
-    assert read(b"\x1b$B" + PILLS.encode(), "iso-2022-jp").endswith(PILLS)
 
 
 @pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"])
@@ -174,20 +160,14 @@ def test_the_declared_charset_goes_before_utf_8_and_utf_8_before_a_guess():
     assert read(both, "gb18030") == "Gr眉脽e"
     assert read(both, "euc-jp") == "Grüße"
     assert read(both) == "Grüße"
+    assert read(b"a\x81\x80\xff", "iso-8859-1") == "a\x81€ÿ"
     assert read("รถ".encode("cp874"), "windows-874") == "รถ"
 
 
-def test_a_wrong_utf_8_declaration_does_not_hide_legacy_text():
+def test_a_few_broken_characters_do_not_undo_the_declaration_but_many_do():
     assert read(RUSSIAN.encode("cp1251"), "utf-8") == RUSSIAN
-
-
-def test_one_broken_character_does_not_undo_the_declaration():
     assert read(CHINESE.encode() + b"\xe4\xbd", "utf-8") == CHINESE + "\ufffd"
     assert read(CHINESE.encode("gb18030") + b"\xff", "gb2312") == CHINESE + "\ufffd"
-
-
-def test_undefined_bytes_of_windows_1252_are_kept():
-    assert read(b"a\x81\x80\xff", "iso-8859-1") == "a\x81€ÿ"
 
 
 @given(st.binary(max_size=120), st.sampled_from(LABELS))

@@ -20,14 +20,6 @@ def test_a_content_type_that_is_none_means_plain_text(value):
     assert mail.parts[0].text == "hello"
 
 
-def test_html_is_recognised_under_other_names():
-    octets = parse(b"Content-Type: application/octet-stream; name=a.htm\n\n\n<HTML><p>pay here")
-    assert (octets.parts[0].is_html, octets.parts[0].text.strip()) == (True, "<HTML><p>pay here")
-    plain = parse(b"Content-Type: text/plain\n\n<!DOCTYPE html>\n<p>x")
-    assert plain.parts[0].is_html
-    assert not parse(b"Subject: s\n\nI like <html>").parts[0].is_html
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "body", "html"),
     [
@@ -37,10 +29,8 @@ def test_html_is_recognised_under_other_names():
         ("application/octet-stream", "a.SHTML", "<!-- 7 --><p>pay here", True),
         ("application/octet-stream", "a.bin", "<script>x()</script>pay here", True),
         ("text/plain", "a.html", "<p>pay here", True),
-        ("application/octet-stream", "a.bin", "\n" * 1_100 + "<html><p>pay here", True),
         ("application/octet-stream", "a.html", "\n" * 1_100 + "<p>pay here", True),
         ("application/octet-stream", "a.html", "good words " * 100 + "<p>pay here", True),
-        ("application/octet-stream", "a.html ", "<p>pay here", True),
         ("text/plain", "a.htm. .", "<p>pay here", True),
         ("application/octet-stream", "a.html", "\0" + "a " * 600 + "<p>pay here", False),
         ("application/octet-stream", "a.bin", "<!-- 7 --><p>pay here", False),
@@ -59,36 +49,28 @@ def test_an_attachment_that_a_browser_opens_is_a_page(kind, name, body, html):
 @pytest.mark.parametrize("kind", ["text/calendar", "application/ics", "text/x-vcard"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, end):
-    card = end.join(
-        ["BEGIN:X", "DESCRIPTION:Dear Ann\\, your acc", " ount\\nhttps://la", "\tke.example/", "END:X"]
-    )
-    body = base64.encodebytes(card.encode()).decode()
-    (part,) = parse(f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n{body}".encode()).parts
-    assert part.text == "BEGIN:X\nDESCRIPTION:Dear Ann, your account\nhttps://lake.example/\nEND:X"
+    card = end.join(["BEGIN:X", "NOTE:Dear Ann\\, your acc", " ount\\nhttps://la", "\tke.example/", "END:X"])
+    (part,) = parse(f"Content-Type: {kind}\n\n{card}".encode()).parts
+    assert part.text == "BEGIN:X\nNOTE:Dear Ann, your account\nhttps://lake.example/\nEND:X"
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "read_as"),
     [
         ("octet-stream", "Invite.ICS", "text/calendar"),
-        ("octet-stream", "a.vcs", "text/calendar"),
         ("octet-stream", "a.vcf", "text/vcard"),
         ("octet-stream", "a.txt. ", "text/plain"),
         ("octet-stream", "a.mhtml", "message/rfc822"),
         ("x-mimearchive", "a.mht", "message/rfc822"),
-        ("x-eml", "a.eml", "message/rfc822"),
         ("ics", "a.ics", "text/calendar"),
         ("pdf", "a.txt", "application/pdf"),
         ("zip", "a.ics", "application/zip"),
         ("octet-stream", "a.ics.exe", "application/octet-stream"),
-        ("x-foo", "a.eml", "message/rfc822"),
         ("x-foo", "A.Mht.", "message/rfc822"),
-        ("x-foo", "a.ics", "text/calendar"),
-        ("x-foo", "a.vcf", "text/vcard"),
         ("foo", "a.vcf", "application/foo"),
     ],
 )
-def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind: str, name: str, read_as: str) -> None:
+def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind, name, read_as):
     mail = parse(f'Content-Type: application/{kind}; name="{name}"\n\nSubject: s\n\npay here\n'.encode())
     assert mail.structure[0] == read_as
     assert ("pay here" in mail.parts[0].text) is not read_as.startswith("application/")
@@ -96,33 +78,22 @@ def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind: str, name: s
 
 @pytest.mark.parametrize(
     ("name", "read_as"),
-    [
-        ("a.eml", "message/rfc822"),
-        ("a.mht", "message/rfc822"),
-        ("a.ics", "text/calendar"),
-        ("a.vcf", "text/vcard"),
-        ("a.p7m", "text/plain"),
-    ],
+    [("a.eml", "message/rfc822"), ("a.ics", "text/calendar"), ("a.p7m", "text/plain")],
 )
-def test_a_text_that_is_attached_is_what_its_name_says(name: str, read_as: str) -> None:
+def test_a_text_that_is_attached_is_what_its_name_says(name, read_as):
     field = f"Content-Type: text/plain; name={name}\nContent-Disposition: %s\n\nSubject: s\n\npay here\n"
     assert parse((field % "attachment").encode()).structure[0] == read_as
     assert parse((field % "inline").encode()).structure == ["text/plain"]
 
 
-@pytest.mark.parametrize("field", ["Content-Type: application/octet-stream; name=Note.EML", ""])
 @pytest.mark.parametrize("encoding", ["7bit", "base64"])
-def test_a_file_that_mail_programs_open_as_a_message_is_one(field, encoding):
+def test_a_file_that_mail_programs_open_as_a_message_is_one(encoding):
     inner = b"Subject: pears\nContent-Type: text/html\n\n<p>for sale"
     body = base64.encodebytes(inner) if encoding == "base64" else inner
-    field = field or "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=a.eml"
+    field = "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=Note.EML"
     mail = parse(f"{field}\nContent-Transfer-Encoding: {encoding}\n\n".encode() + body)
     assert mail.structure == ["message/rfc822", "text/html"]
     assert mail.parts[0].embedded_headers[0] == ("subject", "pears")
-
-
-def test_text_that_is_no_attachment_is_no_page_for_its_name():
-    assert not parse(b"Content-Type: text/plain; name=a.html\n\na < b").parts[0].is_html
 
 
 @pytest.mark.parametrize(
@@ -130,16 +101,15 @@ def test_text_that_is_no_attachment_is_no_page_for_its_name():
     [
         ("<html><b>shown</b> text", True),
         ("<html><!-- a note --><style><!-- p {} --></style>this is shown, as most of it is</html>", True),
-        ("<html>no end tag", True),
-        ("<html></b><!--\nshown by who believes the declaration", False),
-        ("<html></b><!--\nshown by who believes the declaration --></html>", False),
-        ("<div></b><style>shown by who believes the declaration", False),
-        ("<div><STYLE>shown by who believes the declaration</STYLE></div>", False),
-        ("<div><script>shown by who believes the declaration</script></div>", False),
+        ("<!DOCTYPE html>\n<p>no end tag", True),
+        ("I like <html>", False),
+        ("<html></b><!--\nshown if the declaration is believed --></html>", False),
+        ("<div><STYLE>shown if the declaration is believed</STYLE></div>", False),
+        ("<div><script>shown if the declaration is believed</script></div>", False),
     ],
 )
 def test_text_that_begins_as_html_is_html_if_it_shows_most_of_itself(body, html):
-    (part,) = parse(f"Content-Type: text/plain\n\n{body}".encode()).parts
+    (part,) = parse(f"Content-Type: text/plain; name=a.html\n\n{body}".encode()).parts
     assert part.is_html is html
 
 
@@ -166,7 +136,6 @@ def test_a_part_is_shown_inline_only_where_it_says_so(value, expected):
     [
         (b"pea \nrs for  \nsale\n-- \nme\n", "pears for sale\n--\nme\n"),
         (b"pea \r\nrs\r\n", "pears\n"),
-        (b"pea \n\nrs", "pea\nrs"),
     ],
 )
 def test_lines_that_a_deleted_blank_joins_are_joined(body, text):
@@ -202,7 +171,6 @@ def test_an_invitation_that_says_other_words_than_the_text_is_read(text, added):
     ("text", "expected"),
     [
         ("", ""),
-        ("SUMMARY:no calendar", ""),
         ("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng", "a\nb: c\nd: e"),
         ("BEGIN:VCALENDAR\nX-ALT-DESC;FMTTYPE=text/html:<p>a\nX-OTHER:b", "<p>a"),
     ],

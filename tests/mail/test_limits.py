@@ -21,7 +21,6 @@ def nested(levels):
 
 HOSTILE = {
     "10,000 nested multiparts": nested(10_000),
-    "10,000 nested messages": b"From: a\nContent-Type: message/rfc822\n\n" * 10_000,
     "nested digests": b"Content-Type: multipart/digest; boundary=b\n\n" + b"--b\n\n" * 20_000,
     "100,000 parts": MULTIPART + b"--b0\n\nx\n" * 100_000,
     "100,000 parts without an empty line": MULTIPART + b"--b0\nx\n" * 100_000,
@@ -30,10 +29,8 @@ HOSTILE = {
     "1 MiB of --x without a boundary": b"Content-Type: multipart/mixed\n\n" + b"--x\n" * (MIB // 4),
     "wrong boundaries": MULTIPART + b"--w\nContent-Type: multipart/mixed; boundary=q\n\n" * 10_000,
     "1 MiB of =? in the body": b"From: a\n\n" + b"=?" * (MIB // 2),
-    "=? in the header": b"Subject: " + b"=?" * (MIB // 2) + b"\n\n",
     "encoded words": b"Subject: " + b"=?x?q?=ff?= " * 20_000 + b"\n\n",
     "parameters": b"Content-Type: text/plain" + b"; a=b" * 50_000 + b"\n\n",
-    "semicolons": b"Content-Type: text/plain" + b";" * 250_000 + b"\n\n",
     "comments": b"Content-Type: text/plain " + b"(" * 250_000 + b"\n\n",
     "fields": b"X: y\n" * 400_000 + b"\n",
     "folded lines": b"X: y\n" + b" z\n" * 400_000 + b"\n",
@@ -41,7 +38,6 @@ HOSTILE = {
     "zero bytes": bytes(MIB),
     "carriage returns": b"\r" * MIB,
     "carriage returns before line feeds": b"Subject: x\n" + b"\r\r\r\n" * (MIB // 4),
-    "newlines": b"\n" * MIB,
     "padding": b"Content-Transfer-Encoding: base64\n\n" + b"=" * MIB,
     "base64 runs": b"Content-Transfer-Encoding: base64\n\n" + b"AA==" * (MIB // 4),
     "uuencoded files": b"From: a\n\n" + b"begin 644 x\n#0V%T\nend\n" * 50_000,

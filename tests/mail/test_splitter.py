@@ -60,18 +60,16 @@ def test_embedded_messages_are_read_and_their_fields_kept(tree):
     assert [part.embedded_headers for part in mail.parts[2:]] == [[]] * (len(mail.parts) - 2)
 
 
-@given(st.binary(max_size=300))
-def test_no_bytes_raise_and_reading_twice_is_the_same(data):
-    for prefix in (
-        b"",
-        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n",
-        b"Content-Type: message/rfc822\n\n",
-    ):
-        first, second = parse(prefix + data), parse(prefix + data)
-        assert [part.text for part in first.parts] == [part.text for part in second.parts]
-        assert first.defects == second.defects
-        assert first.body_bytes + sum(first.header_sizes) <= len(prefix + data) + 1
-        assert len(first.header_sizes) == len(first.headers)
+@given(
+    st.sampled_from([b"", b"Content-Type: message/rfc822\n\n", b"Content-Type: multipart/mixed\n\n--b\n"]),
+    st.binary(max_size=300),
+)
+def test_no_bytes_raise_and_reading_twice_is_the_same(head, data):
+    first, second = parse(head + data), parse(head + data)
+    assert [part.text for part in first.parts] == [part.text for part in second.parts]
+    assert first.defects == second.defects
+    assert first.body_bytes + sum(first.header_sizes) <= len(head + data) + 1
+    assert len(first.header_sizes) == len(first.headers)
 
 
 LINES = st.lists(
@@ -169,11 +167,10 @@ def test_the_rest_after_a_thousand_parts_is_one_text(part):
     assert len(mail.structure) <= MAX_PARTS + 1
 
 
-def test_an_empty_mail_is_one_empty_text():
-    for data in (b"", b"\n", b"\r\n\r\n", b"From x\n"):
-        mail = parse(data)
-        assert [part.content_type for part in mail.parts] == ["text/plain"]
-        assert mail.parts[0].text.strip() == ""
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"From x\n"])
+def test_an_empty_mail_is_one_empty_text(data):
+    (part,) = parse(data).parts
+    assert (part.content_type, part.text.strip()) == ("text/plain", "")
 
 
 def test_parts_of_a_digest_are_messages():
@@ -213,7 +210,7 @@ def test_parts_keep_their_order_around_an_encoded_message():
 @pytest.mark.parametrize(
     "body",
     [
-        "Content-Type: message/rfc822\n\nSubject: in\nContent-Type: multipart/mixed; boundary=c\n\n--c\n--c",
+        "Content-Type: message/rfc822\n\nSubject: in\nContent-Type: multipart/x; boundary=c\n\n--c\n--c",
         "Content-Type: text/rfc822-headers\n\nSubject: in\nContent-Type: multipart/x",
     ],
 )
@@ -246,14 +243,12 @@ MESSAGE = "message/rfc822\n\nContent-Type: "
         (tree("alternative", PLAIN, HTML), [True, False]),
         (tree("alternative", HTML, PLAIN), [False, True]),
         (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
-        (tree("alternative", PLAIN, "text/enriched\n\nx\n"), [False, True]),
+        (tree("alternative", PLAIN, HTML, "text/x-amp-html\n\n<html amp4email>\n"), [True, False, True]),
         (tree("alternative", HTML, "text/calendar\n\nBEGIN:VCALENDAR\n"), [False, True]),
         (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
         (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
-        (tree("alternative", PLAIN, tree("mixed", HTML, PLAIN)), [True, False, False]),
         (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
         (tree("related", HTML, PLAIN), [False, True]),
-        (tree("related", HTML, HTML, "text/css\n\nx\n"), [False, True, True]),
         (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
         (tree("alternative", HTML, attached(HTML)), [False, False]),
         (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),
