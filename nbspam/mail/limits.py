@@ -1,8 +1,7 @@
 """The bounds of a message, named once, and what one message may still use of them.
 
 They keep the time of a hostile mail linear and small.  Whatever is over a bound is not scored; it still
-passes through, byte for byte.  Bounds inside one kind of part, such as the tags of a page, are in the file
-that reads it.
+passes through, byte for byte.  Bounds of one kind of part, as the tags of a page, are in its own file.
 """
 
 from __future__ import annotations

@@ -163,9 +163,8 @@ class Splitter:
 
     def run(self, entity: Entity, body: bytes) -> None:
         """Split the body of a mail whose header fields are known."""
-        scan = _Scan(body, 0)
-        self.scans.append(scan)
-        self._enter(scan, entity, 0)
+        self.scans = [_Scan(body, 0)]
+        self._enter(self.scans[0], entity, 0)
         while self.scans:
             scan = self.scans[-1]
             if scan.opening:

@@ -67,7 +67,7 @@ def _next_begin(payload: bytes, position: int) -> int:
 def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[bytes, int]:
     """(decoded bytes, offset after the `end` line) of the lines from `position` on."""
     chunks: list[bytes] = []
-    while position < len(payload):
+    while position < len(payload) and allowance.uu_lines > 0:
         stop = _line_end(payload, position)
         line = payload[position:stop].rstrip(b"\r\n")
         allowance.uu_lines -= 1
@@ -80,8 +80,6 @@ def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[
                 chunks.append(binascii.a2b_uu(line[:needed] if len(line) <= needed + 4 else line))
             except binascii.Error:
                 allowance.note("bad-uuencode")  # text, without an `end` before it
-                break
-            if allowance.uu_lines < 0:
                 break
         position = stop
     return b"".join(chunks), position
