@@ -1,19 +1,18 @@
-"""Which legacy charset 8-bit text without a usable declaration is in.
+"""Guess the legacy charset of 8-bit text without a usable declaration.
 
-Hides the heuristic, which looks at SAMPLE_BYTES from the first 8-bit byte on and goes by the
-shape of the bytes first, because it tells more than letters do in a short text:
+Looks at SAMPLE_BYTES from the first 8-bit byte on.  In a short text the shape of the bytes tells more than
+the letters do, so it goes first:
 
-1. High bytes that stand alone, or a few that stand between ASCII letters: Western, windows-1252.
-2. High bytes of which four in five are of one case of a Cyrillic alphabet (0xC0-0xDF or
-   0xE0-0xFF): KOI8 or windows-1251, whichever makes more of the frequent letters.  KOI8-U is KOI8-R
-   with Ukrainian letters for eight corners of boxes.
-3. Runs of even length in which each second byte is over 0xA0: two-byte EUC.  A fifth of kana is
-   EUC-JP; first bytes all in the Hangul rows are EUC-KR; the rest is GB 2312 (as GB18030).
-4. Else the charset (Big5, Shift-JIS, GB18030, CP949, the Cyrillic two) in which frequent
-   characters have the largest share of what is expected of them, less three times the broken
-   ones; windows-1252 if none has a sixth of it.
+1. Lone high bytes, or a few between ASCII letters: Western, windows-1252.
+2. Four in five high bytes are one case of a Cyrillic alphabet (0xC0-0xDF or 0xE0-0xFF): KOI8 or
+   windows-1251, whichever makes more of the frequent letters.  (KOI8-U is KOI8-R with Ukrainian letters.)
+3. Runs of even length in which each second byte is over 0xA0: two-byte EUC.  A fifth of kana is EUC-JP;
+   first bytes all in the Hangul rows are EUC-KR; the rest is GB 2312 (as GB18030).
+4. Otherwise the charset (Big5, Shift-JIS, GB18030, CP949 or a Cyrillic one) in which the share of frequent
+   characters, less three times the broken ones, is nearest to that of ordinary text; windows-1252 if that
+   is under a sixth.
 
-It wants a line of text to be right, and costs 0.1 ms.
+It needs a line of text to be right, and costs 0.1 ms.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ _SIMPLIFIED = (
 _TRADITIONAL = (
     "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能公司，。、您之年業學請務產元"
 )
-# Codec, frequent characters, and the share they have of ordinary text.
+# Codec, frequent characters, and their share of ordinary text.
 _CANDIDATES = (
     ("big5hkscs", _TRADITIONAL, 0.3),
     ("cp932", _JAPANESE, 0.5),
     ("gb18030", _SIMPLIFIED, 0.3),
     ("cp949", _KOREAN, 0.4),
     ("cp1251", _RUSSIAN, 0.9),
-    ("koi8-u", _RUSSIAN, 0.9),
+    ("koi8_u", _RUSSIAN, 0.9),
 )
 
 
 def guess_codec(payload: bytes) -> str:
-    """The codec of legacy text; "cp1252" when nothing else is plain."""
+    """The codec of legacy text; "cp1252" if nothing else fits."""
     high = payload.translate(_HIGH_ONLY)
     start = max(len(high) - len(high.lstrip(b" ")) - 64, 0)
     sample = payload[start : start + SAMPLE_BYTES]
@@ -60,7 +59,7 @@ def guess_codec(payload: bytes) -> str:
         return "cp1252"
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
-        return max(("cp1251", "koi8-u"), key=lambda codec: _russian(letters, codec))
+        return max(("cp1251", "koi8_u"), key=lambda codec: _russian(letters, codec))
     even = b"".join([run for run in runs if not len(run) % 2])
     if len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49:
         return _euc(even)
@@ -68,7 +67,7 @@ def guess_codec(payload: bytes) -> str:
 
 
 def _is_western(sample: bytes, letters: int, runs: int) -> bool:
-    """Whether a text with few high bytes has them inside words of ASCII letters."""
+    """True if a text with few high bytes has them inside words of ASCII letters."""
     if letters >= _FEW or letters > 2 * runs:
         return letters < 2
     shape = sample.translate(_SHAPE)
@@ -76,7 +75,7 @@ def _is_western(sample: bytes, letters: int, runs: int) -> bool:
 
 
 def _count(text: bytes, wanted: bytes) -> int:
-    """How many bytes of a text are among the wanted ones."""
+    """The number of bytes that are among the wanted ones."""
     return len(text) - len(text.translate(None, wanted))
 
 
@@ -86,7 +85,7 @@ def _russian(letters: bytes, codec: str) -> float:
 
 
 def _euc(text: bytes) -> str:
-    """Which two-byte EUC a text of whole characters is in."""
+    """The codec of whole characters in a two-byte EUC."""
     rows = text[::2]
     if _count(rows, _KANA_ROWS) * 5 >= len(rows):
         return "euc_jp"
@@ -107,7 +106,7 @@ def _by_letters(sample: bytes) -> str:
 
 
 def _share(sample: bytes, codec: str, frequent: str) -> float:
-    """Share of the frequent characters among those not ASCII, less three times the broken ones."""
+    """Share of the frequent characters among those not ASCII, less three times that of the broken ones."""
     text = sample.decode(codec, "replace")
     letters = len(text) - len(text.encode("ascii", "ignore"))
     if not letters:

@@ -1,8 +1,8 @@
 """One leaf of the MIME tree: its header fields and raw bytes to a Part.
 
-Hides in which order things are undone (transfer encoding, uuencoded files, charset) and what
-readers show as text: text/*, the plain kinds of message/*, and HTML under another name, if it shows
-most of itself as such.  Of other files what is in them, where that is known.
+Decodes in this order: transfer encoding, uuencoded files, charset.  Text is what mail programs show as text:
+text/*, the plain kinds of message/*, and HTML under another name.  Other files are read by the room
+documents, if it knows their kind.
 """
 
 from __future__ import annotations
@@ -10,35 +10,27 @@ from __future__ import annotations
 from nbspam.mail.charset import UTF_16, canonical, charset_of_page, decode
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 from nbspam.mail.parameters import parse_parameters
+from nbspam.mail.transfer import decode_transfer, encoding_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
-# Kinds that hold a message, or the header of one, which is read as such.
+# Kinds that contain a message, or the header of one, and are read as such.
 MESSAGES = frozenset(
-    (
-        "message/rfc822",
-        "message/global",
-        "message/news",
-        "message/partial",
-        "message/external-body",
-        "text/rfc822-headers",
-    )
+    ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
+    + ("text/rfc822-headers",)
 )
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
-_ENRICHED = frozenset(("text/enriched", "text/richtext"))
-# What mail programs open a file as whose type says less than its ending: messages and cards,
+# Mail programs open a file of a vague type by the ending of its name.
 _NAMED = {
     **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
     **dict.fromkeys(("ics", "vcs"), "text/calendar"),
     "vcf": "text/vcard",
+    "txt": "text/plain",
 }
-# and, of one that is said to be bytes, others (RFC 8551, 3.2.1).
-_OCTETS = {**_NAMED, "txt": "text/plain", "p7m": "application/pkcs7-mime"}
-_IDENTITY = frozenset(("", "7bit", "8bit", "binary"))
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
@@ -69,16 +61,14 @@ class Entity:
             self._read_type(value, allowance)
         value = content.get("content-transfer-encoding")
         if value:
-            self.encoding = value.lower()
-            if self.encoding not in _IDENTITY:  # with binascii, 0.5 ms that plain mail need not pay
-                from nbspam.mail.transfer import encoding_name
-
-                self.encoding = encoding_name(value)
+            self.encoding = encoding_name(value)
         value = content.get("content-disposition")
         if value:
-            self._read_disposition(value, allowance)
-        if not self.filename and "name" in self.parameters:
-            self.filename = _filename(self.parameters["name"], allowance)
+            kind, parameters = parse_parameters(value, allowance)
+            self.disposition = "inline" if kind == "inline" else "attachment"
+            self.filename = _filename(parameters.get("filename", ""), allowance)
+        if not self.filename:
+            self.filename = _filename(self.parameters.get("name", ""), allowance)
         if self.filename:
             self.content_type = _opened_as(self.content_type, self.filename, self.disposition)
 
@@ -94,79 +84,82 @@ class Entity:
             allowance.note("bad-content-type")
             self.content_type = "text/plain"
 
-    def _read_disposition(self, value: str, allowance: Allowance) -> None:
-        kind, parameters = parse_parameters(value, allowance)
-        self.disposition = "inline" if kind == "inline" else "attachment"
-        if "filename" in parameters:
-            self.filename = _filename(parameters["filename"], allowance)
-
 
 def _opened_as(kind: str, filename: str, disposition: str) -> str:
-    """The type that mail programs take a file for: by its name where what is declared says too little."""
-    main, _, sub = kind.partition("/")
+    """The type that mail programs take a file for: by its name where its declared type is vague."""
     ending = name_on_windows(filename).rpartition(".")[2]
-    if main == "application" and sub.removeprefix("x-") in ("octet-stream", "mimearchive", ending):
-        return _OCTETS.get(ending, kind)
+    main, _, sub = kind.partition("/")
+    is_vague = main == "application" and (sub.startswith("x-") or sub in ("octet-stream", ending))
     is_attached_text = kind == "text/plain" and disposition == "attachment"
-    return _NAMED.get(ending, kind) if is_attached_text or kind.startswith("application/x-") else kind
+    return _NAMED.get(ending, kind) if is_vague or is_attached_text else kind
 
 
 def _filename(text: str, allowance: Allowance) -> str:
-    """The name in a parameter, str of Latin-1 code points, as a reader sees it."""
+    """The name in a parameter (Latin-1 code points) as a reader sees it."""
     if "=?" in text:
-        from nbspam.mail.words import decode_words
+        from nbspam.mail.encoded_words import decode_words
 
         return decode_words(text, allowance)
-    if text.isascii():
-        return text
-    from nbspam.mail.charset import decode_raw
-
-    return decode_raw(text.encode("latin-1"), allowance)
+    return text if text.isascii() else decode(text.encode("latin-1"), "", allowance)[0]
 
 
 def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:
-    """The part, and behind it the uuencoded files its text holds.
+    """The part, and after it the uuencoded files in its text.
 
-    A fault of this program costs the text of this part and no other.
+    A fault of this program costs the contents of one part and nothing else.
     """
+    files: list[tuple[str, bytes]] = []
+    try:
+        payload = decode_transfer(payload, entity.encoding, allowance)
+        if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
+            from nbspam.mail.uuencode import take_out_files
+
+            payload, files = take_out_files(payload, allowance)
+    except Exception as error:
+        allowance.fail("part", error)
+    parts = [_read_part(entity, payload, allowance)]
+    parts.extend([_read_part(_uuencoded(name, allowance), contents, allowance) for name, contents in files])
+    return parts
+
+
+def _uuencoded(filename: str, allowance: Allowance) -> Entity:
+    """A uuencoded file as an attachment.  A message in it stays closed: it would not be a leaf."""
+    entity = Entity({}, "application/octet-stream", allowance)
+    kind = _opened_as(entity.content_type, filename, "attachment")
+    if kind.startswith("text/"):
+        entity.content_type = kind
+    entity.encoding = "x-uuencode"
+    entity.disposition = "attachment"
+    entity.filename = filename
+    return entity
+
+
+def _read_part(entity: Entity, payload: bytes, allowance: Allowance) -> Part:
+    """The part of a payload that is no longer encoded."""
     part = Part(entity.content_type)
     part.encoding = entity.encoding
     part.disposition = entity.disposition
     part.filename = entity.filename
     part.declared_charset = entity.charset
-    parts = [part]
     try:
-        _read_decoded(parts, entity, payload, allowance)
+        _read_payload(part, entity, payload, allowance)
     except Exception as error:
         allowance.fail("part", error)
-    return parts
-
-
-def _read_decoded(parts: list[Part], entity: Entity, payload: bytes, allowance: Allowance) -> None:
-    """Fill the part, and add those of uuencoded files."""
-    if entity.encoding not in _IDENTITY:
-        from nbspam.mail.transfer import decode_transfer
-
-        payload = decode_transfer(payload, entity.encoding, allowance)
-    if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
-        from nbspam.mail.uuencode import take_out_files
-
-        payload, files = take_out_files(payload, allowance)
-        parts.extend(_file_part(name, contents, allowance) for name, contents in files)
-    _read_payload(parts[0], entity, payload, allowance)
+    return part
 
 
 def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowance) -> None:
+    kind = entity.content_type
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
-    kind = entity.content_type
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
         _read_file(part, payload, allowance)  # also where it is declared as text/rtf
     elif is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
-        joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page
-        _read_text(part, payload, joins_lines, allowance)
+        _read_text(part, payload, allowance)
+        if kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes":
+            part.text = _flowed(part.text)
     else:
         _read_file(part, payload, allowance)
 
@@ -194,23 +187,8 @@ def _pdf_at(payload: bytes) -> int:
     return payload.find(_PDF, 0, _BEFORE_PDF + len(_PDF))
 
 
-def _file_part(name: str, contents: bytes, allowance: Allowance) -> Part:
-    """A uuencoded file, as if it were attached; a message stays closed in it, for it would not be a leaf."""
-    entity = Entity({}, "application/octet-stream", allowance)
-    entity.filename = name
-    entity.disposition = "attachment"
-    kind = _opened_as(entity.content_type, name, entity.disposition)
-    entity.content_type = kind if kind.startswith("text/") else entity.content_type
-    part = Part(entity.content_type)
-    part.encoding = "x-uuencode"
-    part.disposition = entity.disposition
-    part.filename = name
-    _read_payload(part, entity, contents, allowance)
-    return part
-
-
 def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
-    """Whether a part that is declared as something else is a page for who opens it: in a browser."""
+    """True if a part of another type opens in a browser, as a page."""
     kind = entity.content_type
     if kind in _PAGES:
         return True
@@ -218,16 +196,15 @@ def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
     if not is_file and entity.disposition != "attachment":
         return False
     if is_file and _is_named_pdf(kind, entity.filename) and _pdf_at(payload) >= 0:
-        return False  # whatever stands before it
+        return False
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
-    # Windows leaves out spaces and full stops at the end of a name; zeros are in nearly all that is no text.
     is_named = name_on_windows(entity.filename).endswith(PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 
-def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowance) -> None:
+def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
     label = part.declared_charset
     if part.is_html and not payload.isascii() and canonical(label) in ("", "ascii"):
         named = charset_of_page(payload)
@@ -235,33 +212,29 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
             allowance.note("no-charset")
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
-    if joins_lines:
-        from nbspam.mail.flowed import joined_lines  # Google's mail, and little else
-
-        part.text = joined_lines(part.text)
     if part.content_type in _CARDS:
-        from nbspam.mail import cards  # rare
+        from nbspam.mail.cards import unfolded  # rare
 
-        part.text = cards.unfolded(part.text, allowance)
-    if part.content_type in _ENRICHED and not part.is_html:
-        from nbspam.mail import enriched  # rare
-
-        part.text = enriched.shown(part.text)
-    elif not part.is_html:
+        part.text = unfolded(part.text)
+    if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
 
 
-def _shows_most(text: str) -> bool:
-    """Whether text that only begins as HTML would show most of itself as such.
+def _flowed(text: str) -> str:
+    """The text with lines joined that end in a blank (RFC 3676, 4, DelSp), as Google's mail needs it."""
+    return text.replace("\r\n", "\n").replace("\n-- \n", "\n--\n").replace(" \n", "")
 
-    Else it is text, as it is declared: readers that believe the declaration show all of it.
+
+def _shows_most(text: str) -> bool:
+    """True if text that begins as HTML shows at least half of itself as HTML.
+
+    Otherwise it is text, as declared: mail programs that believe the declaration show all of it.
     """
     shown = text.lower()
     for begin, end in _UNSHOWN:
         first, *pieces = shown.split(begin)
-        parted = [piece.partition(end) for piece in pieces]
-        if not all(found for _, found, _ in parted):
+        if not all(end in piece for piece in pieces):
             return False
-        shown = first + "".join([behind for _, _, behind in parted])
+        shown = first + "".join([piece.partition(end)[2] for piece in pieces])
     return len(shown) * 2 >= len(text)

@@ -1,9 +1,7 @@
-"""The bounds of a message, named once, and the account of one message against them.
+"""The bounds of a message, named once, and what one message may still use of them.
 
-Hides nothing but keeps the numbers together: a hostile mail may be as odd as it likes, it is
-read in linear time and cannot cost more than these say.  What is beyond a bound is not scored;
-it still passes through, byte for byte.  Bounds of one thing inside of a part, as the tags of a page,
-stand where that is read.
+They keep the time of a hostile mail linear and small.  Whatever is over a bound is not scored; it still
+passes through, byte for byte.  Bounds of one kind of part, as the tags of a page, are in its own file.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ MAX_GUESSES = 100  # charset guesses, a message
 MAX_DELIMITER_LINES = 100_000  # lines that begin with "--" looked at in a message
 MAX_FIELD_NAME = 998  # characters; RFC 5322 has no longer lines
 MAX_FROM_LINES = 10  # mbox "From " lines one after the other
-MAX_BOUNDARY_GUESSES = 8  # regions split again with a boundary found in them
+MAX_BOUNDARY_GUESSES = 8  # multiparts split again with a boundary found in them
 MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text

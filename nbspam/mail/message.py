@@ -1,6 +1,6 @@
-"""What a mail says once it has been taken apart: Message, its leaf parts, Html and Document in these.
+"""A mail that was taken apart: Message and its leaf parts, and the Html and Document of a part.
 
-Hides nothing: plain values with slots, because dataclasses cost the classify lane 8 ms.
+Plain classes with slots, because dataclasses cost 8 ms to import.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ if TYPE_CHECKING:
     Field = tuple[str, str]  # lower-case name, unfolded and decoded value
 
 
-# Parts that another one is wrapped in, by a signature: what is signed is the mail.
-SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
-# Of names of files that browsers open as a page.
+# Endings of files that browsers open as a page.
 PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
 
 def name_on_windows(filename: str) -> str:
-    """A file's name as Windows goes by it: in small letters, without spaces and full stops at its end."""
+    """A file's name as Windows compares it: lower-case, without spaces and full stops at its end."""
     return filename.lower().rstrip(" .")
 
 
@@ -25,18 +23,18 @@ class Part:
     """A leaf of the MIME tree, decoded.
 
     content_type     : "text/plain": lower-case, never empty
-    charset          : the Python codec that decoded it, "" if it is no text
+    charset          : the Python codec that decoded it, "" if it is not text
     declared_charset : as written, lower-case, "" if none
     encoding         : content-transfer-encoding, lower-case, "" if none
     filename         : decoded (RFC 2231, RFC 2047 or plain), "" if none
     disposition      : "attachment", "inline", ""
     size_bytes       : of the decoded payload
-    text             : decoded text; for HTML its source; "" if no reader would show it as text
-    is_html          : declared as HTML, or plainly begins as HTML, or a file that a browser opens as a page
-    is_replaced      : a text that is not shown: readers show another part instead of it
+    text             : decoded text; for HTML its source; "" if no mail program shows it as text
+    is_html          : declared as HTML, or clearly begins as HTML, or a file that a browser opens as a page
+    is_replaced      : a text that is not shown, because mail programs show another part instead
     embedded_headers : the fields of the embedded message that begins with this part
     payload_magic    : the first 16 bytes of the decoded payload
-    document         : what is in a file that is no text, where its kind is known
+    document         : the contents of a file that is not text, if its kind is known
     """
 
     __slots__ = (
@@ -156,9 +154,9 @@ class Message:
 
     headers    : fields of the top header block in order, without an mbox "From " line
     header_sizes : bytes of each as it was sent, unfolded, with one line end
-    parts      : leaves in order, also those inside embedded messages
+    parts      : leaves in order, including those of embedded messages
     structure  : content types of all parts in order, multiparts and embedded messages too
-    defects    : stable slugs of what is wrong with it, each once
+    defects    : stable slugs of its faults, each once
     body_bytes : size of the body as it is read: at most MAX_SCORED_BYTES, a line feed ends a line, empty
                  lines at the end are left out
     failures   : faults of this program met while reading it: "STAGE: ERROR" and a traceback each

