@@ -228,14 +228,17 @@ def _one_line(raw: bytes) -> str:
 
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
     """Fill `block.fields` with raw values; False if a line is not a field."""
-    fields = block.fields = []
+    block.fields = []
+    append = block.fields.append
     names = _names
     for line in lines:
         name, colon, value = line.partition(":")
-        lower = names.get(name) or _field_name(line)
-        if not lower or not colon:
+        lower = names.get(name) if colon else ""
+        if lower is None:
+            lower = _field_name(line)
+        if not lower:
             return False
-        fields.append((lower, value.strip(" \t")))
+        append((lower, value.strip(" \t")))
     return True
 
 
