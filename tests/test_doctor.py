@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import shutil
 import sqlite3
-import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +19,7 @@ from nbspam.workflow.doctor import model_place
 from nbspam.workflow.doctor.checkup import examine
 from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG, Finding
 from nbspam.workflow.importing import import_words
-from nbspam.workflow.learning import learn
-
-NOBODY = 65534
+from tests.as_nobody import NOBODY, as_nobody
 
 
 @pytest.fixture(scope="module")
@@ -185,32 +180,37 @@ def test_a_message_counted_in_two_classes_is_told(model: Path, mailbox: Path) ->
     assert found(model)["labels"].text.startswith("1 message is")
 
 
-def as_nobody(work: Callable[[], object]) -> Any:
-    """What `work` gives in a process without root's rights."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            if os.geteuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            os.write(writer, pickle.dumps(work()))
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with open(reader, "rb") as file:
-        said = file.read()
-    os.waitpid(child, 0)
-    return pickle.loads(said)
-
-
 @pytest.fixture
-def open_place(trained: Path) -> Iterator[Path]:
-    """The model where nobody can come to it; the folders of pytest are its user's alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        (Path(folder) / "place").mkdir()
-        yield Path(shutil.copy(trained, Path(folder) / "place" / "model"))
+def open_place(trained: Path, open_folder: Path) -> Path:
+    """The model where nobody can come to it."""
+    (open_folder / "place").mkdir()
+    return Path(shutil.copy(trained, open_folder / "place" / "model"))
+
+
+def found_by_nobody(path: Path) -> dict[str, tuple[str, str | None]]:
+    """about -> (state, name of the fault)."""
+    program = f"""\
+import json
+from nbspam.workflow.doctor.checkup import examine
+findings = examine({str(path)!r}, "named", [], "/nonexistent", False)
+print(json.dumps([(one.about, one.state, one.fault and one.fault.__name__) for one in findings]))
+"""
+    return {about: (state, fault) for about, state, fault in as_nobody(program, path.parent.parent)}
+
+
+def learned_by_nobody(path: Path) -> str:
+    """What learning gives, or the name of its error."""
+    program = f"""\
+import json
+from nbspam.workflow.learning import learn
+try:
+    print(json.dumps(learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")))
+except Exception as error:
+    print(json.dumps(type(error).__name__))
+"""
+    said = as_nobody(program, path.parent.parent)
+    assert isinstance(said, str)
+    return said
 
 
 @pytest.mark.parametrize(
@@ -227,24 +227,18 @@ def test_who_cannot_write_is_told_so(
 ) -> None:
     open_place.chmod(file)
     open_place.parent.chmod(folder)
-    assert as_nobody(lambda: not_fine(open_place)) == expected
+    states = {about: state for about, (state, _) in found_by_nobody(open_place).items() if state != FINE}
+    assert states == expected
 
 
 def test_what_the_check_up_says_of_writing_is_what_learning_meets(open_place: Path) -> None:
     open_place.chmod(0o666)  # of the owner, but the folder is not
-
-    def try_to_learn() -> str:
-        try:
-            return learn(str(open_place), "ham", b"Subject: new\n\nsomething new\n")
-        except Exception as error:
-            return type(error).__name__
-
     open_place.parent.chmod(0o555)
-    fault = as_nobody(lambda: found(open_place)["writing"].fault)
-    assert as_nobody(try_to_learn) == fault.__name__ == "InputOutputError"
+    assert found_by_nobody(open_place)["writing"] == (WRONG, "InputOutputError")
+    assert learned_by_nobody(open_place) == "InputOutputError"
     open_place.parent.chmod(0o777)
-    assert as_nobody(lambda: found(open_place)["writing"].state) == FINE
-    assert as_nobody(try_to_learn) == "learned"
+    assert found_by_nobody(open_place)["writing"] == (FINE, None)
+    assert learned_by_nobody(open_place) == "learned"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
