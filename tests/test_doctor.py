@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from mail_samples import make_corpus, make_index, run_here, run_program
+from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.cli.texts import default_model, model_places
 from nbspam.workflow.doctor import model_place
@@ -78,11 +78,11 @@ def test_who_has_the_model_is_told_to_let_himself_write(model: Path, monkeypatch
 
 def test_all_is_well_with_a_model_of_enough_mail(model: Path) -> None:
     assert not_fine(model) == {}
-    status, output, complaint = run_program("doctor", "-m", str(model))
+    status, output, complaint = run_here("doctor", "-m", str(model))
     assert (status, complaint) == (0, "")
     assert "All is well." in output
     assert "220 ham, 210 spam" in output
-    assert run_program("doctor", "-m", str(model), "-q") == (0, "", "")
+    assert run_here("doctor", "-m", str(model), "-q") == (0, "", "")
 
 
 def test_a_missing_model_is_a_fault_unless_mail_is_named(tmp_path: Path, mailbox: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_damaged_page_is_told_without_a_traceback(model: Path) -> None:
     data = bytearray(model.read_bytes())
     data[4096 * 3 : 4096 * 30] = os.urandom(4096 * 27)
     model.write_bytes(data)
-    status, output, complaint = run_program("doctor", "-m", str(model))
+    status, output, complaint = run_here("doctor", "-m", str(model))
     assert (status, complaint) == (65, "")
     assert "wrong" in output
 
@@ -352,7 +352,7 @@ def test_people_see_the_messages_and_why(model: Path, mailbox: Path, tmp_path: P
     evil = tmp_path / "evil[red]\x1b[31m.eml"
     evil.write_bytes(Path(names[0][1]).read_bytes())
     index = make_index(tmp_path, [("spam", str(evil)), *names[1:]])
-    status, output, _ = run_program("doctor", str(index), "-m", str(model))
+    status, output, _ = run_here("doctor", str(index), "-m", str(model))
     assert status == 65
     assert "Likely mislabelled, the surest first: 1" in output
     assert "Labelled otherwise than the model has counted them: 1" in output
@@ -365,15 +365,15 @@ def test_a_path_longer_than_the_line_stays_whole(model: Path, tmp_path: Path) ->
     deep = tmp_path / ("a-long-name-" * 8) / ("a-long-name-" * 8) / "model"
     deep.parent.mkdir(parents=True)
     shutil.copy(model, deep)
-    _, output, _ = run_program("doctor", "-m", str(deep))
+    _, output, _ = run_here("doctor", "-m", str(deep))
     assert str(deep) in output
 
 
 def test_quiet_shows_what_is_wrong_and_nothing_else(model: Path, mailbox: Path, tmp_path: Path) -> None:
     names = [(path.parent.name, str(path)) for path in sorted(mailbox.rglob("*.eml"))]
     index = make_index(tmp_path, [("spam", names[0][1]), *names[1:]])
-    assert run_program("doctor", str(index), "-m", str(tmp_path / "none"), "-q") == (0, "", "")
-    status, output, _ = run_program("doctor", str(index), "-m", str(model), "-q")
+    assert run_here("doctor", str(index), "-m", str(tmp_path / "none"), "-q") == (0, "", "")
+    status, output, _ = run_here("doctor", str(index), "-m", str(model), "-q")
     assert status == 65
     assert output.startswith("wrong  counted as ")
     assert "Likely" not in output
