@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,16 @@ def torture_files() -> list[Path]:
 def data() -> Path:
     """The corpus of this project."""
     return ROOT / "data"
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can enter and read; the folders of pytest are open to their owner alone."""
+    before = os.umask(0o022)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+    os.umask(before)
 
 
 @pytest.fixture(scope="session")

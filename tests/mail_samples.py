@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import random
-import subprocess
-import sys
 from pathlib import Path
 
-from nbspam.__main__ import _run
+from tests.tiny_mail import process, program
 
 COMMON = [f"word{i}" for i in range(60)]
 
@@ -47,19 +44,14 @@ def make_index(folder: Path, names: list[tuple[str, str]], path: str = "index") 
 
 
 def run_here(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    """(exit status, stdout, stderr) of the program in this process: its start costs a second."""
-    with (
-        contextlib.chdir(cwd or Path.cwd()),
-        contextlib.redirect_stdout(io.StringIO()) as out,
-        contextlib.redirect_stderr(io.StringIO()) as err,
-    ):
-        status = _run(list(arguments))
-    return status, out.getvalue(), err.getvalue()
+    """(exit status, stdout, stderr) of the program in this process."""
+    with contextlib.chdir(cwd or Path.cwd()):
+        done = program(*arguments)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def run_program(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    """(exit status, stdout, stderr) of the real program in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nbspam", *arguments], capture_output=True, text=True, cwd=cwd, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+    """(exit status, stdout, stderr) of the program in a process of its own."""
+    with contextlib.chdir(cwd or Path.cwd()):
+        done = process(*arguments)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()

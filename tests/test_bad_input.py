@@ -1,10 +1,8 @@
-"""Bad input: an error that says what, where, why and what next; the documented status; nothing lost.
-
-Every test runs the real program as a process of its own.
-"""
+"""Bad input: an error that says what, where, why and what next; the documented status; nothing lost."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import random
@@ -13,43 +11,39 @@ import shlex
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tiny_mail import mail, write_folders
 
 from nbspam.store.reader import APPLICATION_ID, FORMAT
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.passthrough import marked, own_fields
+from tests import tiny_mail
+from tests.tiny_mail import PROGRAM, Done, mail, write_folders
 
-PROGRAM = [sys.executable, "-m", "nbspam"]
 CPU_SECONDS = 1.0  # a message, beyond what the program needs for an empty one
 
 HAM = [mail(f"minutes of the meeting number{n} about the garden fence") for n in range(12)]
 SPAM = [mail(f"cheap pills offer{n} buy now without prescription") for n in range(12)]
 
-Done = subprocess.CompletedProcess[bytes]
+
+def program(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Done:
+    """The program in this process; never a traceback, never a fault of ours."""
+    with contextlib.chdir(cwd or Path.cwd()):
+        return without_fault(tiny_mail.program(*arguments, stdin=stdin))
 
 
-def program(*arguments: object, stdin: bytes = b"", **options: object) -> Done:
-    """The real program; never a traceback, never a fault of ours."""
-    done: Done = subprocess.run(  # type: ignore[call-overload]
-        [*PROGRAM, *map(os.fsdecode, map(os.fspath, map(_as_path, arguments)))],
-        input=stdin,
-        capture_output=True,
-        timeout=120,
-        **options,
-    )
+def process(*arguments: object, stdin: bytes = b"") -> Done:
+    """The program in a process of its own; never a traceback, never a fault of ours."""
+    return without_fault(tiny_mail.process(*arguments, stdin=stdin))
+
+
+def without_fault(done: Done) -> Done:
     assert b"Traceback" not in done.stderr, done.stderr
     assert b"[bug]" not in done.stderr, done.stderr
     return done
-
-
-def _as_path(argument: object) -> str | bytes:
-    return argument if isinstance(argument, bytes) else str(argument)
 
 
 def refusal(status: int, slug: str, where: object, *arguments: object, **options: object) -> str:
@@ -688,10 +682,11 @@ def test_a_file_size_limit_ends_training_and_leaves_the_old_model(
     model: Path, trained: bytes, wordy: Path
 ) -> None:
     limit = (100_000, 100_000)
-    done = program(
-        "train", "--replace", wordy, "-m", model,
+    done = subprocess.run(
+        [*PROGRAM, "train", "--replace", wordy, "-m", model], capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )  # fmt: skip
+    without_fault(done)
     assert done.returncode in (73, 74)
     assert done.stderr.startswith(f"nbspam: {model}: ".encode())
     assert model.read_bytes() == trained
@@ -905,10 +900,10 @@ def _cpu_seconds(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("name", ODD_MESSAGES)
 def test_an_odd_message_gets_a_verdict_in_a_second_of_cpu(model: Path, name: str) -> None:
     done: list[Done] = []
-    used = _cpu_seconds(lambda: done.append(program("classify", "-m", model, stdin=ODD_MESSAGES[name])))
+    used = _cpu_seconds(lambda: done.append(process("classify", "-m", model, stdin=ODD_MESSAGES[name])))
     assert done[0].returncode == 0
     assert done[0].stdout.partition(b"\t")[0] in (b"ham", b"spam", b"unsure")
-    bare = _cpu_seconds(lambda: program("classify", "-m", model, stdin=b""))
+    bare = _cpu_seconds(lambda: process("classify", "-m", model, stdin=b""))
     assert used - bare <= CPU_SECONDS
 
 

@@ -339,14 +339,16 @@ def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path:
 
 
 def kill_in_a_transaction(model: str | Path) -> None:
-    """A child dies in the middle of a transaction, its pages half written."""
-    if os.fork() == 0:
-        connection = sqlite3.connect(model, isolation_level=None)
-        connection.execute("PRAGMA cache_size = 5")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.wait()
+    """A process dies in the middle of a transaction, its pages half written."""
+    program = f"""\
+import os, signal, sqlite3
+connection = sqlite3.connect({str(model)!r}, isolation_level=None)
+connection.execute("PRAGMA cache_size = 5")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -signal.SIGKILL
     assert Path(f"{model}-journal").exists()
 
 

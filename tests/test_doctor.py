@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import shutil
 import sqlite3
-import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from mail_samples import make_corpus, make_index, run_here, run_program
+from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.cli.texts import default_model, model_places
 from nbspam.workflow.doctor import model_place
 from nbspam.workflow.doctor.checkup import examine
 from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG, Finding
 from nbspam.workflow.importing import import_words
-from nbspam.workflow.learning import learn
-
-NOBODY = 65534
+from tests.as_nobody import NOBODY, as_nobody
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +78,11 @@ def test_who_has_the_model_is_told_to_let_himself_write(model: Path, monkeypatch
 
 def test_all_is_well_with_a_model_of_enough_mail(model: Path) -> None:
     assert not_fine(model) == {}
-    status, output, complaint = run_program("doctor", "-m", str(model))
+    status, output, complaint = run_here("doctor", "-m", str(model))
     assert (status, complaint) == (0, "")
     assert "All is well." in output
     assert "220 ham, 210 spam" in output
-    assert run_program("doctor", "-m", str(model), "-q") == (0, "", "")
+    assert run_here("doctor", "-m", str(model), "-q") == (0, "", "")
 
 
 def test_a_missing_model_is_a_fault_unless_mail_is_named(tmp_path: Path, mailbox: Path) -> None:
@@ -137,7 +132,7 @@ def test_a_damaged_page_is_told_without_a_traceback(model: Path) -> None:
     data = bytearray(model.read_bytes())
     data[4096 * 3 : 4096 * 30] = os.urandom(4096 * 27)
     model.write_bytes(data)
-    status, output, complaint = run_program("doctor", "-m", str(model))
+    status, output, complaint = run_here("doctor", "-m", str(model))
     assert (status, complaint) == (65, "")
     assert "wrong" in output
 
@@ -185,32 +180,37 @@ def test_a_message_counted_in_two_classes_is_told(model: Path, mailbox: Path) ->
     assert found(model)["labels"].text.startswith("1 message is")
 
 
-def as_nobody(work: Callable[[], object]) -> Any:
-    """What `work` gives in a process without root's rights."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            if os.geteuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            os.write(writer, pickle.dumps(work()))
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with open(reader, "rb") as file:
-        said = file.read()
-    os.waitpid(child, 0)
-    return pickle.loads(said)
-
-
 @pytest.fixture
-def open_place(trained: Path) -> Iterator[Path]:
-    """The model where nobody can come to it; the folders of pytest are its user's alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        (Path(folder) / "place").mkdir()
-        yield Path(shutil.copy(trained, Path(folder) / "place" / "model"))
+def open_place(trained: Path, open_folder: Path) -> Path:
+    """The model where nobody can come to it."""
+    (open_folder / "place").mkdir()
+    return Path(shutil.copy(trained, open_folder / "place" / "model"))
+
+
+def found_by_nobody(path: Path) -> dict[str, tuple[str, str | None]]:
+    """about -> (state, name of the fault)."""
+    program = f"""\
+import json
+from nbspam.workflow.doctor.checkup import examine
+findings = examine({str(path)!r}, "named", [], "/nonexistent", False)
+print(json.dumps([(one.about, one.state, one.fault and one.fault.__name__) for one in findings]))
+"""
+    return {about: (state, fault) for about, state, fault in as_nobody(program, path.parent.parent)}
+
+
+def learned_by_nobody(path: Path) -> str:
+    """What learning gives, or the name of its error."""
+    program = f"""\
+import json
+from nbspam.workflow.learning import learn
+try:
+    print(json.dumps(learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")))
+except Exception as error:
+    print(json.dumps(type(error).__name__))
+"""
+    said = as_nobody(program, path.parent.parent)
+    assert isinstance(said, str)
+    return said
 
 
 @pytest.mark.parametrize(
@@ -227,24 +227,18 @@ def test_who_cannot_write_is_told_so(
 ) -> None:
     open_place.chmod(file)
     open_place.parent.chmod(folder)
-    assert as_nobody(lambda: not_fine(open_place)) == expected
+    states = {about: state for about, (state, _) in found_by_nobody(open_place).items() if state != FINE}
+    assert states == expected
 
 
 def test_what_the_check_up_says_of_writing_is_what_learning_meets(open_place: Path) -> None:
     open_place.chmod(0o666)  # of the owner, but the folder is not
-
-    def try_to_learn() -> str:
-        try:
-            return learn(str(open_place), "ham", b"Subject: new\n\nsomething new\n")
-        except Exception as error:
-            return type(error).__name__
-
     open_place.parent.chmod(0o555)
-    fault = as_nobody(lambda: found(open_place)["writing"].fault)
-    assert as_nobody(try_to_learn) == fault.__name__ == "InputOutputError"
+    assert found_by_nobody(open_place)["writing"] == (WRONG, "InputOutputError")
+    assert learned_by_nobody(open_place) == "InputOutputError"
     open_place.parent.chmod(0o777)
-    assert as_nobody(lambda: found(open_place)["writing"].state) == FINE
-    assert as_nobody(try_to_learn) == "learned"
+    assert found_by_nobody(open_place)["writing"] == (FINE, None)
+    assert learned_by_nobody(open_place) == "learned"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
@@ -358,7 +352,7 @@ def test_people_see_the_messages_and_why(model: Path, mailbox: Path, tmp_path: P
     evil = tmp_path / "evil[red]\x1b[31m.eml"
     evil.write_bytes(Path(names[0][1]).read_bytes())
     index = make_index(tmp_path, [("spam", str(evil)), *names[1:]])
-    status, output, _ = run_program("doctor", str(index), "-m", str(model))
+    status, output, _ = run_here("doctor", str(index), "-m", str(model))
     assert status == 65
     assert "Likely mislabelled, the surest first: 1" in output
     assert "Labelled otherwise than the model has counted them: 1" in output
@@ -371,15 +365,15 @@ def test_a_path_longer_than_the_line_stays_whole(model: Path, tmp_path: Path) ->
     deep = tmp_path / ("a-long-name-" * 8) / ("a-long-name-" * 8) / "model"
     deep.parent.mkdir(parents=True)
     shutil.copy(model, deep)
-    _, output, _ = run_program("doctor", "-m", str(deep))
+    _, output, _ = run_here("doctor", "-m", str(deep))
     assert str(deep) in output
 
 
 def test_quiet_shows_what_is_wrong_and_nothing_else(model: Path, mailbox: Path, tmp_path: Path) -> None:
     names = [(path.parent.name, str(path)) for path in sorted(mailbox.rglob("*.eml"))]
     index = make_index(tmp_path, [("spam", names[0][1]), *names[1:]])
-    assert run_program("doctor", str(index), "-m", str(tmp_path / "none"), "-q") == (0, "", "")
-    status, output, _ = run_program("doctor", str(index), "-m", str(model), "-q")
+    assert run_here("doctor", str(index), "-m", str(tmp_path / "none"), "-q") == (0, "", "")
+    status, output, _ = run_here("doctor", str(index), "-m", str(model), "-q")
     assert status == 65
     assert output.startswith("wrong  counted as ")
     assert "Likely" not in output

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +22,7 @@ from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.filters.bulk import BulkFilter, count_rows
+from tests.tiny_mail import program
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
@@ -47,10 +46,8 @@ MODELS = {
 
 
 def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, str]:
-    """stdout and stderr of the real command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nbspam", *map(str, arguments)], input=stdin, capture_output=True, check=False
-    )
+    """stdout and stderr of the command."""
+    done = program(*arguments, stdin=stdin)
     assert done.returncode == status, done.stderr.decode()
     return done.stdout.decode(), done.stderr.decode()
 

@@ -90,7 +90,7 @@ def topics(classes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def letters(data: Path) -> list[bytes]:
     """Some of the mail of data/, and odd messages."""
-    return [item.read() for item in list(open_labelled([str(data)]).items())[::40]] + ODD
+    return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + ODD
 
 
 def explained(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus, run_here, run_program
+from mail_samples import make_corpus, run_here
 
 from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
@@ -32,7 +32,7 @@ def messages(data: Path) -> Block:
 
 def trained(data: Path, model: Path, *regime: str) -> tuple[int, int | None]:
     """(messages counted, of how many, where the summary says) of the real command."""
-    status, _, said = run_program("train", str(data), "-m", str(model), *regime)
+    status, _, said = run_here("train", str(data), "-m", str(model), *regime)
     assert status == 0, said
     counted, _, of_all = re.findall(r"Trained on ([\d,]+)( of ([\d,]+))? messages", said)[0]
     return int(counted), int(of_all) if of_all else None
@@ -60,7 +60,7 @@ def test_the_model_of_a_regime_filters(data: Path, tmp_path: Path) -> None:
     right = 0
     for label in ("ham", "spam"):
         paths = sorted(map(str, (data / label).glob("*.eml")))
-        status, output, said = run_program("classify", "-m", model, *paths)
+        status, output, said = run_here("classify", "-m", model, *paths)
         assert status == 0, said
         verdicts = [line.partition("	")[0] for line in output.splitlines()]
         assert len(verdicts) == len(paths)
@@ -100,7 +100,7 @@ def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path
     """Only the calibration differs: it learns from the messages as the replay saw them, one kind less."""
     trained(data, tmp_path / "plain")
     trained(data, tmp_path / "wide", "--regime", "thick:1e6")
-    dumps = [run_program("model", "dump", "-m", str(tmp_path / name)) for name in ("plain", "wide")]
+    dumps = [run_here("model", "dump", "-m", str(tmp_path / name)) for name in ("plain", "wide")]
     assert dumps[0][0] == 0, dumps[0]
     others_than_counts = ("calibration", "setting\tstrongest_alpha", "#end")
     counts, others = (

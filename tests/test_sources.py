@@ -9,13 +9,12 @@ import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nbspam.errors import NoInputError
 from nbspam.sources import Item, Source, open_labelled, open_unlabelled
+from tests.as_nobody import as_nobody
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 
@@ -314,51 +313,38 @@ def test_what_cannot_be_read_is_skipped_and_named(folder: str, tmp_path: Path) -
     assert reasons["socket"] == "a socket, not a message"
 
 
-def as_nobody(folder: Path, work: Callable[[], bool]) -> bool:
-    """What `work` says in a process without root's rights, in `folder`."""
-    child = os.fork()
-    if not child:
-        os.chdir(folder)
-        if os.geteuid() == 0:
-            os.setuid(65534)
-        os._exit(0 if work() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def test_a_message_without_permission_is_skipped_and_named(tmp_path: Path) -> None:
+def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) -> None:
     for name in ("box/cur/1", "box/cur/2", "plain/1", "plain/2"):
-        put(tmp_path / name).chmod(0o644 if name.endswith("1") else 0)
-    tmp_path.chmod(0o755)
+        put(open_folder / name).chmod(0o644 if name.endswith("1") else 0)
+    program = """\
+import json
+from nbspam.sources import open_unlabelled
+source = open_unlabelled(["box", "plain"])
+words = [item.read().split()[-1].decode() for item in source.items()]
+print(json.dumps([words, source.skipped]))
+"""
+    words, skipped = as_nobody(program, open_folder)
+    assert words == ["1", "1"]
+    assert skipped == [["box/cur/2", "Permission denied"], ["plain/2", "Permission denied"]]
 
-    def work() -> bool:
-        source = open_unlabelled(["box", "plain"])
-        return words(source) == [("", "1"), ("", "1")] and source.skipped == [
-            ("box/cur/2", "Permission denied"),
-            ("plain/2", "Permission denied"),
-        ]
 
-    assert as_nobody(tmp_path, work)
-
-
-def test_labelled_mail_that_is_named_and_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["closed", "box"])
+def test_labelled_mail_that_is_named_and_cannot_be_read_is_an_error(open_folder: Path, path: str) -> None:
     """A model without it would be another one, and nobody reads what a nightly training skips."""
     for name in ("good/1", "closed/1", "box"):
-        put(tmp_path / name)
-    for name in ("good", "good/1"):
-        (tmp_path / name).chmod(0o755)
+        put(open_folder / name)
     for name in ("closed", "box"):
-        (tmp_path / name).chmod(0)
-    tmp_path.chmod(0o755)
-
-    def refused(path: str) -> bool:
-        try:
-            open_labelled(ham=["good", path], spam=["good"])
-        except NoInputError as error:
-            return (error.where, error.why, error.slug) == (path, "Permission denied", "source-unreadable")
-        return False
-
-    for path in ("closed", "box"):
-        assert as_nobody(tmp_path, lambda path=path: refused(path))
+        (open_folder / name).chmod(0)
+    program = f"""\
+import json
+from nbspam.errors import NoInputError
+from nbspam.sources import open_labelled
+try:
+    open_labelled(ham=["good", {path!r}], spam=["good"])
+except NoInputError as error:
+    print(json.dumps([error.where, error.why, error.slug]))
+"""
+    assert as_nobody(program, open_folder) == [path, "Permission denied", "source-unreadable"]
 
 
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:

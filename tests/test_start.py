@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from mail_samples import run_here
 from test_serve import HAM, SPAM, tiny_model
-from tiny_mail import counts, error, mail, program, run, write_folders
+from tiny_mail import counts, error, mail, process, program, run, write_folders
 
 from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
@@ -148,7 +148,7 @@ def test_of_many_that_begin_at_once_each_is_learned(shared: Path, own: Path, tmp
     with ThreadPoolExecutor(8) as pool:
         done = list(
             pool.map(
-                lambda one: program("learn", "-q", "spam", "-m", own, "--start", shared, stdin=one), messages
+                lambda one: process("learn", "-q", "spam", "-m", own, "--start", shared, stdin=one), messages
             )
         )
     assert [(one.returncode, one.stdout) for one in done] == [(0, b"learned\t-\n")] * 8

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus, run_here, run_program
+from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
 from nbspam.cli import render_evaluation
@@ -150,7 +150,7 @@ def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
 
 def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2)
-    status, output, complaint = run_program("tune", str(folder))
+    status, output, complaint = run_here("tune", str(folder))
     assert status == 0, complaint
     assert "the default" in output
     assert "textbook" in output
@@ -189,17 +189,17 @@ def test_what_is_written_takes_the_place_of_no_model_that_came_meanwhile(
 
 def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:
     ours, theirs = str(tmp_path / "new" / "ours"), str(tmp_path / "theirs")
-    status, output, complaint = run_program("tune", str(mailbox), "--write", "-m", ours, "--json")
+    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", ours, "--json")
     assert status == 0, complaint
     assert f"Model: {ours}" in complaint
     options = json.loads(output)["chosen"].split()
-    assert run_program("train", str(mailbox), "-m", theirs, *options)[0] == 0
+    assert run_here("train", str(mailbox), "-m", theirs, *options)[0] == 0
     assert list(dump_lines(ours)) == list(dump_lines(theirs))
 
 
 def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    assert run_program("train", str(mailbox), "-m", str(model), "--textbook", "-j", "1")[0] == 0
+    assert run_here("train", str(mailbox), "-m", str(model), "--textbook", "-j", "1")[0] == 0
     before = model.read_bytes()
     status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", str(model))
     assert (status, output) == (73, "")  # before the search: no table was printed
