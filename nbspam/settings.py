@@ -15,19 +15,19 @@ NUMERIC_MODELS = ("gaussian", "categorical", "aode")
 FEATURES = ("words", "numeric", "both")
 BINNINGS = ("frequency", "width")
 
-ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
+ALPHA = 0.03  # docs/decisions.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
-STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/experiments/strongest.md
-MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/experiments/measures.md
-# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/experiments/evidence.md.
+SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/decisions.md
+STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/decisions.md
+MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/decisions.md
+# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/decisions.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
 WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
-MOST_TIMES = 4  # of a word in a message that count in an average: docs/experiments/repeats.md
+MOST_TIMES = 4  # of a word in a message that count in an average: docs/decisions.md
 NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
-MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/experiments/borrowed.md
+MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/decisions.md
 UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
@@ -56,8 +56,8 @@ class Settings:
     features    : words, numeric or both
     numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
     views       : those whose tokens are counted: `all`, or names parted by commas
-    measures    : a few numeric features are evidence of their own: docs/experiments/measures.md
-    bigrams     : so are pairs of neighbouring words: docs/experiments/bigrams.md
+    measures    : a few numeric features are evidence of their own: docs/decisions.md
+    bigrams     : so are pairs of neighbouring words: docs/decisions.md
     bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 

@@ -13,7 +13,7 @@ from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.tokens import tokenize
 from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
-from tests.experiments.feature_table import PAGE, table, with_table
+from experiments.feature_table import PAGE, table, with_table
 
 
 def features(data: bytes) -> dict[str, float | None]:

@@ -13,7 +13,7 @@ view's distinct tokens that the model never met (NOTAWORD); R_j what the words s
 weights that learning starts from.  a_v, d_v, e_v and g_f are shared by the classes, b_k, c_vk and m_jk belong
 to class k >= 1.  For two classes, where there is no R, that is plain logistic regression on 28 numbers.  For
 three and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever comes
-where the other does (docs/experiments/classes.md).
+where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; beyond (
 MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
-# judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).
+# judged by what balanced the evidence of the mail that was (docs/decisions.md).
 _FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4, "bigrams": 0.4}
 _FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
 _FIRST_MEASURE = 0.1
@@ -49,12 +49,12 @@ _FIRST_VARIANCE = {
     "alike": 0.3,
 }
 # The weights that are right for few counts are not those for many.  So what learns while the counts grow
-# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/experiments/forgetting.md.
+# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
 # Who tells mistakes alone would teach that the evidence lies.  So a message judged wrongly teaches where one
 # judged rightly was told before and stands for it; so many are given, and so many kept:
-# docs/experiments/mistakes.md.
+# docs/decisions.md.
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
 

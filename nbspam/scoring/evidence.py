@@ -9,7 +9,7 @@ Who writes spam can add what speaks for ham: no evidence of a view says more for
 Where each class has its weights in the calibration is said here, too: most messages are scored without
 nbspam.scoring.calibration.
 Pure Python; nbspam.models.views computes the same in bulk.
-Chosen in docs/experiments/evidence.md, strongest.md, borrowed.md and measures.md.
+Chosen by experiment: docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.judging import Judge
 from tests.conftest import unpacked
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "models.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "models.md"
 CLASSES = ("ham", "spam")
 REPEATS = 2
 MODELS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
