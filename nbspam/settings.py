@@ -18,7 +18,6 @@ BINNINGS = ("frequency", "width")
 ALPHA = 0.03  # docs/decisions.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
 SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/decisions.md
-STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/decisions.md
 MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/decisions.md
 # How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/decisions.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
@@ -31,7 +30,7 @@ MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/deci
 UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
-KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
+KINDS = ("evidence", "cautious", "measure")  # of evidence; a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
@@ -46,7 +45,6 @@ class Settings:
     prior       : as `--prior` spells it, a named one in small letters
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
-    strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
     sublinear_tf : a word that a message has n times counts 1 + log n times in an average; see MOST_TIMES
     novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
     bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
@@ -76,7 +74,6 @@ class Settings:
         "numeric_model",
         "prior",
         "second_alpha",
-        "strongest_alpha",
         "sublinear_tf",
         "threshold",
         "views",
@@ -98,7 +95,6 @@ class Settings:
         second_alpha: float = SECOND_ALPHA,
         novelty: float = NOVELTY,
         views: str = ALL_VIEWS,
-        strongest_alpha: float = STRONGEST_ALPHA,
         measures: bool = True,
         bigrams: bool = True,
         sublinear_tf: bool = True,
@@ -116,9 +112,7 @@ class Settings:
         self.threshold, self.normalise, self.views = threshold, normalise, views
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins, self.binning = bins, binning
-        self.second_alpha, self.strongest_alpha, self.novelty = (
-            value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
-        )
+        self.second_alpha, self.novelty = (second_alpha, novelty) if self.averaged else (0.0, 0.0)
         self.sublinear_tf = sublinear_tf and self.averaged
         self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
         self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
@@ -131,7 +125,7 @@ class Settings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
+        there = (True, bool(self.second_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     @property
@@ -170,7 +164,6 @@ class Settings:
             "bins": str(self.bins),
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
-            "strongest_alpha": repr(self.strongest_alpha),
             "sublinear_tf": str(int(self.sublinear_tf)),
             "novelty": repr(self.novelty),
             "views": self.views,
@@ -223,7 +216,6 @@ def _from_text(values: dict[str, str]) -> Settings:
         second_alpha=_not_negative(values, "second_alpha", "0"),
         novelty=_not_negative(values, "novelty", "0"),
         views=values.get("views", ALL_VIEWS),
-        strongest_alpha=_not_negative(values, "strongest_alpha", "0"),
         measures=values.get("measures") == "1",
         bigrams=values.get("bigrams") == "1",
         sublinear_tf=values.get("sublinear_tf") == "1",
@@ -247,7 +239,6 @@ def textbook(settings: Settings) -> Settings:
         alpha=TEXTBOOK_ALPHA,
         averaged=False,
         second_alpha=0.0,
-        strongest_alpha=0.0,
         sublinear_tf=False,
         novelty=0.0,
         measures=False,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.feature_table import PAGE, table, with_table
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.tokens import tokenize
 from nbspam.tokens.numeric import FEATURES, NAMES, numeric_features
-from experiments.feature_table import PAGE, table, with_table
 
 
 def features(data: bytes) -> dict[str, float | None]:

@@ -1,8 +1,7 @@
-"""The evidence of averaged views: the strongest words by hand, and one message as many at once."""
+"""The evidence of averaged views: by hand, and one message as many at once."""
 
 from __future__ import annotations
 
-from itertools import permutations
 from math import log
 
 import numpy as np
@@ -15,7 +14,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import ViewEvidence, bounded_share, strongest_words
+from nbspam.scoring.evidence import bounded_share
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
@@ -25,12 +24,9 @@ from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, t
 
 WAYS = {
     "default": Settings(),
-    "one mean": Settings(second_alpha=0.0, strongest_alpha=0.0),
-    "two means": Settings(strongest_alpha=0.0),
-    "one mean and the strongest": Settings(second_alpha=0.0),
+    "one mean": Settings(second_alpha=0.0),
     "not diluted": Settings(novelty=0.0),
     "each word once": Settings(sublinear_tf=False),
-    "the strongest under another lambda": Settings(strongest_alpha=7.0),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
     "not bounded": Settings().replaced(bounded=False),
@@ -52,48 +48,6 @@ def test_a_word_that_a_message_has_again_counts_more_in_the_mean(times: int, cou
     for settings, n in ((Settings(alpha=1.0), counts), (Settings(alpha=1.0, sublinear_tf=False), 1.0)):
         evidence = Scorer(model, settings).score(message).evidence
         assert evidence[VIEWS.index("body")] == pytest.approx([0.0, (n - 1) * log(10) / (n + 1 + SHRINKAGE)])
-
-
-def test_the_strongest_word_of_each_of_two_classes_by_hand() -> None:
-    # N = 10 and 20, |V| = 5, lambda 1: w = log((spam + 1) / (ham + 1)) - log(25 / 15).
-    law = ViewEvidence(0, 1.0, 2.0, [10, 20], 5)
-    found = strongest_words([((0, 3), "a"), ((2, 0), "b"), ((1, 1), "c"), ((0, 2), "d")], law)
-    (ham, b), (spam, a) = found
-    assert (a, b) == ("a", "b")
-    assert spam == pytest.approx(log(4 * 15 / 25) / 2)
-    assert ham == pytest.approx(log(3 * 25 / 15) / 2)
-
-
-def test_the_strongest_word_of_each_of_three_classes_by_hand() -> None:
-    # N = 2, 5 and 2, |V| = 1, lambda 1: l = log((n + 1) / (N + 1)).
-    law = ViewEvidence(0, 1.0, 2.0, [2, 5, 2], 1)
-    found = strongest_words([((0, 5, 0), "a"), ((2, 0, 0), "b")], law)
-    logs_a, logs_b = [log(1 / 3), log(6 / 6), log(1 / 3)], [log(3 / 3), log(1 / 6), log(1 / 3)]
-    assert [thing for _, thing in found] == ["b", "a", None]
-    values = [logs_b[0] - sum(logs_b) / 3, logs_a[1] - sum(logs_a) / 3, 0.0]
-    assert [value for value, _ in found] == pytest.approx(values)
-
-
-def test_a_class_for_which_no_word_speaks_has_none() -> None:
-    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
-    assert strongest_words([((0, 3), "a"), ((1, 1), "even")], law)[0] == (0.0, None)
-    assert strongest_words([], law) == [(0.0, None), (0.0, None)]
-
-
-def test_of_equally_strong_words_the_first_counts() -> None:
-    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
-    found = strongest_words([((0, 2), "weaker"), ((0, 3), "first"), ((0, 3), "second")], law)
-    assert found[1][1] == "first"
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_no_class_is_what_the_others_are_measured_against(order: tuple[int, ...]) -> None:
-    totals, words = [7, 20, 11], [(3, 0, 1), (0, 4, 4), (1, 9, 0), (0, 0, 2)]
-    plain = strongest_words([(counts, counts) for counts in words], ViewEvidence(0, 0.5, 2.0, totals, 9))
-    law = ViewEvidence(0, 0.5, 2.0, [totals[k] for k in order], 9)
-    found = strongest_words([(tuple(counts[k] for k in order), counts) for counts in words], law)
-    assert [value for value, _ in found] == pytest.approx([plain[k][0] for k in order])
-    assert [thing for _, thing in found] == [plain[k][1] for k in order]
 
 
 def random_block(n_classes: int) -> Block:
@@ -237,5 +191,3 @@ def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> No
     assert measured == ["measure:" + name for name in MEASURES] * ("measure" in kinds)
     by_name = dict(zip(names, weights, strict=True))
     assert by_name["evidence:header"] == 1.0
-    if "strongest" in kinds:
-        assert by_name["strongest:header"] == 0.5

@@ -210,14 +210,10 @@ def _slice_evidence(
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
     limits = _limits(settings.threshold, views, n_rows)
     times = 1.0 + np.log(np.minimum(block.counts[pairs], settings.most_times))
-    strongest = bool(settings.strongest_alpha)
-    evidence = np.zeros((n_rows, len(settings.alphas) + strongest, N_VIEWS, n_classes))
+    evidence = np.zeros((n_rows, len(settings.alphas), N_VIEWS, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
         evidence[:, number, :, 1:] = _means(weights, times, missing, limits, cells, shape)
-    if strongest:
-        weights = _weights(background, counts, first, last, settings.strongest_alpha, cells)
-        evidence[:, -1] = _strongest(weights, missing, cells, shape)
     measures = np.zeros((n_rows, 0, n_classes))
     if settings.measures:
         some = np.flatnonzero(views == MEASURES_VIEW)
@@ -249,20 +245,6 @@ def _means(
         np.bincount(some, weights=times * of_class[informative], minlength=size) for of_class in weights[1:]
     ]
     return np.stack([(total / divisors).reshape(shape) for total in sums], axis=2)
-
-
-def _strongest(weights: Floats, missing: Ints, cells: Ints, shape: tuple[int, int]) -> Floats:
-    """float64 (n_rows, n_views, n_classes), nats, see nbspam.scoring.evidence.strongest_words.
-
-    The weights are not the same afterwards.
-    """
-    for of_class in weights:
-        of_class[missing] = 0.0
-    weights -= _over_classes(np.add, weights) / len(weights)
-    best = np.zeros((len(weights), shape[0] * shape[1]))
-    for k, of_class in enumerate(weights):
-        np.maximum.at(best[k], cells, of_class)
-    return np.stack([(of_class - best[0]).reshape(shape) for of_class in best], axis=2)
 
 
 def _as_places(counts: NDArray[Any]) -> NDArray[Any]:

@@ -1,12 +1,10 @@
-"""The evidence of a view: the mean of what its informative tokens say, and what the strongest say.
+"""The evidence of a view: the mean of what its informative tokens say.
 
-Hides the averaging: which tokens are informative and what the mean divides by. Naive Bayes adds up
-evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
-geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
-met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
-sender, a known host), so the strongest word of each class counts by itself, too; and so does each measure.
-Who writes spam can add what speaks for ham: no evidence of a view says more for it than a bound.
-Where each class has its weights in the calibration is said here, too: most messages are scored without
+Naive Bayes adds up evidence that is not independent, so long messages saturate; a mean over the informative
+tokens (a geometric mean of likelihood ratios) does not.  The mean of a view is scaled down by its share of
+unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add hammy words,
+so each view's evidence for ham is capped.  Each measure is evidence of its own.
+The places of the calibration's weights are defined here, too: most messages are scored without
 nbspam.scoring.calibration.
 Pure Python; nbspam.models.views computes the same in bulk.
 Chosen by experiment: docs/decisions.md.
@@ -59,15 +57,6 @@ class ViewEvidence:
         first = ratios[0]
         return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
 
-    def candidates(self, known: list[tuple[tuple[int, ...], Thing]]) -> list[tuple[tuple[int, ...], Thing]]:
-        """Those of the tokens, n_jk by class and thing, among which the strongest of each class are."""
-        if not known or self.n_classes > 2:
-            return known
-        # Two classes, the common case: the odds have the order of the weights, without a logarithm each.
-        alpha = self._alpha
-        odds = [(spam + alpha) / (ham + alpha) for (ham, spam), _ in known]
-        return [known[odds.index(min(odds))], known[odds.index(max(odds))]]
-
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""
         strong = [thing for spread, thing in found if spread > self.threshold]
@@ -76,25 +65,6 @@ class ViewEvidence:
         spreads = sorted((spread for spread, _ in found), reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
         return [thing for spread, thing in found if spread >= last]
-
-
-def strongest_words(
-    known: list[tuple[tuple[int, ...], Thing]], law: ViewEvidence
-) -> list[tuple[float, Thing | None]]:
-    """(nats, thing) by class of the token that speaks most for it; (0, None) where none does.
-
-    known : n_jk by class and thing of the tokens of one view
-    A token speaks for class k by l_jk less the mean of its l_ji over the classes i: no class is the one that
-    the others are measured against.
-    """
-    best: list[tuple[float, Thing | None]] = [(0.0, None)] * law.n_classes
-    for documents, thing in law.candidates(known):
-        weights = law.weigh(documents)[1]
-        middle = sum(weights) / law.n_classes
-        for k, weight in enumerate(weights):
-            if weight - middle > best[k][0]:
-                best[k] = (weight - middle, thing)
-    return best
 
 
 def times_counted(times: int, most_times: int) -> float:

@@ -16,7 +16,6 @@ from nbspam.scoring.evidence import (
     mean_share,
     measure_evidence,
     own_weights,
-    strongest_words,
     times_counted,
 )
 from nbspam.scoring.posterior import Scored, ScorePart
@@ -133,7 +132,6 @@ class Scorer:
         "_laws",
         "_log_prior",
         "_most_for_ham",
-        "_strongest",
         "_weights",
         "model",
         "settings",
@@ -149,7 +147,6 @@ class Scorer:
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
-        self._strongest: list[ViewEvidence] = []  # by view; empty where they are no evidence of their own
         self._features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
@@ -180,8 +177,6 @@ class Scorer:
 
             self._alike = Alike(self._weights, len(model.classes), settings.kinds)
         self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
-        if settings.strongest_alpha:
-            self._strongest = self._view_laws(settings.strongest_alpha)
 
     def _view_laws(self, alpha: float) -> list[ViewEvidence]:
         model, threshold = self.model, self.settings.threshold
@@ -225,8 +220,7 @@ class Scorer:
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self.model.classes)
         parts: list[ScorePart] = []
-        n_kinds = len(self._laws) + bool(self._strongest)
-        evidence: list[list[float]] = [[] for _ in range(n_kinds * len(VIEWS))]
+        evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
             words = ViewWords(view, tokens, rows, self.settings.novelty)
@@ -234,9 +228,6 @@ class Scorer:
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
                 evidence[place] = self._mean(words, laws[view], place)
-            if self._strongest:
-                place = len(self._laws) * len(VIEWS) + view
-                evidence[place] = self._extremes(words, self._strongest[view], place)
             parts.extend(words.parts.values())
         if self.settings.measures:
             found, measured = self._measures(
@@ -281,24 +272,6 @@ class Scorer:
             own = [n * scale * value for value in weights]
             words.add(word, self._with_others(own, weights, n * share, place), n * scale)
         return [share * total for total in sums]
-
-    def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
-        """What the strongest word of each class says, row `place`; what each adds goes to its part."""
-        n_classes = law.n_classes
-        found = strongest_words(words.known, law)
-        against_first = [excess - found[0][0] for excess, _ in found]
-        share = bounded_share(words.familiarity, against_first[1], self._most_for_ham[words.view])
-        scale = self._weights[place] * share
-        for k, (excess, word) in enumerate(found):
-            if word is not None:
-                says = [0.0] * n_classes
-                if k:
-                    says[k] = excess
-                else:  # scores are relative to class 0, so its word takes from all others
-                    says[1:] = [-excess] * (n_classes - 1)
-                own = [scale * value for value in says]
-                words.add(word, self._with_others(own, says, share, place), scale * (1 - 1 / n_classes))
-        return [share * value for value in against_first]
 
     def _measures(
         self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]

@@ -65,7 +65,6 @@ _STORIES = {
 _SYMBOLS = {
     "evidence": "a",
     "cautious": "d",
-    "strongest": "e",
     "measure": "g",
     "constant": "b",
     "unknown": "c",
@@ -189,7 +188,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
             "evidence of view v",
             f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})",
         ),
-        *_other_evidence(settings, factor, first),
+        *_other_evidence(settings, first),
         *_bound(model, settings),
         *rough,
         (f"score against {first}", f"z_k = {sums} + {shared} + log π_k - log(m_k / m)"),
@@ -198,15 +197,11 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     return lines + _calibration(model, settings)
 
 
-def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
+def _other_evidence(settings: Settings, first: str) -> list[Line]:
     lines = []
     if settings.second_alpha:
         cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
         lines.append(("cautious evidence", cautious))
-    if settings.strongest_alpha:
-        most = f"M_vk = max(0, max_j (w_jk - mean_i w_ji)), λ = {settings.strongest_alpha:g}"
-        lines.append(("strongest word of class k", most))
-        lines.append(("strongest words of view v", f"S_vk = {factor}(M_vk - M_v,{first})"))
     if settings.measures:
         share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
         lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))

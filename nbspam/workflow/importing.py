@@ -39,8 +39,6 @@ FIRST_WEIGHTS = {
     "evidence:body": 1.4,
     "cautious:header": 0.5,
     "cautious:body": 1.0,
-    "strongest:header": 0.7,
-    "strongest:body": 0.5,
 }
 
 

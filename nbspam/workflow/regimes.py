@@ -114,8 +114,6 @@ def train_by_regime(
     """
     choices = choices or Choices()
     check_regime(regime.feedback, settings, choices)
-    # What was counted is what was hard: its strongest words mislead (docs/decisions.md).
-    settings = settings.replaced(strongest_alpha=0.0)
     block, skipped = read
     seen = only_views(block, views_read(settings))
     rows, sample = choose(seen, classes, settings, regime, progress)
