@@ -3,16 +3,18 @@
     make experiment-trials                 all mechanisms
     python -m experiments.trials NAME...   those whose name contains one of the words
 
-A mechanism is taken out in one of three ways: its tokens are dropped, a setting is changed, or functions of
-the program are replaced before worker processes are forked.  The differences of log loss (absent less
+A mechanism is taken out in one of three ways: its tokens are dropped, a setting is changed, or names of the
+program are replaced before worker processes are forked.  The differences of log loss (absent less
 present: positive if the mechanism helps) have a 95 % interval of the means of 50 messages in a row, because
 judgements that follow each other depend on each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -29,6 +31,7 @@ from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.replay import Feedback
 from nbspam.settings import Settings
 from nbspam.sources import open_labelled
+from nbspam.tokens.measures import MEASURES
 from nbspam.workflow.corpus import Corpus, read_corpus
 from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
 from nbspam.workflow.replaying import evaluate_replay
@@ -48,10 +51,10 @@ class Trial(NamedTuple):
     """
 
     name: str
-    lines: int
+    lines: int = 0
     drop: Callable[[str], bool] | None = None
-    settings: dict[str, Any] = {}
-    patches: dict[str, Any] = {}
+    settings: Mapping[str, Any] = MappingProxyType({})
+    patches: Mapping[str, Any] = MappingProxyType({})
 
 
 class Judged(NamedTuple):
@@ -70,15 +73,15 @@ def absent(trial: Trial) -> Iterator[None]:
         yield
 
 
-def read(trial: Trial) -> tuple[Corpus, Corpus]:
+def read() -> tuple[Corpus, Corpus]:
     """Both sources, read by the program as it is now: SpamAssassin by date, trec06p_late."""
-    folders = (corpus_folder("spamassassin", "sa") / "index.bydate",
-               corpus_folder("trec06p_late", "trec06p_late") / "index")  # fmt: skip
-    found = []
-    for index in folders:
-        source = open_labelled([str(index)])
-        found.append(read_corpus(source.items(), source.classes, JOBS, True, None, asked_by(Settings())))
-    return found[0], found[1]
+    by_date = open_labelled([str(corpus_folder("spamassassin", "sa") / "index.bydate")])
+    late = open_labelled([str(corpus_folder("trec06p_late", "trec06p_late") / "index")])
+    one, other = (
+        read_corpus(source.items(), source.classes, JOBS, True, None, asked_by(Settings()))
+        for source in (by_date, late)
+    )
+    return one, other
 
 
 def without(corpus: Corpus, trial: Trial) -> Corpus:
@@ -114,18 +117,16 @@ def judged(trial: Trial, sources: tuple[Corpus, Corpus]) -> list[Judged]:
         columns = ways[number]().columns
         return Judged(log_loss_terms(columns), 100 * mean_one_minus_roca(rankings(columns)))
 
-    found = dict(zip(order := (2, 0, 1, 3), run_shards(figures, order, JOBS), strict=True))  # longest first
-    return [found[number] for number in range(len(SETTINGS))]
+    return list(run_shards(figures, range(len(ways)), JOBS))
 
 
-def difference(absent_: Judged, present: Judged) -> str:
+def difference(changed: Judged, present: Judged) -> str:
     """Thousandths of a nat with its interval, and (1-ROCA)% present -> absent."""
-    gained = 1000 * (absent_.losses - present.losses)
+    gained = 1000 * (changed.losses - present.losses)
     means = [part.mean() for part in np.array_split(gained, len(gained) // IN_A_ROW)]
     half = 1.96 * np.std(means, ddof=1) / len(means) ** 0.5
-    middle = gained.mean()
-    return (f"{middle:+.2f} ({middle - half:+.2f} to {middle + half:+.2f}); "
-            f"{present.ranking:.4f} -> {absent_.ranking:.4f}")  # fmt: skip
+    low, middle, high = (gained.mean() + side * half for side in (-1, 0, 1))
+    return f"{middle:+.2f} ({low:+.2f} to {high:+.2f}); {present.ranking:.4f} -> {changed.ranking:.4f}"
 
 
 def begins(*marks: str) -> Callable[[str], bool]:
@@ -133,16 +134,57 @@ def begins(*marks: str) -> Callable[[str], bool]:
     return lambda text: text.startswith(marks)
 
 
+def pair_in_subject(text: str) -> bool:
+    """Tells the pairs of neighbouring words of a subject."""
+    return text.startswith("subject:") and "+" in text
+
+
+TRIALS = (
+    Trial("second λ", 10, settings={"second_alpha": 0.0}),
+    Trial("repeats", 8, patches={"nbspam.models.views.MOST_TIMES": 1}),
+    Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
+    Trial("cap on evidence for ham", 20, settings={"bounded": False}),
+    Trial("bigrams", 50, settings={"bigrams": False}),
+    Trial("pairs in the subject", 1, pair_in_subject),
+    Trial("marks of the subject", 8, begins("subject:#", "subject:!", "subject:?")),
+    Trial("names of fields", 2, begins("field:")),
+    Trial("URLs", 160, begins("url=")),
+    Trial("words in paths of URLs", 10, begins("url=/")),
+    Trial("marks and ports of URLs", 8, begins("url=#", "url=port:")),
+    Trial("order of fields", 20, begins("order=")),
+    Trial("types and number of parts", 4, begins("type=", "parts=")),
+    Trial("size", 2, begins("size=")),
+    Trial("encoding, charset, disposition", 6, begins("encoding=", "charset=", "disposition=")),
+    Trial("names of files", 15, begins("ending=", "file=")),
+    Trial("attached types, true kinds", 15, begins("attached=", "magic=")),
+    Trial("defects", 2, begins("defect=")),
+    Trial("alternative that differs", 10, begins("alternative=")),
+    Trial("words of titles", 2, begins("title=")),
+    Trial("words of alt texts", 2, begins("alt=")),
+    Trial("links that disagree", 10, begins("link=#")),
+    Trial("schemes of images", 3, begins("image=")),
+    Trial("comments, joined words", 4, begins("comments=", "joined=")),
+    Trial("marks of zero width", 15, lambda text: text.endswith(("zero-width=#", "#zero-width"))),
+    Trial("letters spelled one by one", 20, begins("spaced=")),
+    Trial("all measures", 240, settings={"measures": False}),
+    *(Trial(f"measure {name}", 5, begins(f"{name}<", f"{name}>=", f"{name}=none")) for name in MEASURES),
+)
+
+
 def main(asked: list[str]) -> None:
     """Prints the table."""
-    present_sources = read(Trial("", 0))
-    present = judged(Trial("", 0), present_sources)
+    sources = read()
+    present = judged(Trial("nothing"), sources)
     print("| taken out | lines |", *(f"{name} |" for name in SETTINGS))
     print("|---|---:|" + "---|" * len(SETTINGS), flush=True)
     for trial in TRIALS:
         if asked and not any(word in trial.name for word in asked):
             continue
         with absent(trial):
-            changed = judged(trial, read(trial) if trial.patches else present_sources)
-        cells = [difference(*pair) for pair in zip(changed, present, strict=True)]
+            found = judged(trial, sources)
+        cells = [difference(*pair) for pair in zip(found, present, strict=True)]
         print(f"| {trial.name} | {trial.lines} |", *(f"{cell} |" for cell in cells), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

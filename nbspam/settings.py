@@ -24,10 +24,9 @@ THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in
 STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
 WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
-MOST_TIMES = 4  # of a word in a message that count in an average: docs/decisions.md
-NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
-MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/decisions.md
-UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
+MOST_TIMES = 4  # a word that a message has n times counts 1 + log n times in an average, n at most this
+DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of tokens never met
+MOST_FOR_HAM = 2.5  # nats; of ham and spam no view's evidence says more for ham: docs/decisions.md
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 KINDS = ("evidence", "cautious", "measure")  # of evidence; a weight for each view, or measure
@@ -45,8 +44,7 @@ class Settings:
     prior       : as `--prior` spells it, a named one in small letters
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
-    sublinear_tf : a word that a message has n times counts 1 + log n times in an average; see MOST_TIMES
-    novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
+    diluted     : the evidence of a view counts less if few of its tokens were met; see DILUTION
     bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
                   header of one, hide less of a spam; a model file does not say so, its classes do: see `of`
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
@@ -66,15 +64,14 @@ class Settings:
         "binning",
         "bins",
         "bounded",
+        "diluted",
         "event_model",
         "features",
         "measures",
         "normalise",
-        "novelty",
         "numeric_model",
         "prior",
         "second_alpha",
-        "sublinear_tf",
         "threshold",
         "views",
     )
@@ -93,11 +90,10 @@ class Settings:
         bins: int = BINS,
         binning: str = "frequency",
         second_alpha: float = SECOND_ALPHA,
-        novelty: float = NOVELTY,
+        diluted: bool = True,
         views: str = ALL_VIEWS,
         measures: bool = True,
         bigrams: bool = True,
-        sublinear_tf: bool = True,
     ) -> None:
         _check_event_model(event_model)
         if features == "both" and event_model in NUMERIC_MODELS:
@@ -112,8 +108,8 @@ class Settings:
         self.threshold, self.normalise, self.views = threshold, normalise, views
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins, self.binning = bins, binning
-        self.second_alpha, self.novelty = (second_alpha, novelty) if self.averaged else (0.0, 0.0)
-        self.sublinear_tf = sublinear_tf and self.averaged
+        self.second_alpha = second_alpha if self.averaged else 0.0
+        self.diluted = diluted and self.averaged
         self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
         self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
 
@@ -128,18 +124,13 @@ class Settings:
         there = (True, bool(self.second_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
-    @property
-    def most_times(self) -> int:
-        """How often a word of a message counts in an average at most, before the logarithm."""
-        return MOST_TIMES if self.sublinear_tf else 1
-
     def of(self, classes: tuple[str, ...]) -> Settings:
         """The same for a filter of these classes: of others than ham and spam none is the one to hide in."""
         return self if classes == HAM_AND_SPAM else self.replaced(bounded=False)
 
-    def most_for_ham(self, n_classes: int) -> tuple[float, ...]:
-        """Nats by view: no evidence says more for ham than that; infinite where it may say all."""
-        return MOST_FOR_HAM if self.bounded and n_classes == 2 else UNBOUNDED
+    def most_for_ham(self, n_classes: int) -> float:
+        """Nats: no evidence of a view says more for ham than that; infinite if nothing caps it."""
+        return MOST_FOR_HAM if self.bounded and n_classes == 2 else float("inf")
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
@@ -164,8 +155,7 @@ class Settings:
             "bins": str(self.bins),
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
-            "sublinear_tf": str(int(self.sublinear_tf)),
-            "novelty": repr(self.novelty),
+            "diluted": str(int(self.diluted)),
             "views": self.views,
             "measures": str(int(self.measures)),
             "bigrams": str(int(self.bigrams)),
@@ -214,11 +204,10 @@ def _from_text(values: dict[str, str]) -> Settings:
         bins=int(values.get("bins", BINS)),
         binning=values.get("binning", "frequency"),
         second_alpha=_not_negative(values, "second_alpha", "0"),
-        novelty=_not_negative(values, "novelty", "0"),
+        diluted=values.get("diluted") == "1",
         views=values.get("views", ALL_VIEWS),
         measures=values.get("measures") == "1",
         bigrams=values.get("bigrams") == "1",
-        sublinear_tf=values.get("sublinear_tf") == "1",
     )
 
 
@@ -239,8 +228,7 @@ def textbook(settings: Settings) -> Settings:
         alpha=TEXTBOOK_ALPHA,
         averaged=False,
         second_alpha=0.0,
-        sublinear_tf=False,
-        novelty=0.0,
+        diluted=False,
         measures=False,
         bigrams=False,
         bounded=False,

@@ -26,7 +26,6 @@ from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.reading import ShardReader, asked_by
 from nbspam.engine.texts import text_slices
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.mail import parse
 from nbspam.scoring.calibration import first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
@@ -34,7 +33,6 @@ from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tokens import tokenize
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Bag
 from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
 from nbspam.vocabulary.file import Vocabulary
@@ -539,11 +537,11 @@ def test_more_mail_than_is_kept_gives_the_same_counts(
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:
     """A word outside it is not a word that was never met."""
     model = open_model(str(trained(items[::4], tmp_path / "model", fixed=vocabulary)))
-    assert from_text(model.settings).novelty == 0.0
+    assert not from_text(model.settings).diluted
 
 
 def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path: Path) -> None:
-    """By 1 - u^2, u the share never met; a model that was trained without the setting dilutes nothing."""
+    """By 1 - u^2 in the body, u the share never met; a model that is not diluted says the same of both."""
     path = str(trained(items, tmp_path / "model"))
     words = ["free", "money", "offer", "click"]
     model = open_model(path)
@@ -557,22 +555,8 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     for old, new in zip(before.evidence, after.evidence, strict=True):
         assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
-    older = {name: value for name, value in model.settings.items() if name != "novelty"}
-    assert Scorer(model, from_text(older)).score(diluted).evidence == before.evidence
-
-
-def test_a_model_trained_without_the_setting_counts_a_word_once_in_an_average(
-    items: Items, tmp_path: Path
-) -> None:
-    model = open_model(str(trained(items, tmp_path / "model")))
-    older = {name: value for name, value in model.settings.items() if name != "sublinear_tf"}
-    again = [tokenize(parse(item.read())) for item in items]
-    once = [Bag(*(list(dict.fromkeys(view)) for view in bag.views()[:3])) for bag in again]
-    before, after, same = (
-        [Scorer(model, from_text(settings)).score(Counted(bag)).evidence for bag in bags]
-        for settings, bags in ((older, once), (model.settings, again), (older, again))
-    )
-    assert same == before != after
+    free = model.settings | {"diluted": "0"}
+    assert Scorer(model, from_text(free)).score(diluted).evidence == before.evidence
 
 
 @pytest.mark.parametrize("more", [[], ["--textbook"]])

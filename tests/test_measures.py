@@ -243,7 +243,7 @@ def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], 
     [
         Settings(measures=False),
         Settings(second_alpha=0.0),
-        Settings(second_alpha=0.0, novelty=0.0),
+        Settings(second_alpha=0.0, diluted=False),
         Settings(views="header,body,structure"),
         Settings(views="body,measures"),
         Settings(threshold=1.0),

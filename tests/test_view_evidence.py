@@ -7,9 +7,8 @@ from math import log
 import numpy as np
 import pytest
 
-from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, BlockBuilder, Ints
-from nbspam.engine.corpus import merge_blocks, used_columns
+from nbspam.engine.corpus import merge_blocks
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
@@ -18,15 +17,14 @@ from nbspam.scoring.evidence import bounded_share
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
-from nbspam.tokens.bag import EDGE, VIEWS, Bag
+from nbspam.tokens.bag import VIEWS, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 WAYS = {
     "default": Settings(),
     "one mean": Settings(second_alpha=0.0),
-    "not diluted": Settings(novelty=0.0),
-    "each word once": Settings(sublinear_tf=False),
+    "not diluted": Settings(diluted=False),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
     "not bounded": Settings().replaced(bounded=False),
@@ -45,9 +43,9 @@ def test_a_word_that_a_message_has_again_counts_more_in_the_mean(times: int, cou
     model = MemoryModel(HAM_AND_SPAM, block.keys, documents, documents, sums, [])
     message = Counted(Bag([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
-    for settings, n in ((Settings(alpha=1.0), counts), (Settings(alpha=1.0, sublinear_tf=False), 1.0)):
-        evidence = Scorer(model, settings).score(message).evidence
-        assert evidence[VIEWS.index("body")] == pytest.approx([0.0, (n - 1) * log(10) / (n + 1 + SHRINKAGE)])
+    evidence = Scorer(model, Settings(alpha=1.0)).score(message).evidence
+    mean = (counts - 1) * log(10) / (counts + 1 + SHRINKAGE)
+    assert evidence[VIEWS.index("body")] == pytest.approx([0.0, mean])
 
 
 def random_block(n_classes: int) -> Block:
@@ -62,7 +60,6 @@ def random_block(n_classes: int) -> Block:
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
         views[1] += [f"1:{label}:{number % 40}"] * 9
-        views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         builder.add(str(number), label, Bag(*views[:3], measured, views[3]), None, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
@@ -114,9 +111,8 @@ def test_no_view_says_more_for_ham_than_its_bound_and_for_spam_as_much_as_it_has
     background = fixed_background(block, documents)
     free = view_evidence(block, background, Settings().replaced(bounded=False)).evidence[..., 1]
     found = view_evidence(block, background, Settings()).evidence[..., 1]
-    most = np.tile(MOST_FOR_HAM, n_words // len(VIEWS))
-    assert (free[:, :n_words] < -most).any(axis=0).all(), "messages that say too little to be bounded"
-    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -most))
+    assert (free[:, :n_words] < -MOST_FOR_HAM).any(axis=0).all(), "messages that say too little to be bounded"
+    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -MOST_FOR_HAM))
     assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not bounded"
     texts = texts_of(block)
     for row in range(len(block)):
@@ -153,31 +149,7 @@ def test_of_other_two_classes_none_is_bounded() -> None:
     assert Settings().of(HAM_AND_SPAM).bounded
     for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
         assert not Settings().of(classes).bounded
-    assert set(Settings().most_for_ham(3)) == {np.inf}
-
-
-def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
-    block = random_block(2)
-    scorer, _ = scorer_of_some(block, 2, Settings())
-    bag = bag_of(block, 0, texts_of(block))
-    plain = scorer.score(Counted(bag))
-    structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
-    more = scorer.score(Counted(Bag(bag.header, bag.body, structure, bag.measures, bag.bigrams)))
-    assert (more.scores, more.evidence, more.common) == (plain.scores, plain.evidence, plain.common)
-    other = scorer.score(
-        Counted(Bag(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures, bag.bigrams))
-    )
-    assert other.common[2] > plain.common[2]
-
-
-def test_a_block_knows_its_pairs_at_the_edges() -> None:
-    block = random_block(3)
-    expected = [text.startswith(EDGE.encode()) for text in texts_of(block)]
-    assert any(expected)
-    assert block.edges().tolist() == expected
-    used = used_columns(select_rows(block, np.array([5, 2])))
-    assert used.edges().tolist() == [text.startswith(EDGE.encode()) for text in texts_of(used)]
-    assert BlockBuilder().build().edges().tolist() == []
+    assert Settings().most_for_ham(3) == np.inf
 
 
 @pytest.mark.parametrize("kinds", [settings.kinds for settings in WAYS.values()])

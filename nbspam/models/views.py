@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.models.measures import measure_evidence
 from nbspam.scoring.calibration import rough_weights
-from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, DILUTION, MOST_TIMES, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Evidence(NamedTuple):
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
     common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
-               met, EDGE left out; of three classes and more also the rough scores of class 1 and on
+               met; of three classes and more also the rough scores of class 1 and on
     kinds    : of evidence, see Settings.kinds
     """
 
@@ -172,9 +172,9 @@ def view_evidence(
     if outside is not None:
         missing = missing + outside
     unknown = missing / np.maximum(met + missing, 1)
-    evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
-    least = -np.array(settings.most_for_ham(evidence.shape[3]))
-    np.maximum(evidence[..., 1], least, out=evidence[..., 1])
+    if settings.diluted:
+        evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
+    np.maximum(evidence[..., 1], -settings.most_for_ham(evidence.shape[3]), out=evidence[..., 1])
     of_words = evidence.reshape(len(block), -1, evidence.shape[3])
     found = np.concatenate([of_words, measures], axis=1)
     rough = np.array(rough_weights(evidence.shape[3], settings.kinds))
@@ -187,7 +187,7 @@ class _Slice(NamedTuple):
 
     evidence     : float64 (n_rows, n_kinds of words, n_views, n_classes), nats, not diluted
     measures     : float64 (n_rows, n_measures, n_classes), nats; no measures where they are not asked for
-    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others, without the edges
+    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others
     """
 
     evidence: Floats
@@ -209,7 +209,7 @@ def _slice_evidence(
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
     limits = _limits(settings.threshold, views, n_rows)
-    times = 1.0 + np.log(np.minimum(block.counts[pairs], settings.most_times))
+    times = 1.0 + np.log(np.minimum(block.counts[pairs], MOST_TIMES))
     evidence = np.zeros((n_rows, len(settings.alphas), N_VIEWS, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
@@ -219,10 +219,8 @@ def _slice_evidence(
         some = np.flatnonzero(views == MEASURES_VIEW)
         keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
         measures = measure_evidence(counts[:, some], totals, keys, rows[some])
-    others = ~block.edges()[block.columns[pairs]]
-    tokens = np.bincount(cells[others], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
-    new = cells[missing[others[missing]]]
-    never = np.bincount(new, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
     words = slice(len(VIEWS))
     return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
 

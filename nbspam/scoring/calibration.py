@@ -6,13 +6,13 @@ learned on scores of messages that were not counted yet (nbspam.models.calibrate
 
 Score of class k, relative to class 0, nats:
     z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
-E_vk is the evidence of view v for class k against class 0 under a small lambda.  C_vk is the same under a large
-one, which trusts rare words less.  B_fk is what the bin says that numeric feature f falls into (a measure).  u_v
-is the share of the view's distinct tokens that the model never met (NOTAWORD).  R_j is what the words say for
-class j >= 1 under the weights that learning starts from.  a_v, d_v and g_f are shared by the classes; b_k, c_vk
-and m_jk belong to class k >= 1.  Two classes have no R: that is plain logistic regression on 26 numbers.  For
-three classes and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever
-comes where the other does (docs/decisions.md).
+E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
+large one, which trusts rare words less. B_fk is what the bin says that numeric feature f falls into (a
+measure). u_v is the share of the view's distinct tokens that the model never met (NOTAWORD). R_j is what the
+words say for class j >= 1 under the weights that learning starts from. a_v, d_v and g_f are shared by the
+classes; b_k, c_vk and m_jk belong to class k >= 1. Two classes have no R: that is plain logistic regression
+on 26 numbers. For three classes and more m_jk tells how evidence for one class counts for another that is
+like it, or hardly ever comes where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations

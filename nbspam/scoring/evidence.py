@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import log
 
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SAME, SHRINKAGE, STRONG, WEAK
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, MOST_TIMES, SAME, SHRINKAGE, STRONG, WEAK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ class ViewEvidence:
         return [thing for spread, thing in found if spread >= last]
 
 
-def times_counted(times: int, most_times: int) -> float:
-    """How often a word of a message counts in the mean: 1 + log of how often it occurs, or of `most_times`.
+def times_counted(times: int) -> float:
+    """How often a word counts in the mean if a message has it so many times: 1 + log of it, or of MOST_TIMES.
 
     A second time says more, not as much again.
     Source: Rennie et al. 2003, "Tackling the Poor Assumptions of Naive Bayes", 4.1, here of weights.
     """
-    return 1.0 if times == 1 else 1.0 + log(min(times, most_times))
+    return 1.0 if times == 1 else 1.0 + log(min(times, MOST_TIMES))
 
 
 def mean_share(informative: float, familiarity: float) -> float:

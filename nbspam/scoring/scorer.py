@@ -20,8 +20,8 @@ from nbspam.scoring.evidence import (
 )
 from nbspam.scoring.posterior import Scored, ScorePart
 from nbspam.scoring.priors import log_priors_of, prior_shift
-from nbspam.settings import ALL_VIEWS
-from nbspam.tokens.bag import EDGE, MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.settings import ALL_VIEWS, DILUTION
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ class ViewWords:
     """The words of one view of a message that the model met, and what they add to the scores.
 
     known       : (n_jk by class, word) in the order of the message
-    unknown     : share of the view's distinct tokens that were never met; EDGE is left out
+    unknown     : share of the view's distinct tokens that were never met
     familiarity : what the evidence of the view is multiplied by
     parts       : text -> what the word adds
     """
@@ -92,21 +92,16 @@ class ViewWords:
     __slots__ = ("familiarity", "known", "parts", "unknown", "view")
 
     def __init__(
-        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], novelty: float
+        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], diluted: bool
     ) -> None:
         self.view = view
         self.known: list[tuple[tuple[int, ...], KnownWord]] = []
-        asked = met = 0
         for key, (text, times) in tokens.items():
             counts = rows.get(key, ())
-            known = any(counts)
-            if known:
+            if any(counts):
                 self.known.append((counts[::2], (text, times, counts)))
-            if not text.startswith(EDGE):
-                asked += 1
-                met += known
-        self.unknown = 1.0 - met / asked if asked else 0.0
-        self.familiarity = 1.0 - novelty * self.unknown**2
+        self.unknown = 1.0 - len(self.known) / len(tokens) if tokens else 0.0
+        self.familiarity = 1.0 - self.unknown ** DILUTION[view] if diluted else 1.0
         self.parts: dict[str, ScorePart] = {}
 
     def add(self, word: KnownWord, values: list[float], scale: float) -> None:
@@ -223,7 +218,7 @@ class Scorer:
         evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
-            words = ViewWords(view, tokens, rows, self.settings.novelty)
+            words = ViewWords(view, tokens, rows, self.settings.diluted)
             unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
@@ -259,14 +254,10 @@ class Scorer:
             spread, weights = weigh(documents)
             if spread > floor:
                 candidates.append((spread, (word, weights)))
-        most_times = self.settings.most_times
-        found = [
-            (word, times_counted(word[1], most_times), weights)
-            for word, weights in law.informative(candidates)
-        ]
+        found = [(word, times_counted(word[1]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = mean_share(sum([n for _, n, _ in found]), words.familiarity)
-        share = bounded_share(share, sums[1], self._most_for_ham[words.view])
+        share = bounded_share(share, sums[1], self._most_for_ham)
         scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
         for word, n, weights in found:
             own = [n * scale * value for value in weights]

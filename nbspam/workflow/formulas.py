@@ -17,7 +17,17 @@ from nbspam.scoring.credibility import beta_interval
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, MOST_FOR_HAM, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import (
+    AT_LEAST,
+    DILUTION,
+    MEASURE_ALPHA,
+    MOST_FOR_HAM,
+    MOST_TIMES,
+    SHRINKAGE,
+    STRONG,
+    WEAK,
+    Settings,
+)
 from nbspam.store.inspect import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
@@ -171,19 +181,23 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     floors = ", ".join(
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
-    factor = f"(1 - {settings.novelty:g} u_v²) " if settings.novelty else ""
+    factor = "(1 - u_v^p_v) " if settings.diluted else ""
+    powers = ", ".join(f"{name} {power}" for name, power in zip(VIEWS, DILUTION, strict=True))
     of_words = [kind for kind in settings.kinds if kind != "measure"]
     terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
     sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
     sums += " + Σ_f g_f B_fk" if settings.measures else ""
-    most = f"at most {settings.most_times} times"
+    times = f"at most {MOST_TIMES} times"
     rough = _rough_scores(model, settings)
     shared = "b_k + Σ_v c_vk u_v" + (" + Σ_j m_jk R_j" if rough else "")
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
-        ("unknown share of view v", "u_v = share of its words that the model never met, edge= left out"),
-        ("how often word j counts", f"t_j = 1 + log of how often the message has it, {most}"),
+        ("unknown share of view v", f"u_v = share of its words that the model never met; p_v: {powers}"),
+        (
+            "how often word j counts",
+            f"t_j = 1 + log of how often the message has it, at most {MOST_TIMES} times",
+        ),
         (
             "evidence of view v",
             f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})",
@@ -213,8 +227,7 @@ def _bound(model: Model, settings: Settings) -> list[Line]:
         return []
     words = [kind[0].upper() for kind in settings.kinds if kind != "measure"]
     of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in words)
-    least = ", ".join(f"{name} -{most:g}" for name, most in zip(VIEWS, MOST_FOR_HAM, strict=True))
-    return [("bound for ham", f"{of_spam} not below (nats): {least}")]
+    return [("bound for ham", f"{of_spam} not below -{MOST_FOR_HAM:g} nats")]
 
 
 def _rough_scores(model: Model, settings: Settings) -> list[Line]:
