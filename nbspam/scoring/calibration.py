@@ -11,8 +11,8 @@ large one, which trusts rare words less. B_fk is what the bin says that numeric 
 measure). u_v is the share of the view's distinct tokens that the model never met (NOTAWORD). R_j is what the
 words say for class j >= 1 under the weights that learning starts from. a_v, d_v and g_f are shared by the
 classes; b_k, c_vk and m_jk belong to class k >= 1. Two classes have no R: that is plain logistic regression
-on 26 numbers. For three classes and more m_jk tells how evidence for one class counts for another that is
-like it, or hardly ever comes where the other does (docs/decisions.md).
+on some 25 numbers. For three classes and more m_jk tells how evidence for one class counts for another that
+is like it, or hardly ever comes where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -187,7 +187,6 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
     sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
     sums += " + Σ_f g_f B_fk" if settings.measures else ""
-    times = f"at most {MOST_TIMES} times"
     rough = _rough_scores(model, settings)
     shared = "b_k + Σ_v c_vk u_v" + (" + Σ_j m_jk R_j" if rough else "")
     lines = [
