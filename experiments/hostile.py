@@ -25,7 +25,7 @@ from experiments.corpora import corpus_folder
 from nbspam.labels import HAM, SPAM
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html import read_html
-from nbspam.settings import MOST_FOR_HAM, Settings
+from nbspam.settings import HAM_CAP, Settings
 from nbspam.sources import Item, open_labelled
 from nbspam.store.reader import open_model
 from nbspam.tokens import VIEWS
@@ -192,7 +192,7 @@ def good_words(model: str) -> list[str]:
 
 def missed(past: list[Item], mails: list[list[bytes]], cap_nats: float, model: str) -> list[int]:
     """How many messages of each list a model of the past does not call spam, under a cap on ham evidence."""
-    with mock.patch("nbspam.settings.MOST_FOR_HAM", cap_nats):
+    with mock.patch("nbspam.settings.HAM_CAP", cap_nats):
         train(past, (HAM, SPAM), model, Settings())
         classifier = open_classifier(model)
         return [
@@ -234,7 +234,7 @@ def main() -> None:
         mails = disguised(past, spam, f"{scratch}/model")
         columns = {
             name: missed(past, [*mails.values()], cap_nats, f"{scratch}/{name}")
-            for name, cap_nats in (("nbspam", MOST_FOR_HAM), ("without the cap", inf))
+            for name, cap_nats in (("nbspam", HAM_CAP), ("without the cap", inf))
         }
         peer = bogofilter(past, Path(scratch) / "bogofilter")
         if peer is not None:

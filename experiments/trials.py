@@ -143,7 +143,7 @@ TRIALS = (
     Trial("second λ", 10, settings={"second_alpha": 0.0}),
     Trial("repeats", 8, patches={"nbspam.models.views.MOST_TIMES": 1}),
     Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
-    Trial("cap on evidence for ham", 20, settings={"bounded": False}),
+    Trial("cap on evidence for ham", 20, settings={"capped": False}),
     Trial("bigrams", 50, settings={"bigrams": False}),
     Trial("pairs in the subject", 1, pair_in_subject),
     Trial("marks of the subject", 8, begins("subject:#", "subject:!", "subject:?")),

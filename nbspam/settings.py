@@ -26,7 +26,7 @@ WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count 
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
 MOST_TIMES = 4  # a word that a message has n times counts 1 + log n times in an average, n at most this
 DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of tokens never met
-MOST_FOR_HAM = 2.5  # nats; of ham and spam no view's evidence says more for ham: docs/decisions.md
+HAM_CAP = 2.5  # nats; of ham and spam no view's evidence says more for ham: docs/decisions.md
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
 KINDS = ("evidence", "cautious", "measure")  # of evidence; a weight for each view, or measure
@@ -45,8 +45,8 @@ class Settings:
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     diluted     : the evidence of a view counts less if few of its tokens were met; see DILUTION
-    bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
-                  header of one, hide less of a spam; a model file does not say so, its classes do: see `of`
+    capped      : no view's evidence says more for ham than HAM_CAP, because spammers can add words of ham and
+                  copy its header; true for the classes ham and spam, see `of`; no part of a model file
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
@@ -63,7 +63,7 @@ class Settings:
         "bigrams",
         "binning",
         "bins",
-        "bounded",
+        "capped",
         "diluted",
         "event_model",
         "features",
@@ -102,7 +102,7 @@ class Settings:
         self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
         _check_features(event_model, self.features)
         can_average = event_model == "presence" and self.features == "words"
-        self.averaged = self.bounded = can_average if averaged is None else averaged and can_average
+        self.averaged = self.capped = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
         self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
         self.threshold, self.normalise, self.views = threshold, normalise, views
@@ -125,12 +125,12 @@ class Settings:
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     def of(self, classes: tuple[str, ...]) -> Settings:
-        """The same for a filter of these classes: of others than ham and spam none is the one to hide in."""
-        return self if classes == HAM_AND_SPAM else self.replaced(bounded=False)
+        """The same for a filter of these classes: only spam hides, and only in ham."""
+        return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
 
-    def most_for_ham(self, n_classes: int) -> float:
+    def ham_cap(self, n_classes: int) -> float:
         """Nats: no evidence of a view says more for ham than that; infinite if nothing caps it."""
-        return MOST_FOR_HAM if self.bounded and n_classes == 2 else float("inf")
+        return HAM_CAP if self.capped and n_classes == 2 else float("inf")
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
@@ -231,5 +231,5 @@ def textbook(settings: Settings) -> Settings:
         diluted=False,
         measures=False,
         bigrams=False,
-        bounded=False,
+        capped=False,
     )

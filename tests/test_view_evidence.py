@@ -13,10 +13,10 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import bounded_share
+from nbspam.scoring.evidence import capped_scale
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
+from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tokens.bag import VIEWS, Bag
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
@@ -27,7 +27,7 @@ WAYS = {
     "not diluted": Settings(diluted=False),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
-    "not bounded": Settings().replaced(bounded=False),
+    "not capped": Settings().replaced(capped=False),
 }
 
 
@@ -100,37 +100,37 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
 
 
 @pytest.mark.parametrize("says, share", [(-10.0, 0.25), (-5.0, 0.5), (-1.0, 0.5), (0.0, 0.5), (9.0, 0.5)])
-def test_what_says_more_for_ham_than_it_may_keeps_a_share(says: float, share: float) -> None:
-    assert bounded_share(0.5, says, 2.5) == share
-    assert bounded_share(0.5, says, np.inf) == 0.5
+def test_scale_shrinks_if_the_evidence_exceeds_the_cap(says: float, share: float) -> None:
+    assert capped_scale(0.5, says, 2.5) == share
+    assert capped_scale(0.5, says, np.inf) == 0.5
 
 
-def test_no_view_says_more_for_ham_than_its_bound_and_for_spam_as_much_as_it_has() -> None:
+def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
     block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
     scorer, documents = scorer_of_some(block, 2, Settings(), times=50_000)
     background = fixed_background(block, documents)
-    free = view_evidence(block, background, Settings().replaced(bounded=False)).evidence[..., 1]
+    free = view_evidence(block, background, Settings().replaced(capped=False)).evidence[..., 1]
     found = view_evidence(block, background, Settings()).evidence[..., 1]
-    assert (free[:, :n_words] < -MOST_FOR_HAM).any(axis=0).all(), "messages that say too little to be bounded"
-    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -MOST_FOR_HAM))
-    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not bounded"
+    assert (free[:, :n_words] < -HAM_CAP).any(axis=0).all(), "messages that say too little to be capped"
+    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -HAM_CAP))
+    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not capped"
     texts = texts_of(block)
     for row in range(len(block)):
         scored = scorer.score(Counted(bag_of(block, row, texts)))
         assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())
 
 
-def test_the_words_of_a_bounded_view_share_what_is_left() -> None:
+def test_words_of_a_capped_view_share_the_cap() -> None:
     block = random_block(2)
     scorer, _ = scorer_of_some(block, 2, Settings(), times=50_000)
-    bounded, free = (
+    capped, free = (
         scored_parts(Scorer(scorer.model, settings), block, 0)
-        for settings in (Settings(), Settings().replaced(bounded=False))
+        for settings in (Settings(), Settings().replaced(capped=False))
     )
-    assert bounded.keys() == free.keys()
-    less = [text for text in free if bounded[text].scale < free[text].scale]
+    assert capped.keys() == free.keys()
+    less = [text for text in free if capped[text].scale < free[text].scale]
     assert len(less) > len(VIEWS)
-    for text, part in bounded.items():
+    for text, part in capped.items():
         assert abs(part.values[1]) <= abs(free[text].values[1]) + 1e-9
     scored = scorer.score(Counted(bag_of(block, 0, texts_of(block))))
     weights = scorer.model.calibration()
@@ -145,11 +145,11 @@ def scored_parts(scorer: Scorer, block: Block, row: int) -> dict[str, ScorePart]
     return {part.text: part for part in parts if part.kind == "token"}
 
 
-def test_of_other_two_classes_none_is_bounded() -> None:
-    assert Settings().of(HAM_AND_SPAM).bounded
+def test_two_other_classes_have_no_cap() -> None:
+    assert Settings().of(HAM_AND_SPAM).capped
     for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
-        assert not Settings().of(classes).bounded
-    assert Settings().most_for_ham(3) == np.inf
+        assert not Settings().of(classes).capped
+    assert Settings().ham_cap(3) == np.inf
 
 
 @pytest.mark.parametrize("kinds", [settings.kinds for settings in WAYS.values()])

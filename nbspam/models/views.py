@@ -174,7 +174,7 @@ def view_evidence(
     unknown = missing / np.maximum(met + missing, 1)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
-    np.maximum(evidence[..., 1], -settings.most_for_ham(evidence.shape[3]), out=evidence[..., 1])
+    np.maximum(evidence[..., 1], -settings.ham_cap(evidence.shape[3]), out=evidence[..., 1])
     of_words = evidence.reshape(len(block), -1, evidence.shape[3])
     found = np.concatenate([of_words, measures], axis=1)
     rough = np.array(rough_weights(evidence.shape[3], settings.kinds))

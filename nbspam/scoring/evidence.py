@@ -76,21 +76,21 @@ def times_counted(times: int) -> float:
     return 1.0 if times == 1 else 1.0 + log(min(times, MOST_TIMES))
 
 
-def mean_share(informative: float, familiarity: float) -> float:
-    """The share of a word's weight that is evidence: of so many a mean, and SHRINKAGE has few say little.
+def mean_scale(informative: float, familiarity: float) -> float:
+    """What a word's weight is multiplied by in a mean of so many; SHRINKAGE scales down a mean of few.
 
     familiarity : what the evidence is multiplied by, see ViewWords
     """
     return familiarity / (informative + SHRINKAGE)
 
 
-def bounded_share(share: float, spam_says: float, most_for_ham: float) -> float:
-    """The share, or less where the evidence, share * spam_says, would say more for ham than it may.
+def capped_scale(scale: float, log_ratio: float, ham_cap: float) -> float:
+    """The scale, or less if the evidence, scale * log_ratio, would say more for ham than the cap.
 
-    spam_says : nats for spam against ham
-    So each word of a view that is bounded says less, and `explain` still adds up.
+    log_ratio : nats for spam against ham;  ham_cap : nats, >= 0
+    Each word of a capped view is scaled alike, so that `explain` still adds up.
     """
-    return most_for_ham / -spam_says if share * spam_says < -most_for_ham else share
+    return ham_cap / -log_ratio if scale * log_ratio < -ham_cap else scale
 
 
 def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:

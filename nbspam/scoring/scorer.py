@@ -12,8 +12,8 @@ from math import fsum
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring.evidence import (
     ViewEvidence,
-    bounded_share,
-    mean_share,
+    capped_scale,
+    mean_scale,
     measure_evidence,
     own_weights,
     times_counted,
@@ -124,9 +124,9 @@ class Scorer:
     __slots__ = (
         "_alike",
         "_features",
+        "_ham_cap",
         "_laws",
         "_log_prior",
-        "_most_for_ham",
         "_weights",
         "model",
         "settings",
@@ -137,7 +137,7 @@ class Scorer:
         """model: with the counts of its prior model, if it has one, added"""
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._most_for_ham = settings.most_for_ham(len(model.classes))
+        self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
@@ -256,8 +256,8 @@ class Scorer:
                 candidates.append((spread, (word, weights)))
         found = [(word, times_counted(word[1]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
-        share = mean_share(sum([n for _, n, _ in found]), words.familiarity)
-        share = bounded_share(share, sums[1], self._most_for_ham)
+        share = mean_scale(sum([n for _, n, _ in found]), words.familiarity)
+        share = capped_scale(share, sums[1], self._ham_cap)
         scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
         for word, n, weights in found:
             own = [n * scale * value for value in weights]

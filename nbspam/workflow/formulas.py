@@ -20,8 +20,8 @@ from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
 from nbspam.settings import (
     AT_LEAST,
     DILUTION,
+    HAM_CAP,
     MEASURE_ALPHA,
-    MOST_FOR_HAM,
     MOST_TIMES,
     SHRINKAGE,
     STRONG,
@@ -222,11 +222,11 @@ def _other_evidence(settings: Settings, first: str) -> list[Line]:
 
 
 def _bound(model: Model, settings: Settings) -> list[Line]:
-    if not settings.bounded:
+    if not settings.capped:
         return []
     words = [kind[0].upper() for kind in settings.kinds if kind != "measure"]
     of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in words)
-    return [("bound for ham", f"{of_spam} not below -{MOST_FOR_HAM:g} nats")]
+    return [("bound for ham", f"{of_spam} not below -{HAM_CAP:g} nats")]
 
 
 def _rough_scores(model: Model, settings: Settings) -> list[Line]:
