@@ -5,11 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test setup debian lint types bench bench-serve fuzz clean help \
-	experiment-models
+.PHONY: demo test setup debian lint types bench bench-serve fuzz clean help
 
 help:  ## What can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 setup: $(STAMP)  ## A virtual environment with nbspam and its test tools
 
@@ -25,8 +24,8 @@ test: $(STAMP) debian lint types  ## Lint, types and every test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## ruff
-	$(BIN)/ruff check nbspam tests
-	$(BIN)/ruff format --check nbspam tests
+	$(BIN)/ruff check nbspam tests experiments
+	$(BIN)/ruff format --check nbspam tests experiments
 
 types: $(STAMP)  ## mypy
 	$(BIN)/mypy
@@ -44,11 +43,8 @@ fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/test_html_laws.py tests/mail tests/test_mail_*.py \
 	    tests/test_serve_protocol.py tests/test_sources_mbox.py tests/test_tokens.py tests/test_vocabulary.py
 
-experiment-models: $(STAMP)  ## The table of docs/models.md
-	$(BIN)/python -m tests.experiments.models
-
-experiment-%: $(STAMP)  # The tables of docs/experiments/: experiment-views and so on
-	$(BIN)/python -m tests.experiments.$*
+experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models: of docs/models.md
+	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
 	rm -rf $(VENV) demo .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/experiments/autolearn.md
+LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md
 UNDECIDED = -1  # the number of the reject action, beside the class numbers 0 .. K-1
 MATRIX_REMEDY = (
     "a header line of class names, then a line `name cost cost ...` for each class; see docs/models.md"

@@ -15,23 +15,21 @@ NUMERIC_MODELS = ("gaussian", "categorical", "aode")
 FEATURES = ("words", "numeric", "both")
 BINNINGS = ("frequency", "width")
 
-ALPHA = 0.03  # docs/experiments/evidence.md; Laplace's 1 is the textbook, many times worse on whole mail
+ALPHA = 0.03  # docs/decisions.md; Laplace's 1 is the textbook, many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/experiments/smoothings.md
-STRONGEST_ALPHA = 1.0  # of the strongest word of each class: docs/experiments/strongest.md
-MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/experiments/measures.md
-# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/experiments/evidence.md.
+SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/decisions.md
+MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/decisions.md
+# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/decisions.md.
 THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
 STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
 WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
 AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
-MOST_TIMES = 4  # of a word in a message that count in an average: docs/experiments/repeats.md
-NOVELTY = 1.0  # evidence is multiplied by 1 - NOVELTY u^2, u the share of the view's tokens never met
-MOST_FOR_HAM = (2.5, 3.0, 3.0, 3.0)  # nats, by view, of ham and spam: docs/experiments/borrowed.md
-UNBOUNDED = (float("inf"),) * len(MOST_FOR_HAM)
+MOST_TIMES = 4  # a word that a message has n times counts 1 + log n times in an average, n at most this
+DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of tokens never met
+HAM_CAP = 2.5  # nats; of ham and spam no view's evidence says more for ham: docs/decisions.md
 SHRINKAGE = 3.0  # added to the number of tokens an average divides by
 SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
-KINDS = ("evidence", "cautious", "strongest", "measure")  # of evidence; a weight for each view, or measure
+KINDS = ("evidence", "cautious", "measure")  # of evidence; a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
@@ -47,18 +45,16 @@ class Settings:
     prior       : as `--prior` spells it, a named one in small letters
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
-    strongest_alpha : lambda under which the strongest word of each class is evidence of its own; 0: none
-    sublinear_tf : a word that a message has n times counts 1 + log n times in an average; see MOST_TIMES
-    novelty     : how much less the evidence of a view counts of which little was met; see NOVELTY; 0: none
-    bounded     : no evidence of a view says more for ham than MOST_FOR_HAM, so that words of ham, or the
-                  header of one, hide less of a spam; a model file does not say so, its classes do: see `of`
+    diluted     : the evidence of a view counts less if few of its tokens were met; see DILUTION
+    capped      : no view's evidence says more for ham than HAM_CAP, because spammers can add words of ham and
+                  copy its header; true for the classes ham and spam, see `of`; no part of a model file
     threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
     normalise   : weight normalisation of `complement`
     features    : words, numeric or both
     numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
     views       : those whose tokens are counted: `all`, or names parted by commas
-    measures    : a few numeric features are evidence of their own: docs/experiments/measures.md
-    bigrams     : so are pairs of neighbouring words: docs/experiments/bigrams.md
+    measures    : a few numeric features are evidence of their own: docs/decisions.md
+    bigrams     : so are pairs of neighbouring words: docs/decisions.md
     bins, binning : how training cuts numeric features: bins of equal frequency or width
     """
 
@@ -68,17 +64,15 @@ class Settings:
         "bigrams",
         "binning",
         "bins",
-        "bounded",
+        "capped",
+        "diluted",
         "event_model",
         "features",
         "measures",
         "normalise",
-        "novelty",
         "numeric_model",
         "prior",
         "second_alpha",
-        "strongest_alpha",
-        "sublinear_tf",
         "threshold",
         "views",
     )
@@ -97,12 +91,10 @@ class Settings:
         bins: int = BINS,
         binning: str = "frequency",
         second_alpha: float = SECOND_ALPHA,
-        novelty: float = NOVELTY,
+        diluted: bool = True,
         views: str = ALL_VIEWS,
-        strongest_alpha: float = STRONGEST_ALPHA,
         measures: bool = True,
         bigrams: bool = True,
-        sublinear_tf: bool = True,
     ) -> None:
         _check_event_model(event_model)
         if features == "both" and event_model in NUMERIC_MODELS:
@@ -111,16 +103,14 @@ class Settings:
         self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
         _check_features(event_model, self.features)
         can_average = event_model == "presence" and self.features == "words"
-        self.averaged = self.bounded = can_average if averaged is None else averaged and can_average
+        self.averaged = self.capped = can_average if averaged is None else averaged and can_average
         self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
         self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
         self.threshold, self.normalise, self.views = threshold, normalise, views
         self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
         self.bins, self.binning = bins, binning
-        self.second_alpha, self.strongest_alpha, self.novelty = (
-            value if self.averaged else 0.0 for value in (second_alpha, strongest_alpha, novelty)
-        )
-        self.sublinear_tf = sublinear_tf and self.averaged
+        self.second_alpha = second_alpha if self.averaged else 0.0
+        self.diluted = diluted and self.averaged
         self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
         self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
 
@@ -132,7 +122,7 @@ class Settings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        there = (True, bool(self.second_alpha), bool(self.strongest_alpha), self.measures)
+        there = (True, bool(self.second_alpha), self.measures)
         return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
 
     @property
@@ -145,18 +135,13 @@ class Settings:
         }
         return frozenset(name for name, is_asked in asked.items() if is_asked)
 
-    @property
-    def most_times(self) -> int:
-        """How often a word of a message counts in an average at most, before the logarithm."""
-        return MOST_TIMES if self.sublinear_tf else 1
-
     def of(self, classes: tuple[str, ...]) -> Settings:
-        """The same for a filter of these classes: of others than ham and spam none is the one to hide in."""
-        return self if classes == HAM_AND_SPAM else self.replaced(bounded=False)
+        """The same for a filter of these classes: only spam hides, and only in ham."""
+        return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
 
-    def most_for_ham(self, n_classes: int) -> tuple[float, ...]:
-        """Nats by view: no evidence says more for ham than that; infinite where it may say all."""
-        return MOST_FOR_HAM if self.bounded and n_classes == 2 else UNBOUNDED
+    def ham_cap(self, n_classes: int) -> float:
+        """Nats: no evidence of a view says more for ham than that; infinite if nothing caps it."""
+        return HAM_CAP if self.capped and n_classes == 2 else float("inf")
 
     def replaced(self, **changes: object) -> Settings:
         """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
@@ -181,9 +166,7 @@ class Settings:
             "bins": str(self.bins),
             "binning": self.binning,
             "second_alpha": repr(self.second_alpha),
-            "strongest_alpha": repr(self.strongest_alpha),
-            "sublinear_tf": str(int(self.sublinear_tf)),
-            "novelty": repr(self.novelty),
+            "diluted": str(int(self.diluted)),
             "views": self.views,
             "measures": str(int(self.measures)),
             "bigrams": str(int(self.bigrams)),
@@ -232,12 +215,10 @@ def _from_text(values: dict[str, str]) -> Settings:
         bins=int(values.get("bins", BINS)),
         binning=values.get("binning", "frequency"),
         second_alpha=_not_negative(values, "second_alpha", "0"),
-        novelty=_not_negative(values, "novelty", "0"),
+        diluted=values.get("diluted") == "1",
         views=values.get("views", ALL_VIEWS),
-        strongest_alpha=_not_negative(values, "strongest_alpha", "0"),
         measures=values.get("measures") == "1",
         bigrams=values.get("bigrams") == "1",
-        sublinear_tf=values.get("sublinear_tf") == "1",
     )
 
 
@@ -258,10 +239,8 @@ def textbook(settings: Settings) -> Settings:
         alpha=TEXTBOOK_ALPHA,
         averaged=False,
         second_alpha=0.0,
-        strongest_alpha=0.0,
-        sublinear_tf=False,
-        novelty=0.0,
+        diluted=False,
         measures=False,
         bigrams=False,
-        bounded=False,
+        capped=False,
     )

@@ -26,7 +26,6 @@ from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.reading import ShardReader
 from nbspam.engine.texts import text_slices
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.mail import parse
 from nbspam.scoring.calibration import first_weights
 from nbspam.scoring.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
@@ -34,8 +33,8 @@ from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tokens import tokenize
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
+from nbspam.tokens.measures import MEASURES
 from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.vocabulary.keys import token_key
@@ -160,7 +159,7 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     merge(parts[::-1], str(tmp_path / "ba"))
     one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
     assert one == pytest.approx(other, abs=1e-9)
-    assert len(one) == 30
+    assert len(one) == len(first_weights(2, Settings().kinds)[0])
 
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
@@ -414,19 +413,13 @@ def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
 
 
 @pytest.mark.parametrize(
-    ("second_alpha", "strongest_alpha", "measures", "weights"),
-    [
-        (0.0, 0.0, False, 9),
-        (10.0, 0.0, False, 13),
-        (0.0, 1.0, False, 13),
-        (10.0, 1.0, False, 17),
-        (10.0, 1.0, True, 30),
-    ],
+    ("second_alpha", "measures", "weights"),
+    [(0.0, False, 9), (10.0, False, 13), (10.0, True, 13 + len(MEASURES))],
 )
 def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
-    items: Items, tmp_path: Path, second_alpha: float, strongest_alpha: float, measures: bool, weights: int
+    items: Items, tmp_path: Path, second_alpha: float, measures: bool, weights: int
 ) -> None:
-    settings = Settings(second_alpha=second_alpha, strongest_alpha=strongest_alpha, measures=measures)
+    settings = Settings(second_alpha=second_alpha, measures=measures)
     path = str(trained(items[::2], tmp_path / "model", settings))
     learn(path, items[1].label, items[1].read())
     update(items[3::2], ("ham", "spam"), path)
@@ -435,7 +428,6 @@ def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
         model = open_model(name)
         assert len(model.calibration()) == weights
         assert model.settings["second_alpha"] == repr(second_alpha)
-        assert model.settings["strongest_alpha"] == repr(strongest_alpha)
         assert (model.words[MEASURES_VIEW] > 0) == measures
         assert check_model(name) == []
 
@@ -551,11 +543,11 @@ def test_more_mail_than_is_kept_gives_the_same_counts(
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:
     """A word outside it is not a word that was never met."""
     model = open_model(str(trained(items[::4], tmp_path / "model", fixed=vocabulary)))
-    assert from_text(model.settings).novelty == 0.0
+    assert not from_text(model.settings).diluted
 
 
 def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path: Path) -> None:
-    """By 1 - u^2, u the share never met; a model that was trained without the setting dilutes nothing."""
+    """By 1 - u^2 in the body, u the share never met; a model that is not diluted says the same of both."""
     path = str(trained(items, tmp_path / "model"))
     words = ["free", "money", "offer", "click"]
     model = open_model(path)
@@ -569,22 +561,8 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     for old, new in zip(before.evidence, after.evidence, strict=True):
         assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
-    older = {name: value for name, value in model.settings.items() if name != "novelty"}
-    assert Scorer(model, from_text(older)).score(diluted).evidence == before.evidence
-
-
-def test_a_model_trained_without_the_setting_counts_a_word_once_in_an_average(
-    items: Items, tmp_path: Path
-) -> None:
-    model = open_model(str(trained(items, tmp_path / "model")))
-    older = {name: value for name, value in model.settings.items() if name != "sublinear_tf"}
-    again = [tokenize(parse(item.read())) for item in items]
-    once = [Tokens(*(list(dict.fromkeys(view)) for view in bag.views()[:3])) for bag in again]
-    before, after, same = (
-        [Scorer(model, from_text(settings)).score(Counted(bag)).evidence for bag in bags]
-        for settings, bags in ((older, once), (model.settings, again), (older, again))
-    )
-    assert same == before != after
+    free = model.settings | {"diluted": "0"}
+    assert Scorer(model, from_text(free)).score(diluted).evidence == before.evidence
 
 
 @pytest.mark.parametrize("more", [[], ["--textbook"]])

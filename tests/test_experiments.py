@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import resolve_name
 
 import pytest
 
+from experiments.trials import TRIALS
 from tests.conftest import ROOT
 
-SCRIPTS = (ROOT / "tests" / "experiments").glob("*.py")
-MODULES = sorted(path.stem for path in SCRIPTS if path.stem != "__init__")
-FOLDER = ROOT / "docs" / "experiments"
-PAGES = sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "README")
+MODULES = sorted(path.stem for path in (ROOT / "experiments").glob("[a-z]*.py"))
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_an_experiment_finds_all_that_it_imports(name: str) -> None:
-    import_module(f"tests.experiments.{name}")
+    import_module(f"experiments.{name}")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_says_how_its_tables_are_made(page: str) -> None:
-    assert f"make experiment-{page}" in (FOLDER / f"{page}.md").read_text()
-    assert page in MODULES
-
-
-def test_the_list_of_pages_is_whole() -> None:
-    listed = (FOLDER / "README.md").read_text()
-    assert [page for page in PAGES if f"]({page}.md)" not in listed] == []
+def test_a_trial_takes_out_what_the_program_has() -> None:
+    for trial in TRIALS:
+        for name in trial.patches:
+            assert resolve_name(name), name

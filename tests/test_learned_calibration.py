@@ -140,7 +140,7 @@ def test_the_prior_bounds_what_is_uncertain_and_is_what_is_left_in_the_end() -> 
         assert np.linalg.eigvalsh(np.array(prior[1]) - learner.covariance).min() > -1e-12
     assert np.abs(np.array(learner.weights) - prior[0]).max() > 0.1
     for _ in range(20_000):
-        learner.learn(*NOTHING, 0, 0)
+        learner.learn(*NOTHING, int(learner.weights[CONSTANT] > 0), 0)  # judged rightly, so it teaches
     there = [i for i in range(len(prior[0])) if i != CONSTANT]
     np.testing.assert_allclose(np.array(learner.weights)[there], np.array(prior[0])[there], atol=1e-6)
     np.testing.assert_allclose(np.diag(learner.covariance)[there], np.diag(prior[1])[there], atol=1e-6)

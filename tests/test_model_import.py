@@ -145,7 +145,7 @@ def test_the_calibration_starts_where_imported_models_do_and_goes_on(tmp_path: P
     info = json.loads(run("model", "info", "--json", "-m", model))
     weights = {one["feature"]: one["weight"] for one in info["calibration"]}
     assert {name: weights[name] for name in FIRST_WEIGHTS} == FIRST_WEIGHTS
-    assert weights["strongest:structure"] == first_weights(2, Settings().kinds)[0][2 * len(VIEWS) + 2]
+    assert weights["evidence:structure"] == first_weights(2, Settings().kinds)[0][2]
     before = log_odds(mail("cheap"), model)
     run("learn", "ham", "-m", model, stdin=mail("cheap thing"))
     assert log_odds(mail("cheap"), model) < before

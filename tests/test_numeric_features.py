@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.feature_table import PAGE, table, with_table
 from nbspam.tokens import read
 from nbspam.tokens.numeric import FEATURES, NAMES
-from tests.experiments.feature_table import PAGE, table, with_table
 
 
 def features(data: bytes) -> dict[str, float | None]:

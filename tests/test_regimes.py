@@ -14,11 +14,8 @@ from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import used_columns
 from nbspam.evaluation.replay import Feedback
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings
 from nbspam.sources import open_labelled
-from nbspam.store.reader import open_model
-from nbspam.tokens import VIEWS
-from nbspam.tokens.measures import MEASURES
 from nbspam.workflow.filters.replay import replay_filter
 from nbspam.workflow.regimes import Regime, choose, read_block
 from nbspam.workflow.training import train
@@ -68,14 +65,6 @@ def test_the_model_of_a_regime_filters(data: Path, tmp_path: Path) -> None:
     assert right > 0.8 * 246
 
 
-def test_a_model_of_chosen_messages_has_no_evidence_of_strongest_words(data: Path, tmp_path: Path) -> None:
-    for regime, of_words in (("all", 3), ("on-error", 2)):
-        trained(data, tmp_path / regime, "--regime", regime)
-        model = open_model(str(tmp_path / regime))
-        assert len(from_text(model.settings).kinds) == of_words + 1
-        assert len(model.calibration()) == len(VIEWS) * of_words + len(MEASURES) + 1 + len(VIEWS)
-
-
 def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) -> None:
     """Played back by hand: every message counted was an error, or the first of its class; no other was."""
     rows, _ = choose(messages, ("ham", "spam"), Settings(), Regime(Feedback("on-error"), by_index=True))
@@ -97,12 +86,12 @@ def test_a_wide_margin_chooses_every_message(messages: Block) -> None:
 
 
 def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path, tmp_path: Path) -> None:
-    """Only the calibration differs: it learns from the messages as the replay saw them, one kind less."""
+    """Only the calibration differs: it learns from the messages as the replay saw them."""
     trained(data, tmp_path / "plain")
     trained(data, tmp_path / "wide", "--regime", "thick:1e6")
     dumps = [run_here("model", "dump", "-m", str(tmp_path / name)) for name in ("plain", "wide")]
     assert dumps[0][0] == 0, dumps[0]
-    others_than_counts = ("calibration", "setting\tstrongest_alpha", "#end")
+    others_than_counts = ("calibration", "#end")
     counts, others = (
         [line for line in dump[1].splitlines() if not line.startswith(others_than_counts)] for dump in dumps
     )

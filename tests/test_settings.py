@@ -27,6 +27,6 @@ def test_settings_come_back_from_a_model_as_they_were() -> None:
         textbook(Settings()),
         Settings("aode", alpha=0.5, prior="uniform", bins=4, binning="width"),
         Settings("complement", normalise=True, threshold=1.5, features="both", numeric_model="aode"),
-        Settings(views="header,measures", novelty=0.5, second_alpha=3.0, strongest_alpha=2.0),
+        Settings(views="header,measures", diluted=False, second_alpha=3.0),
     ):
         assert from_text(settings.as_text()).as_text() == settings.as_text()

@@ -1,39 +1,33 @@
-"""The evidence of averaged views: the strongest words by hand, and one message as many at once."""
+"""The evidence of averaged views: by hand, and one message as many at once."""
 
 from __future__ import annotations
 
-from itertools import permutations
 from math import log
 
 import numpy as np
 import pytest
 
-from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block, BlockBuilder, Ints
-from nbspam.engine.corpus import merge_blocks, used_columns
+from nbspam.engine.corpus import merge_blocks
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.models.calibrate import bulk_scores
 from nbspam.models.views import fixed_background, view_evidence
 from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import ViewEvidence, bounded_share, strongest_words
+from nbspam.scoring.evidence import capped_scale
 from nbspam.scoring.posterior import ScorePart
 from nbspam.scoring.scorer import Counted, Scorer
-from nbspam.settings import MOST_FOR_HAM, SHRINKAGE, Settings
-from nbspam.tokens.bag import EDGE, VIEWS, Tokens
+from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
+from nbspam.tokens.bag import VIEWS, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 WAYS = {
     "default": Settings(),
-    "one mean": Settings(second_alpha=0.0, strongest_alpha=0.0),
-    "two means": Settings(strongest_alpha=0.0),
-    "one mean and the strongest": Settings(second_alpha=0.0),
-    "not diluted": Settings(novelty=0.0),
-    "each word once": Settings(sublinear_tf=False),
-    "the strongest under another lambda": Settings(strongest_alpha=7.0),
+    "one mean": Settings(second_alpha=0.0),
+    "not diluted": Settings(diluted=False),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
-    "not bounded": Settings().replaced(bounded=False),
+    "not capped": Settings().replaced(capped=False),
 }
 
 
@@ -49,51 +43,9 @@ def test_a_word_that_a_message_has_again_counts_more_in_the_mean(times: int, cou
     model = MemoryModel(HAM_AND_SPAM, block.keys, documents, documents, sums, [])
     message = Counted(Tokens([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
-    for settings, n in ((Settings(alpha=1.0), counts), (Settings(alpha=1.0, sublinear_tf=False), 1.0)):
-        evidence = Scorer(model, settings).score(message).evidence
-        assert evidence[VIEWS.index("body")] == pytest.approx([0.0, (n - 1) * log(10) / (n + 1 + SHRINKAGE)])
-
-
-def test_the_strongest_word_of_each_of_two_classes_by_hand() -> None:
-    # N = 10 and 20, |V| = 5, lambda 1: w = log((spam + 1) / (ham + 1)) - log(25 / 15).
-    law = ViewEvidence(0, 1.0, 2.0, [10, 20], 5)
-    found = strongest_words([((0, 3), "a"), ((2, 0), "b"), ((1, 1), "c"), ((0, 2), "d")], law)
-    (ham, b), (spam, a) = found
-    assert (a, b) == ("a", "b")
-    assert spam == pytest.approx(log(4 * 15 / 25) / 2)
-    assert ham == pytest.approx(log(3 * 25 / 15) / 2)
-
-
-def test_the_strongest_word_of_each_of_three_classes_by_hand() -> None:
-    # N = 2, 5 and 2, |V| = 1, lambda 1: l = log((n + 1) / (N + 1)).
-    law = ViewEvidence(0, 1.0, 2.0, [2, 5, 2], 1)
-    found = strongest_words([((0, 5, 0), "a"), ((2, 0, 0), "b")], law)
-    logs_a, logs_b = [log(1 / 3), log(6 / 6), log(1 / 3)], [log(3 / 3), log(1 / 6), log(1 / 3)]
-    assert [thing for _, thing in found] == ["b", "a", None]
-    values = [logs_b[0] - sum(logs_b) / 3, logs_a[1] - sum(logs_a) / 3, 0.0]
-    assert [value for value, _ in found] == pytest.approx(values)
-
-
-def test_a_class_for_which_no_word_speaks_has_none() -> None:
-    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
-    assert strongest_words([((0, 3), "a"), ((1, 1), "even")], law)[0] == (0.0, None)
-    assert strongest_words([], law) == [(0.0, None), (0.0, None)]
-
-
-def test_of_equally_strong_words_the_first_counts() -> None:
-    law = ViewEvidence(0, 1.0, 2.0, [10, 10], 5)
-    found = strongest_words([((0, 2), "weaker"), ((0, 3), "first"), ((0, 3), "second")], law)
-    assert found[1][1] == "first"
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_no_class_is_what_the_others_are_measured_against(order: tuple[int, ...]) -> None:
-    totals, words = [7, 20, 11], [(3, 0, 1), (0, 4, 4), (1, 9, 0), (0, 0, 2)]
-    plain = strongest_words([(counts, counts) for counts in words], ViewEvidence(0, 0.5, 2.0, totals, 9))
-    law = ViewEvidence(0, 0.5, 2.0, [totals[k] for k in order], 9)
-    found = strongest_words([(tuple(counts[k] for k in order), counts) for counts in words], law)
-    assert [value for value, _ in found] == pytest.approx([plain[k][0] for k in order])
-    assert [thing for _, thing in found] == [plain[k][1] for k in order]
+    evidence = Scorer(model, Settings(alpha=1.0)).score(message).evidence
+    mean = (counts - 1) * log(10) / (counts + 1 + SHRINKAGE)
+    assert evidence[VIEWS.index("body")] == pytest.approx([0.0, mean])
 
 
 def random_block(n_classes: int) -> Block:
@@ -108,7 +60,6 @@ def random_block(n_classes: int) -> Block:
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
         views[1] += [f"1:{label}:{number % 40}"] * 9
-        views[2] += [f"{EDGE}{label}+{number % 7}", f"{EDGE}only+{number}"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         builder.add(str(number), label, Tokens(*views[:3], measured, views[3]), 100)
     return merge_blocks([builder.build()])  # columns by ascending key
@@ -149,38 +100,37 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
 
 
 @pytest.mark.parametrize("says, share", [(-10.0, 0.25), (-5.0, 0.5), (-1.0, 0.5), (0.0, 0.5), (9.0, 0.5)])
-def test_what_says_more_for_ham_than_it_may_keeps_a_share(says: float, share: float) -> None:
-    assert bounded_share(0.5, says, 2.5) == share
-    assert bounded_share(0.5, says, np.inf) == 0.5
+def test_scale_shrinks_if_the_evidence_exceeds_the_cap(says: float, share: float) -> None:
+    assert capped_scale(0.5, says, 2.5) == share
+    assert capped_scale(0.5, says, np.inf) == 0.5
 
 
-def test_no_view_says_more_for_ham_than_its_bound_and_for_spam_as_much_as_it_has() -> None:
+def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
     block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
     scorer, documents = scorer_of_some(block, 2, Settings(), times=50_000)
     background = fixed_background(block, documents)
-    free = view_evidence(block, background, Settings().replaced(bounded=False)).evidence[..., 1]
+    free = view_evidence(block, background, Settings().replaced(capped=False)).evidence[..., 1]
     found = view_evidence(block, background, Settings()).evidence[..., 1]
-    most = np.tile(MOST_FOR_HAM, n_words // len(VIEWS))
-    assert (free[:, :n_words] < -most).any(axis=0).all(), "messages that say too little to be bounded"
-    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -most))
-    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not bounded"
+    assert (free[:, :n_words] < -HAM_CAP).any(axis=0).all(), "messages that say too little to be capped"
+    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -HAM_CAP))
+    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not capped"
     texts = texts_of(block)
     for row in range(len(block)):
         scored = scorer.score(Counted(bag_of(block, row, texts)))
         assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())
 
 
-def test_the_words_of_a_bounded_view_share_what_is_left() -> None:
+def test_words_of_a_capped_view_share_the_cap() -> None:
     block = random_block(2)
     scorer, _ = scorer_of_some(block, 2, Settings(), times=50_000)
-    bounded, free = (
+    capped, free = (
         scored_parts(Scorer(scorer.model, settings), block, 0)
-        for settings in (Settings(), Settings().replaced(bounded=False))
+        for settings in (Settings(), Settings().replaced(capped=False))
     )
-    assert bounded.keys() == free.keys()
-    less = [text for text in free if bounded[text].scale < free[text].scale]
+    assert capped.keys() == free.keys()
+    less = [text for text in free if capped[text].scale < free[text].scale]
     assert len(less) > len(VIEWS)
-    for text, part in bounded.items():
+    for text, part in capped.items():
         assert abs(part.values[1]) <= abs(free[text].values[1]) + 1e-9
     scored = scorer.score(Counted(bag_of(block, 0, texts_of(block))))
     weights = scorer.model.calibration()
@@ -195,35 +145,11 @@ def scored_parts(scorer: Scorer, block: Block, row: int) -> dict[str, ScorePart]
     return {part.text: part for part in parts if part.kind == "token"}
 
 
-def test_of_other_two_classes_none_is_bounded() -> None:
-    assert Settings().of(HAM_AND_SPAM).bounded
+def test_two_other_classes_have_no_cap() -> None:
+    assert Settings().of(HAM_AND_SPAM).capped
     for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
-        assert not Settings().of(classes).bounded
-    assert set(Settings().most_for_ham(3)) == {np.inf}
-
-
-def test_pairs_at_the_edges_that_were_never_met_change_nothing() -> None:
-    block = random_block(2)
-    scorer, _ = scorer_of_some(block, 2, Settings())
-    bag = bag_of(block, 0, texts_of(block))
-    plain = scorer.score(Counted(bag))
-    structure = [*bag.structure, *(f"{EDGE}never+{number}" for number in range(30))]
-    more = scorer.score(Counted(Tokens(bag.header, bag.body, structure, bag.measures, bag.bigrams)))
-    assert (more.scores, more.evidence, more.common) == (plain.scores, plain.evidence, plain.common)
-    other = scorer.score(
-        Counted(Tokens(bag.header, bag.body, [*bag.structure, "tag=never"], bag.measures, bag.bigrams))
-    )
-    assert other.common[2] > plain.common[2]
-
-
-def test_a_block_knows_its_pairs_at_the_edges() -> None:
-    block = random_block(3)
-    expected = [text.startswith(EDGE.encode()) for text in texts_of(block)]
-    assert any(expected)
-    assert block.edges().tolist() == expected
-    used = used_columns(select_rows(block, np.array([5, 2])))
-    assert used.edges().tolist() == [text.startswith(EDGE.encode()) for text in texts_of(used)]
-    assert BlockBuilder().build().edges().tolist() == []
+        assert not Settings().of(classes).capped
+    assert Settings().ham_cap(3) == np.inf
 
 
 @pytest.mark.parametrize("kinds", [settings.kinds for settings in WAYS.values()])
@@ -237,5 +163,3 @@ def test_the_weights_begin_with_those_of_each_kind(kinds: tuple[str, ...]) -> No
     assert measured == ["measure:" + name for name in MEASURES] * ("measure" in kinds)
     by_name = dict(zip(names, weights, strict=True))
     assert by_name["evidence:header"] == 1.0
-    if "strongest" in kinds:
-        assert by_name["strongest:header"] == 0.5

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nbspam.engine.feature_rows import FeatureRows
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
-KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/experiments/calibration.md
+KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 
 
 class Table:

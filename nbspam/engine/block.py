@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.tokens.bag import EDGE, READ_NUMBERS, Tokens
+from nbspam.tokens.bag import READ_NUMBERS, Tokens
 from nbspam.vocabulary.keys import features_digest, token_digests
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,6 @@ class Block:
     """
 
     __slots__ = (
-        "_edges",
         "columns",
         "counts",
         "dates",
@@ -78,7 +77,6 @@ class Block:
         self.names = names
         self.sizes = sizes
         self.features = np.zeros((len(names), 0)) if features is None else features
-        self._edges: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,12 +84,6 @@ class Block:
     def rows(self) -> Ints:
         """int64 (n_pairs,): the row of each pair."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
-
-    def edges(self) -> NDArray[np.bool_]:
-        """bool (n_columns,): which tokens are pairs at the edges of a text; worked out once."""
-        if self._edges is None:
-            self._edges = _begin_with(EDGE.encode(), self.texts, len(self.keys))
-        return self._edges
 
     def pairs_of(self, rows: Ints) -> Ints:
         """int64: where the pairs of some rows stand, row after row."""
@@ -106,7 +98,7 @@ class Block:
 
         rows : int64, which messages;  starts : where their rows begin;  pairs : places, or a mask
         """
-        some = Block(
+        return Block(
             self.keys,
             self.views,
             self.texts,
@@ -119,8 +111,6 @@ class Block:
             self.sizes[rows],
             self.features[rows],
         )
-        some._edges = self.edges()  # here, so that a replay does not look through all texts for each message
-        return some
 
     def digests(self) -> Ints:
         """int64 (n_messages,): what tells that two messages are the same, see message_digest."""
@@ -143,16 +133,6 @@ class Block:
             documents[k] = np.bincount(columns, minlength=len(self.keys))
             occurrences[k] = np.bincount(columns, weights=counts, minlength=len(self.keys))
         return documents, occurrences
-
-
-def _begin_with(mark: bytes, texts: bytes, n: int) -> NDArray[np.bool_]:
-    """bool (n,): which of n texts, parted by line feeds, begin so."""
-    characters = np.frombuffer(texts + b"\n" * len(mark), np.uint8)
-    begins = np.concatenate([np.zeros(1, np.int64), np.flatnonzero(characters == ord("\n")) + 1])[:n]
-    found = np.ones(n, bool)
-    for place, character in enumerate(mark):
-        found &= characters[begins + place] == character
-    return found
 
 
 class BlockBuilder:

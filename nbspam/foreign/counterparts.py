@@ -3,7 +3,7 @@
 Hides the comparison: the word is given to our own tokenizer as text of the same place, and it is taken if
 the tokenizer makes of it, in lower case, that very token (beside others, as of `www.example.com`).  So
 nothing is taken that we would never ask for, and a word with signs around it (`free!!!`), which others count
-apart, is not mixed with the word: docs/experiments/import.md.
+apart, is not mixed with the word: docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Hides how counts of several spellings become one, and what tells a damaged list from a sound one.  Others
 count `Free` and `free` apart, and how many messages hold both is not known; the sum, at most all messages, is
-nearer to the truth than the largest (docs/experiments/import.md).
+nearer to the truth than the largest (docs/decisions.md).
 """
 
 from __future__ import annotations

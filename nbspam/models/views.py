@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nbspam.engine.block import Block, Ints
 from nbspam.models.measures import measure_evidence
 from nbspam.scoring.calibration import rough_weights
-from nbspam.settings import AT_LEAST, SAME, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import AT_LEAST, DILUTION, MOST_TIMES, SAME, SHRINKAGE, STRONG, WEAK, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Evidence(NamedTuple):
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
     common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
-               met, EDGE left out; of three classes and more also the rough scores of class 1 and on
+               met; of three classes and more also the rough scores of class 1 and on
     kinds    : of evidence, see Settings.kinds
     """
 
@@ -172,9 +172,9 @@ def view_evidence(
     if outside is not None:
         missing = missing + outside
     unknown = missing / np.maximum(met + missing, 1)
-    evidence *= (1.0 - settings.novelty * unknown**2)[:, None, :, None]
-    least = -np.array(settings.most_for_ham(evidence.shape[3]))
-    np.maximum(evidence[..., 1], least, out=evidence[..., 1])
+    if settings.diluted:
+        evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
+    np.maximum(evidence[..., 1], -settings.ham_cap(evidence.shape[3]), out=evidence[..., 1])
     of_words = evidence.reshape(len(block), -1, evidence.shape[3])
     found = np.concatenate([of_words, measures], axis=1)
     rough = np.array(rough_weights(evidence.shape[3], settings.kinds))
@@ -187,7 +187,7 @@ class _Slice(NamedTuple):
 
     evidence     : float64 (n_rows, n_kinds of words, n_views, n_classes), nats, not diluted
     measures     : float64 (n_rows, n_measures, n_classes), nats; no measures where they are not asked for
-    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others, without the edges
+    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others
     """
 
     evidence: Floats
@@ -209,24 +209,18 @@ def _slice_evidence(
     counts = _as_places(background.pairs[:, pairs])
     missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
     limits = _limits(settings.threshold, views, n_rows)
-    times = 1.0 + np.log(np.minimum(block.counts[pairs], settings.most_times))
-    strongest = bool(settings.strongest_alpha)
-    evidence = np.zeros((n_rows, len(settings.alphas) + strongest, N_VIEWS, n_classes))
+    times = 1.0 + np.log(np.minimum(block.counts[pairs], MOST_TIMES))
+    evidence = np.zeros((n_rows, len(settings.alphas), N_VIEWS, n_classes))
     for number, alpha in enumerate(settings.alphas):
         weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
         evidence[:, number, :, 1:] = _means(weights, times, missing, limits, cells, shape)
-    if strongest:
-        weights = _weights(background, counts, first, last, settings.strongest_alpha, cells)
-        evidence[:, -1] = _strongest(weights, missing, cells, shape)
     measures = np.zeros((n_rows, 0, n_classes))
     if settings.measures:
         some = np.flatnonzero(views == MEASURES_VIEW)
         keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
         measures = measure_evidence(counts[:, some], totals, keys, rows[some])
-    others = ~block.edges()[block.columns[pairs]]
-    tokens = np.bincount(cells[others], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
-    new = cells[missing[others[missing]]]
-    never = np.bincount(new, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
+    never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
     words = slice(len(VIEWS))
     return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
 
@@ -249,20 +243,6 @@ def _means(
         np.bincount(some, weights=times * of_class[informative], minlength=size) for of_class in weights[1:]
     ]
     return np.stack([(total / divisors).reshape(shape) for total in sums], axis=2)
-
-
-def _strongest(weights: Floats, missing: Ints, cells: Ints, shape: tuple[int, int]) -> Floats:
-    """float64 (n_rows, n_views, n_classes), nats, see nbspam.scoring.evidence.strongest_words.
-
-    The weights are not the same afterwards.
-    """
-    for of_class in weights:
-        of_class[missing] = 0.0
-    weights -= _over_classes(np.add, weights) / len(weights)
-    best = np.zeros((len(weights), shape[0] * shape[1]))
-    for k, of_class in enumerate(weights):
-        np.maximum.at(best[k], cells, of_class)
-    return np.stack([(of_class - best[0]).reshape(shape) for of_class in best], axis=2)
 
 
 def _as_places(counts: NDArray[Any]) -> NDArray[Any]:

@@ -5,15 +5,14 @@ a view, learned across views; its output is a probability that means what it say
 learned on scores of messages that were not counted yet (nbspam.models.calibrate).
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v C_vk + e_v S_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
-E_vk the evidence of view v for class k against class 0 under a small lambda, C_vk the same under
-a large one, which trusts rare words less; S_vk what the strongest word of class k says, less what that of
-class 0 says; B_fk what the bin says that numeric feature f falls into (a measure); u_v the share of the
-view's distinct tokens that the model never met (NOTAWORD); R_j what the words say for class j >= 1 under the
-weights that learning starts from.  a_v, d_v, e_v and g_f are shared by the classes, b_k, c_vk and m_jk belong
-to class k >= 1.  For two classes, where there is no R, that is plain logistic regression on 28 numbers.  For
-three and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever comes
-where the other does (docs/experiments/classes.md).
+    z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
+E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
+large one, which trusts rare words less. B_fk is what the bin says that numeric feature f falls into (a
+measure). u_v is the share of the view's distinct tokens that the model never met (NOTAWORD). R_j is what the
+words say for class j >= 1 under the weights that learning starts from. a_v, d_v and g_f are shared by the
+classes; b_k, c_vk and m_jk belong to class k >= 1. Two classes have no R: that is plain logistic regression
+on some 25 numbers. For three classes and more m_jk tells how evidence for one class counts for another that
+is like it, or hardly ever comes where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -35,26 +34,24 @@ MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; beyond (
 MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
-# judged by what balanced the evidence of the mail that was (docs/experiments/calibration.md).
+# judged by what balanced the evidence of the mail that was (docs/decisions.md).
 _FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4, "bigrams": 0.4}
-_FIRST_KINDS = {"evidence": 1.0, "strongest": 0.5}
 _FIRST_MEASURE = 0.1
 _FIRST_VARIANCE = {
     "evidence": 0.25,
     "cautious": 1.0,
-    "strongest": 0.5,
     "measure": 0.2,
     "constant": 0.3,
     "unknown": 9.0,
     "alike": 0.3,
 }
 # The weights that are right for few counts are not those for many.  So what learns while the counts grow
-# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/experiments/forgetting.md.
+# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
 # Who tells mistakes alone would teach that the evidence lies.  So a message judged wrongly teaches where one
 # judged rightly was told before and stands for it; so many are given, and so many kept:
-# docs/experiments/mistakes.md.
+# docs/decisions.md.
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
 
@@ -106,7 +103,9 @@ def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
 
 def _first_weight(name: str) -> float:
     kind, _, of = name.partition(":")
-    return _FIRST_MEASURE if kind == "measure" else _FIRST_KINDS.get(kind, 0.0) * _FIRST_VIEWS.get(of, 0.0)
+    if kind == "measure":
+        return _FIRST_MEASURE
+    return _FIRST_VIEWS[of] if kind == "evidence" else 0.0
 
 
 def _alike(n_classes: int) -> range:

@@ -1,22 +1,20 @@
-"""The evidence of a view: the mean of what its informative tokens say, and what the strongest say.
+"""The evidence of a view: the mean of what its informative tokens say.
 
-Hides the averaging: which tokens are informative and what the mean divides by. Naive Bayes adds up
-evidence that is not independent, so long messages saturate; a mean over the informative tokens (a
-geometric mean of likelihood ratios) does not.  Of a view that is mostly unknown the few tokens that were
-met say little: its mean counts less. A mean forgets that one word can settle the matter (a known
-sender, a known host), so the strongest word of each class counts by itself, too; and so does each measure.
-Who writes spam can add what speaks for ham: no evidence of a view says more for it than a bound.
-Where each class has its weights in the calibration is said here, too: most messages are scored without
+Naive Bayes adds up evidence that is not independent, so long messages saturate; a mean over the informative
+tokens (a geometric mean of likelihood ratios) does not.  The mean of a view is scaled down by its share of
+unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add hammy words,
+so each view's evidence for ham is capped.  Each measure is evidence of its own.
+The places of the calibration's weights are defined here, too: most messages are scored without
 nbspam.scoring.calibration.
 Pure Python; nbspam.models.views computes the same in bulk.
-Chosen in docs/experiments/evidence.md, strongest.md, borrowed.md and measures.md.
+Chosen by experiment: docs/decisions.md.
 """
 
 from __future__ import annotations
 
 from math import log
 
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, SAME, SHRINKAGE, STRONG, WEAK
+from nbspam.settings import AT_LEAST, MEASURE_ALPHA, MOST_TIMES, SAME, SHRINKAGE, STRONG, WEAK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,15 +57,6 @@ class ViewEvidence:
         first = ratios[0]
         return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
 
-    def candidates(self, known: list[tuple[tuple[int, ...], Thing]]) -> list[tuple[tuple[int, ...], Thing]]:
-        """Those of the tokens, n_jk by class and thing, among which the strongest of each class are."""
-        if not known or self.n_classes > 2:
-            return known
-        # Two classes, the common case: the odds have the order of the weights, without a logarithm each.
-        alpha = self._alpha
-        odds = [(spam + alpha) / (ham + alpha) for (ham, spam), _ in known]
-        return [known[odds.index(min(odds))], known[odds.index(max(odds))]]
-
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""
         strong = [thing for spread, thing in found if spread > self.threshold]
@@ -78,49 +67,30 @@ class ViewEvidence:
         return [thing for spread, thing in found if spread >= last]
 
 
-def strongest_words(
-    known: list[tuple[tuple[int, ...], Thing]], law: ViewEvidence
-) -> list[tuple[float, Thing | None]]:
-    """(nats, thing) by class of the token that speaks most for it; (0, None) where none does.
-
-    known : n_jk by class and thing of the tokens of one view
-    A token speaks for class k by l_jk less the mean of its l_ji over the classes i: no class is the one that
-    the others are measured against.
-    """
-    best: list[tuple[float, Thing | None]] = [(0.0, None)] * law.n_classes
-    for documents, thing in law.candidates(known):
-        weights = law.weigh(documents)[1]
-        middle = sum(weights) / law.n_classes
-        for k, weight in enumerate(weights):
-            if weight - middle > best[k][0]:
-                best[k] = (weight - middle, thing)
-    return best
-
-
-def times_counted(times: int, most_times: int) -> float:
-    """How often a word of a message counts in the mean: 1 + log of how often it occurs, or of `most_times`.
+def times_counted(times: int) -> float:
+    """How often a word counts in the mean if a message has it so many times: 1 + log of it, or of MOST_TIMES.
 
     A second time says more, not as much again.
     Source: Rennie et al. 2003, "Tackling the Poor Assumptions of Naive Bayes", 4.1, here of weights.
     """
-    return 1.0 if times == 1 else 1.0 + log(min(times, most_times))
+    return 1.0 if times == 1 else 1.0 + log(min(times, MOST_TIMES))
 
 
-def mean_share(informative: float, familiarity: float) -> float:
-    """The share of a word's weight that is evidence: of so many a mean, and SHRINKAGE has few say little.
+def mean_scale(informative: float, familiarity: float) -> float:
+    """What a word's weight is multiplied by in a mean of so many; SHRINKAGE scales down a mean of few.
 
     familiarity : what the evidence is multiplied by, see ViewWords
     """
     return familiarity / (informative + SHRINKAGE)
 
 
-def bounded_share(share: float, spam_says: float, most_for_ham: float) -> float:
-    """The share, or less where the evidence, share * spam_says, would say more for ham than it may.
+def capped_scale(scale: float, log_ratio: float, ham_cap: float) -> float:
+    """The scale, or less if the evidence, scale * log_ratio, would say more for ham than the cap.
 
-    spam_says : nats for spam against ham
-    So each word of a view that is bounded says less, and `explain` still adds up.
+    log_ratio : nats for spam against ham;  ham_cap : nats, >= 0
+    Each word of a capped view is scaled alike, so that `explain` still adds up.
     """
-    return most_for_ham / -spam_says if share * spam_says < -most_for_ham else share
+    return ham_cap / -log_ratio if scale * log_ratio < -ham_cap else scale
 
 
 def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:

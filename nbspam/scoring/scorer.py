@@ -12,17 +12,16 @@ from math import fsum
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.scoring.evidence import (
     ViewEvidence,
-    bounded_share,
-    mean_share,
+    capped_scale,
+    mean_scale,
     measure_evidence,
     own_weights,
-    strongest_words,
     times_counted,
 )
 from nbspam.scoring.posterior import Scored, ScorePart
 from nbspam.scoring.priors import log_priors_of, prior_shift
-from nbspam.settings import ALL_VIEWS
-from nbspam.tokens.bag import EDGE, MEASURES_VIEW, VIEW_NAMES, VIEWS
+from nbspam.settings import ALL_VIEWS, DILUTION
+from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
 from nbspam.vocabulary.keys import NOTAWORD_KEY, key_list, message_digest
 
 TYPE_CHECKING = False
@@ -83,7 +82,7 @@ class ViewWords:
     """The words of one view of a message that the model met, and what they add to the scores.
 
     known       : (n_jk by class, word) in the order of the message
-    unknown     : share of the view's distinct tokens that were never met; EDGE is left out
+    unknown     : share of the view's distinct tokens that were never met
     familiarity : what the evidence of the view is multiplied by
     parts       : text -> what the word adds
     """
@@ -91,21 +90,16 @@ class ViewWords:
     __slots__ = ("familiarity", "known", "parts", "unknown", "view")
 
     def __init__(
-        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], novelty: float
+        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], diluted: bool
     ) -> None:
         self.view = view
         self.known: list[tuple[tuple[int, ...], KnownWord]] = []
-        asked = met = 0
         for key, (text, times) in tokens.items():
             counts = rows.get(key, ())
-            known = any(counts)
-            if known:
+            if any(counts):
                 self.known.append((counts[::2], (text, times, counts)))
-            if not text.startswith(EDGE):
-                asked += 1
-                met += known
-        self.unknown = 1.0 - met / asked if asked else 0.0
-        self.familiarity = 1.0 - novelty * self.unknown**2
+        self.unknown = 1.0 - len(self.known) / len(tokens) if tokens else 0.0
+        self.familiarity = 1.0 - self.unknown ** DILUTION[view] if diluted else 1.0
         self.parts: dict[str, ScorePart] = {}
 
     def add(self, word: KnownWord, values: list[float], scale: float) -> None:
@@ -128,10 +122,9 @@ class Scorer:
     __slots__ = (
         "_alike",
         "_features",
+        "_ham_cap",
         "_laws",
         "_log_prior",
-        "_most_for_ham",
-        "_strongest",
         "_weights",
         "model",
         "settings",
@@ -142,12 +135,11 @@ class Scorer:
         """model: with the counts of its prior model, if it has one, added"""
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._most_for_ham = settings.most_for_ham(len(model.classes))
+        self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self._weights: list[float] = []
         self._alike: Alike | None = None  # of three classes and more
         self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
-        self._strongest: list[ViewEvidence] = []  # by view; empty where they are no evidence of their own
         self._features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.scoring.features import FeatureScorer  # word models do not pay for it
@@ -178,8 +170,6 @@ class Scorer:
 
             self._alike = Alike(self._weights, len(model.classes), settings.kinds)
         self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
-        if settings.strongest_alpha:
-            self._strongest = self._view_laws(settings.strongest_alpha)
 
     def _view_laws(self, alpha: float) -> list[ViewEvidence]:
         model, threshold = self.model, self.settings.threshold
@@ -223,18 +213,14 @@ class Scorer:
     def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
         n_classes = len(self.model.classes)
         parts: list[ScorePart] = []
-        n_kinds = len(self._laws) + bool(self._strongest)
-        evidence: list[list[float]] = [[] for _ in range(n_kinds * len(VIEWS))]
+        evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
-            words = ViewWords(view, tokens, rows, self.settings.novelty)
+            words = ViewWords(view, tokens, rows, self.settings.diluted)
             unknown.append(words.unknown)
             for number, laws in enumerate(self._laws):
                 place = number * len(VIEWS) + view
                 evidence[place] = self._mean(words, laws[view], place)
-            if self._strongest:
-                place = len(self._laws) * len(VIEWS) + view
-                evidence[place] = self._extremes(words, self._strongest[view], place)
             parts.extend(words.parts.values())
         if self.settings.measures:
             found, measured = self._measures(
@@ -266,37 +252,15 @@ class Scorer:
             spread, weights = weigh(documents)
             if spread > floor:
                 candidates.append((spread, (word, weights)))
-        most_times = self.settings.most_times
-        found = [
-            (word, times_counted(word[1], most_times), weights)
-            for word, weights in law.informative(candidates)
-        ]
+        found = [(word, times_counted(word[1]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
-        share = mean_share(sum([n for _, n, _ in found]), words.familiarity)
-        share = bounded_share(share, sums[1], self._most_for_ham[words.view])
+        share = mean_scale(sum([n for _, n, _ in found]), words.familiarity)
+        share = capped_scale(share, sums[1], self._ham_cap)
         scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
         for word, n, weights in found:
             own = [n * scale * value for value in weights]
             words.add(word, self._with_others(own, weights, n * share, place), n * scale)
         return [share * total for total in sums]
-
-    def _extremes(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
-        """What the strongest word of each class says, row `place`; what each adds goes to its part."""
-        n_classes = law.n_classes
-        found = strongest_words(words.known, law)
-        against_first = [excess - found[0][0] for excess, _ in found]
-        share = bounded_share(words.familiarity, against_first[1], self._most_for_ham[words.view])
-        scale = self._weights[place] * share
-        for k, (excess, word) in enumerate(found):
-            if word is not None:
-                says = [0.0] * n_classes
-                if k:
-                    says[k] = excess
-                else:  # scores are relative to class 0, so its word takes from all others
-                    says[1:] = [-excess] * (n_classes - 1)
-                own = [scale * value for value in says]
-                words.add(word, self._with_others(own, says, share, place), scale * (1 - 1 / n_classes))
-        return [share * value for value in against_first]
 
     def _measures(
         self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 3  # 1 had no bigrams, 2 two measures less and each word of a message once
+FORMAT = 4  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 BESIDE = ("-journal", "-wal", "-shm")  # how the names end of what SQLite looks for beside a file
 _MAGIC = b"SQLite format 3\x00"

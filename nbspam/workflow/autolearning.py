@@ -2,7 +2,7 @@
 
 Hides which verdicts those are.  Every message that is probable enough is learned, whichever class it is of
 and whatever decisions cost: to learn the surest alone would be to learn one class more than the other, and
-then the words that both have come to speak for it (docs/experiments/autolearn.md).
+then the words that both have come to speak for it (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Hides where scores of new mail come from when all mail at hand has been counted:
 twice.  Leave-one-out uses every message but knows the rest of its campaign, before and after it;
 prequential scores (as the counts stood when the message came) know only the past, but the early
 ones have few counts.  Both samples together calibrate better than either, on random splits and
-in time order: docs/experiments/calibration.md.
+in time order: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from nbspam.tokens.bag import N_VIEWS
 from nbspam.vocabulary.file import Vocabulary
 from nbspam.workflow.fixed_words import Fixed, fixed_of, outside_tokens
 
-# How much of each sample: docs/experiments/calibration.md.
+# How much of each sample: docs/decisions.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
 MAX_LEFT_OUT = 3_000  # messages scored leave-one-out beside prequential ones; where there are none: all
 # Messages of each of two classes; below, the calibration keeps its prior.  Other classes may have fewer: most
-# weights are shared by all (docs/experiments/few.md).
+# weights are shared by all (docs/decisions.md).
 MIN_CALIBRATION = 5
 
 

@@ -44,7 +44,7 @@ def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     """
     if vocabulary is None:
         return settings
-    return settings.replaced(novelty=0.0, bigrams=False, measures=False, views=vocabulary.views)
+    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
 
 
 def view_numbers(views: str) -> tuple[int, ...]:
@@ -90,10 +90,9 @@ def _zero_table(vocabulary: Vocabulary, n_classes: int) -> Table:
 def outside_tokens(inner: Block, block: Block, views: str) -> Floats:
     """float64 (n_rows, n_views): distinct tokens of `block` that `inner` leaves out, in views that are read.
 
-    As in scoring one message: a token of a view that is read and not in the vocabulary is unknown; EDGE is
-    left out.
+    As in scoring one message: a token of a view that is read and not in the vocabulary is unknown.
     """
     read = np.isin(np.arange(len(VIEWS)), view_numbers(views))
-    lengths = [view_lengths(some, ~some.edges()[some.columns]) for some in (block, inner)]
+    lengths = [view_lengths(some) for some in (block, inner)]
     left_out = lengths[0] - lengths[1]
     return np.asarray(left_out[:, : len(VIEWS)] * read)

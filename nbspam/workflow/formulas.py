@@ -17,7 +17,17 @@ from nbspam.scoring.credibility import beta_interval
 from nbspam.scoring.evidence import ViewEvidence, measure_evidence
 from nbspam.scoring.priors import log_priors_of
 from nbspam.scoring.word_sum import make_words, vocabulary_size, word_totals
-from nbspam.settings import AT_LEAST, MEASURE_ALPHA, MOST_FOR_HAM, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.settings import (
+    AT_LEAST,
+    DILUTION,
+    HAM_CAP,
+    MEASURE_ALPHA,
+    MOST_TIMES,
+    SHRINKAGE,
+    STRONG,
+    WEAK,
+    Settings,
+)
 from nbspam.store.inspect import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
@@ -65,7 +75,6 @@ _STORIES = {
 _SYMBOLS = {
     "evidence": "a",
     "cautious": "d",
-    "strongest": "e",
     "measure": "g",
     "constant": "b",
     "unknown": "c",
@@ -172,24 +181,27 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     floors = ", ".join(
         f"{name} {settings.threshold * strong:g}" for name, strong in zip(VIEWS, STRONG, strict=True)
     )
-    factor = f"(1 - {settings.novelty:g} u_v²) " if settings.novelty else ""
+    factor = "(1 - u_v^p_v) " if settings.diluted else ""
+    powers = ", ".join(f"{name} {power}" for name, power in zip(VIEWS, DILUTION, strict=True))
     of_words = [kind for kind in settings.kinds if kind != "measure"]
     terms = " + ".join(f"{_SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in of_words)
     sums = f"Σ_v ({terms})" if len(of_words) > 1 else f"Σ_v {terms}"
     sums += " + Σ_f g_f B_fk" if settings.measures else ""
-    most = f"at most {settings.most_times} times"
     rough = _rough_scores(model, settings)
     shared = "b_k + Σ_v c_vk u_v" + (" + Σ_j m_jk R_j" if rough else "")
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
-        ("unknown share of view v", "u_v = share of its words that the model never met, edge= left out"),
-        ("how often word j counts", f"t_j = 1 + log of how often the message has it, {most}"),
+        ("unknown share of view v", f"u_v = share of its words that the model never met; p_v: {powers}"),
+        (
+            "how often word j counts",
+            f"t_j = 1 + log of how often the message has it, at most {MOST_TIMES} times",
+        ),
         (
             "evidence of view v",
             f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})",
         ),
-        *_other_evidence(settings, factor, first),
+        *_other_evidence(settings, first),
         *_bound(model, settings),
         *rough,
         (f"score against {first}", f"z_k = {sums} + {shared} + log π_k - log(m_k / m)"),
@@ -198,15 +210,11 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     return lines + _calibration(model, settings)
 
 
-def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
+def _other_evidence(settings: Settings, first: str) -> list[Line]:
     lines = []
     if settings.second_alpha:
         cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
         lines.append(("cautious evidence", cautious))
-    if settings.strongest_alpha:
-        most = f"M_vk = max(0, max_j (w_jk - mean_i w_ji)), λ = {settings.strongest_alpha:g}"
-        lines.append(("strongest word of class k", most))
-        lines.append(("strongest words of view v", f"S_vk = {factor}(M_vk - M_v,{first})"))
     if settings.measures:
         share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
         lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))
@@ -214,12 +222,11 @@ def _other_evidence(settings: Settings, factor: str, first: str) -> list[Line]:
 
 
 def _bound(model: Model, settings: Settings) -> list[Line]:
-    if not settings.bounded:
+    if not settings.capped:
         return []
     words = [kind[0].upper() for kind in settings.kinds if kind != "measure"]
     of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in words)
-    least = ", ".join(f"{name} -{most:g}" for name, most in zip(VIEWS, MOST_FOR_HAM, strict=True))
-    return [("bound for ham", f"{of_spam} not below (nats): {least}")]
+    return [("bound for ham", f"{of_spam} not below -{HAM_CAP:g} nats")]
 
 
 def _rough_scores(model: Model, settings: Settings) -> list[Line]:

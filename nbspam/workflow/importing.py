@@ -33,14 +33,12 @@ READERS: dict[str, Callable[[Iterable[bytes], str], WordList]] = {
 }
 FORMS = (*READERS, SPAMASSASSIN, AUTO)
 # Where the calibration starts; what is not here begins as in any model.  Twice its weights and more were best
-# on held-out mail of three corpora (docs/experiments/import.md).
+# on held-out mail of three corpora (docs/decisions.md).
 FIRST_WEIGHTS = {
     "evidence:header": 2.0,
     "evidence:body": 1.4,
     "cautious:header": 0.5,
     "cautious:body": 1.0,
-    "strongest:header": 0.7,
-    "strongest:body": 0.5,
 }
 
 
@@ -106,7 +104,7 @@ def _hashed(where: str) -> BadDataError:
 
 def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
     # No word list has bigrams: what is learned later would be all that is known of them, and does harm
-    # (docs/experiments/import.md).
+    # (docs/decisions.md).
     settings = Settings(bigrams=False)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)

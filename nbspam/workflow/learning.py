@@ -31,10 +31,10 @@ FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 TOO_FEW = "too few labelled messages"
 # Messages that are counted on the filter's own verdict.  The oldest are forgotten, so that a model left to
-# itself does not grow for ever: docs/experiments/autolearn.md.
+# itself does not grow for ever: docs/decisions.md.
 MAX_OWN = 1_000
 FORGOTTEN_AT_ONCE = 2  # where models were merged there may be many more
-# Labelled messages of each class, before a filter takes its own word: docs/experiments/autolearn.md.
+# Labelled messages of each class, before a filter takes its own word: docs/decisions.md.
 MIN_LABELLED = 100
 
 

@@ -70,7 +70,7 @@ class PriorModel:
     def settings_on(self, settings: Settings) -> Settings:
         """A way of scoring on this prior: without bigrams, if it counted none.
 
-        Those of the new messages would be all that is known, and do harm: docs/experiments/import.md.
+        Those of the new messages would be all that is known, and do harm: docs/decisions.md.
         """
         counted = from_text(self._model.settings, self._model.path).bigrams
         return settings.replaced(bigrams=settings.bigrams and counted)

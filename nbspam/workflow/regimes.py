@@ -2,7 +2,7 @@
 
 Hides the replay behind the choice.  Every message is judged in order of time by a filter that learned only
 the chosen ones before it; the model is then made from the chosen ones as if there were no others.  The
-source is held in memory for that.  What it gains and costs: docs/experiments/regimes.md.
+source is held in memory for that.  What it gains and costs: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -114,8 +114,6 @@ def train_by_regime(
     """
     choices = choices or Choices()
     check_regime(regime.feedback, settings, choices)
-    # What was counted is what was hard: its strongest words mislead (docs/experiments/regimes.md).
-    settings = settings.replaced(strongest_alpha=0.0)
     block, skipped = read
     seen = only_views(block, views_read(settings))
     rows, sample = choose(seen, classes, settings, regime, progress)

@@ -2,7 +2,7 @@
 
 Many may share a model that somebody trained; who corrects it needs one of his own.  Hides when that is made:
 as the first message is learned.  Until then the shared one judges, and what it is taught meanwhile counts,
-too.  What that is worth: docs/experiments/shared.md.
+too.  What that is worth: docs/decisions.md.
 """
 
 from __future__ import annotations

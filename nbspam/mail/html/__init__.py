@@ -36,3 +36,7 @@ Decisions, where browsers and mail readers leave a choice:
 - Zero-width characters stay where they are; the tokens deal with them.  What a style or `bdo` turns round
   stands between U+202E and U+202C, which they know.
 """
+
+from nbspam.mail.html.reader import read_html
+
+__all__ = ["read_html"]

@@ -3,7 +3,7 @@
 Hides how a message is judged by mail that cannot vouch for it: by the counts of all of SOURCE less those of
 its own campaign (near-duplicates, as in `nbspam tune`), and by a calibration learned from just such scores.
 Whatever way of scoring a model has, labels are judged by the default one.  How many of the wrong labels this
-finds, and how many right ones it lists: docs/experiments/doctor.md.
+finds, and how many right ones it lists: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from nbspam.workflow.filters.bulk import BlockCounts, count_rows
 from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 from nbspam.workflow.fixed_words import views_read
 
-DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/experiments/doctor.md
+DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/decisions.md
 NEARLY_THE_SAME = 0.9  # Jaccard; below it are answers that quote a whole message
 MIN_OF_CLASS = 20  # messages; of fewer, one wrong label is too large a part to be told from the others
 CLUED = 50  # labels in doubt whose clues are told, the surest

@@ -1,6 +1,6 @@
 """What is in the model: sound, enough mail, of both classes, calibrated.
 
-Hides how many messages are few.  The bounds are from docs/experiments/doctor.md.
+Hides how many messages are few.  The bounds are from docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from nbspam.engine.accumulator import select_rows
 from nbspam.engine.block import Block
 from nbspam.engine.corpus import merge_blocks, only_views
 from nbspam.engine.executor import default_jobs
-from nbspam.engine.reading import Asked, read_blocks
+from nbspam.engine.reading import read_blocks
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.summary import summary
@@ -36,7 +36,7 @@ from nbspam.workflow.fixed_words import views_read
 from nbspam.workflow.judging import Judge
 from tests.conftest import unpacked
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "models.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "models.md"
 CLASSES = ("ham", "spam")
 REPEATS = 2
 MODELS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
@@ -71,9 +71,7 @@ AUTOMATIC = ("presence, λ auto", "multinomial, λ auto", "Bernoulli, λ auto", 
 def read(source: Path) -> Block:
     """All messages of a source with their measures and numeric features."""
     found = open_labelled([str(source)])
-    parts = read_blocks(
-        found.items(), CLASSES, default_jobs(), Asked(bigrams=True, measures=True, features=True)
-    )
+    parts = read_blocks(found.items(), CLASSES, default_jobs(), frozenset(("bigrams", "measures", "numeric")))
     return merge_blocks([block for some, _ in parts for block in some])
 
 

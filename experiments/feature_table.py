@@ -1,4 +1,4 @@
-"""The table of docs/numeric-features.md, from the code: python -m tests.experiments.feature_table."""
+"""The table of docs/numeric-features.md, from the code: python -m experiments.feature_table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nbspam.tokens.numeric import FEATURES
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "numeric-features.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "numeric-features.md"
 BEGIN, END = "<!-- features-table -->", "<!-- /features-table -->"
 
 
