@@ -416,3 +416,9 @@ def test_a_variable_set_again_is_what_was_set_last() -> None:
     seen = "<p style='display:var(--a)'>{}</p>".format
     html = read_html(none + seen("X") + block + seen("one") + none + seen("X") + block + seen("two"))
     assert (html.visible.split(), html.hidden.split()) == (["one", "two"], ["X", "X"])
+
+
+@pytest.mark.parametrize("selector", ["u+#body a", "u~#body a", "html+body a", "u+html a"])
+def test_siblings_of_the_body_are_asked_without_an_error(selector: str) -> None:
+    page = f"<style>{selector}{{display:none}}</style><body id=body><p><a href=x>link</a>"
+    assert "link" in read_html(page).visible

@@ -75,7 +75,8 @@ class Family:
         """How many elder siblings an element has that is about to open, or the open one, at a depth."""
         if depth >= len(self.elders):
             return 0
-        return len(self.elders[depth]) - (depth < len(self.line))
+        # A body that is not written was never admitted, so the list may lack the open element.
+        return max(0, len(self.elders[depth]) - (depth < len(self.line)))
 
 
 class Compound:
