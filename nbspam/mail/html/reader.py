@@ -6,41 +6,32 @@ elements and among the rules of sheets is bounded.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.styles import MOST, NORMAL, TRANSPARENT, WHITE, Sheet, is_screen
-from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, attributes
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, WHITE, Sheet, is_screen
+from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.message import Html
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nbspam.mail.html.styles import Values
 
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_REACH = 100  # open elements that are looked at in search of one to end
+MAX_SHEETS = 100  # style elements that are read
 MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
-TINY = 2.0  # pixels: the largest size of letters that nobody can read
 # Two colours are the same to the eye if no channel differs by more: #eeeeee on white cannot be read (contrast
 # 1.16), #cccccc is a common footer that can.
 NEAR = 20
 
-_remembered: dict[
-    str, Tag
-] = {}  # tags without regard to sheets: sharing them between pages changes no result
+_remembered: dict[str, Tag] = {}  # tags without regard to sheets: sharing them changes no result
 _NOTHING = Tag("/wbr")  # markup that is no element
-_ROOT: Values = {
-    "gone": False,
-    "quoted": False,
-    "shut": False,  # by `details`: only a summary inside is shown
-    "visibility": "visible",
-    "size": NORMAL,
-    "colour": 0,
-    "ground": WHITE,
-    "around": frozenset("*"),  # marks of elements that rules want around others
-}
+# `shut`: only a summary in it is shown;  `around`: marks of elements that rules want around others.
+_ROOT: Values = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
+_ROOT |= {"colour": 0, "ground": WHITE, "around": frozenset("*")}
 
 
 class State:
@@ -85,9 +76,8 @@ class _Reader:
         self.hidden: list[str] = []
         self.opened: list[Tag] = []
         self.before: list[State] = []  # the state outside of each
-        self.states: dict[tuple[Any, ...], State] = {}
         self.known: dict[frozenset[str], dict[str, Tag]] = {}  # of states, by what is around
-        self.sheet = Sheet()
+        self.sheet, self.sheets = Sheet(), 0
         self.noted: list[Tag] = []
         self.link: str | None = None  # the target of the link that is open
         self.start = 0  # where its text begins
@@ -95,7 +85,7 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
-        state = self._state(_ROOT)
+        state = State(_ROOT, self.known.setdefault(_ROOT["around"], {}))
         tags = 0
         mark = -1  # how much was visible where a word may have been split
         for _, piece in zip(range(MAX_TAGS), self.walk, strict=False):
@@ -118,7 +108,11 @@ class _Reader:
                 else:
                     state = self._end(tag, state)
             elif kind == BLOCK:
-                state = self._begin(tag, self._end(tag, state))
+                state = self._end(tag, state)
+                opened.append(tag)
+                before.append(state)
+                state = self._inside(state, tag) if tag.look else state
+                self._separate(state)
             elif kind == BREAK:
                 self._separate(state)
             else:
@@ -135,25 +129,16 @@ class _Reader:
                 visible.append(rest)
                 if state.values["quoted"]:
                     self.html.quoted += rest.count("\n")
-        self.html.tags = tags
-        return self._finish()
-
-    def _finish(self) -> Html:
-        html = self.html
-        self.visible.extend(["<" + piece for piece in self.walk])
+        visible.extend(["<" + piece for piece in self.walk])
         self._end_link()
+        html = self.html
+        html.tags = tags
         for tag in self.noted:
             html.colours.update(tag.colours)
             html.images.extend(tag.pictures)
             html.alts.extend([tag.alt] if tag.alt else [])
-        html.visible, html.hidden = "".join(self.visible), "".join(self.hidden)
+        html.visible, html.hidden = "".join(visible), "".join(hidden)
         return html
-
-    def _state(self, values: Values) -> State:
-        key = tuple(values.values())
-        if key not in self.states:
-            self.states[key] = State(values, self.known.setdefault(values["around"], {}))
-        return self.states[key]
 
     def _inside(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
@@ -164,16 +149,8 @@ class _Reader:
             if values["size"] < 0:
                 values["size"] = min(-values["size"] * outer["size"], MOST)
             values["around"] = outer["around"] | values["around"]
-            state.after[tag] = self._state(values)
+            state.after[tag] = State(values, self.known.setdefault(values["around"], {}))
         return state.after[tag]
-
-    def _begin(self, tag: Tag, state: State) -> State:
-        """Begin a block; the state inside."""
-        self.opened.append(tag)
-        self.before.append(state)
-        state = self._inside(state, tag) if tag.look else state
-        self._separate(state)
-        return state
 
     def _end(self, tag: Tag, state: State) -> State:
         """End the innermost element that a tag ends, with all inside it; the state after it."""
@@ -243,42 +220,36 @@ class _Reader:
             rules = self.sheet.holding(tag.marks, state.values["around"])
             tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
         if tag.kind == RAW:
-            return tag, self._take_raw(tag, text, rest, state)
+            return tag, self._take_raw(tag, rest, state)
         state.known[text] = tag
         return tag, rest
 
     def _whole_tag(self, piece: str) -> tuple[str, str]:
-        """The text of a tag and what follows it; a `>` in quotes does not end it, and without one all is lost."""
+        """The text of a tag and what follows; a `>` in quotes is no end, and without an end all is lost."""
         text, ended, rest = piece.partition(">")
         if ended and not (text.count('"') & 1 or text.count("'") & 1):
             return text, rest
         kept: list[str] = []
         quote = last = ""
-        while True:
-            for place, char in enumerate(piece):
+        for part in chain((piece,), self.walk):
+            for place, char in enumerate(part):
                 if quote:
                     quote = "" if char == quote else quote
                 elif char == ">":
-                    return "<".join([*kept, piece[:place]]), piece[place + 1 :]
+                    return "<".join([*kept, part[:place]]), part[place + 1 :]
                 elif last == "=" and char in "\"'":
                     quote = char
                 last = char if char > " " else last
-            kept.append(piece)
-            following = next(self.walk, None)
-            if following is None:
-                return "", ""
-            piece = following
+            kept.append(part)
+        return "", ""
 
     def _after(self, marker: str, piece: str) -> str:
         """The text after a marker, in this piece or a later one."""
         while marker not in piece:
-            following = next(self.walk, None)
-            if following is None:
-                return ""
-            piece = following
+            piece = next(self.walk, marker)
         return piece.partition(marker)[2]
 
-    def _take_raw(self, tag: Tag, text: str, rest: str, state: State) -> str:
+    def _take_raw(self, tag: Tag, rest: str, state: State) -> str:
         """Take the content of an element without markup; the text after it."""
         name, kept, rest = tag.name, [rest], ""
         for piece in self.walk:
@@ -288,10 +259,11 @@ class _Reader:
             kept.append(piece)
         content = "<".join(kept)
         if name == "title":
-            self.html.title = (self.html.title + decode(content)).strip()
+            self.html.title = self.html.title or decode(content).strip()
         elif name == "script":
             self.html.scripts.append(content)
-        elif name == "style" and is_screen(attributes(text, len(name)).get("media", "").lower()):
+        elif name == "style" and self.sheets < MAX_SHEETS and is_screen(tag.media):
+            self.sheets += 1
             self.sheet.read(content)
             for known in self.known.values():  # tags mean something else from here on
                 known.clear()

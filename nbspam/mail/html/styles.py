@@ -18,6 +18,7 @@ MAX_ASKED = 100  # marks that these want around an element
 MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest mail needs 10,000
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
+TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
 UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; on or in one that is not worked out all is seen
 WHITE = 0xFFFFFF
 FAINT = 0.1  # opacity that nobody can read
@@ -31,17 +32,7 @@ _COLOURS = {
     "transparent": TRANSPARENT, "none": TRANSPARENT,
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
-_PIXELS = {
-    "px": 1.0,
-    "": 1.0,
-    "pt": 4 / 3,
-    "em": 16.0,
-    "rem": 16.0,
-    "%": 6.0,
-    "in": 96.0,
-    "cm": 37.8,
-    "mm": 3.78,
-}
+_PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8}
 
 
 def length(value: str) -> float | None:
@@ -64,55 +55,40 @@ def letter_size(value: str) -> float | None:
     return found
 
 
-def _size_in_font(value: str) -> float | None:
-    """The size in `font`, as in `bold 12px/1.5 Arial`; a number is a weight."""
-    words = [word.partition("/")[0] for word in value.split()[:8]]
-    sizes = [letter_size(word) for word in words if word == "0" or not word[-1:].isdigit()]
-    return next((size for size in sizes if size is not None), None)
-
-
-def colour(value: str) -> int | None:
-    """The colour of a value in lower case; None if it is none."""
+def colour(value: str) -> int:
+    """The colour of a value in lower case."""
     if value in _COLOURS:
         return _COLOURS[value]
     if value[:1] == "#":
         digits = value[1:] if len(value) > 5 else "".join([digit * 2 for digit in value[1:]])
         if len(digits) not in (6, 8) or not _HEX.issuperset(digits):
-            return None
+            return UNKNOWN
         return TRANSPARENT if digits[6:] and int(digits[6:], 16) <= 255 * FAINT else int(digits[:6], 16)
     words = value[:40].partition("(")[2].replace(",", " ").replace("/", " ").strip(") ").split()
-    if value.startswith("rgb") and len(words) > 2 and all(map(str.isdecimal, words[:3])):
-        red, green, blue = [min(int(word), 255) for word in words[:3]]
-        is_clear = words[3:] and (length(words[3]) or 0) <= FAINT
-        return TRANSPARENT if is_clear else red << 16 | green << 8 | blue
-    return UNKNOWN if value.isalpha() or value[-1:] == ")" else None
+    if not value.startswith("rgb") or len(words) < 3 or not all(map(str.isdecimal, words[:3])):
+        return UNKNOWN
+    red, green, blue = [min(int(word), 255) for word in words[:3]]
+    return TRANSPARENT if words[3:] and (length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
 
 
 def _ground(value: str) -> int:
     """The colour of a ground; UNKNOWN if it is a picture."""
     words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
-    found = [each for each in map(colour, words) if each is not None and each != UNKNOWN]
+    found = [each for each in map(colour, words) if each != UNKNOWN]
     return found[0] if found and "gradient(" not in value else UNKNOWN
 
 
-def _picture(value: str) -> int | None:
-    return UNKNOWN if "(" in value else None
-
-
+_LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "top")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "color": ("colour", colour),
     **dict.fromkeys(("background", "background-color"), ("ground", _ground)),
-    "background-image": ("ground", _picture),
+    "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
     "font-size": ("size", letter_size),
-    "font": ("size", _size_in_font),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
     **dict.fromkeys(("text-indent", "margin-left"), ("indent", length)),
     **{name: (name, str) for name in ("display", "visibility", "position")},
-    **{
-        name: (name, length)
-        for name in ("opacity", "height", "max-height", "width", "max-width", "left", "top")
-    },
+    **{name: (name, length) for name in _LENGTHS},
 }
 
 
@@ -152,7 +128,7 @@ class Rule:
 
 
 class Sheet:
-    """The rules of all style elements of a page, by one of their marks; asked: marks that they want around."""
+    """The rules of a page's style elements, by one of their marks;  asked: marks that they want around."""
 
     __slots__ = ("_looks", "_size", "asked", "rules")
 
@@ -175,13 +151,11 @@ class Sheet:
             for selector in head.replace(">", " ").split(",") if values else ():
                 words = selector.split()
                 if words and not any(sign in selector for sign in ":[+~\\(&") and self._size < MAX_RULES:
-                    self._add(Rule(words, self._size, values or {}))
-
-    def _add(self, rule: Rule) -> None:
-        if len(rule.around) + len(self.asked) <= MAX_ASKED:
-            self._size += 1
-            self.asked |= rule.around
-            self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or a class rather than a name
+                    self._size += 1
+                    rule = Rule(words, self._size, values or {})
+                    if len(rule.around) + len(self.asked) <= MAX_ASKED:
+                        self.asked |= rule.around
+                        self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
 
     def holding(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
         """The rules for an element, weakest first."""

@@ -6,45 +6,32 @@ Nothing here depends on the tags before it, so that a tag may be remembered by i
 from __future__ import annotations
 
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.styles import (
-    FAINT,
-    NORMAL,
-    TRANSPARENT,
-    UNKNOWN,
-    colour,
-    declarations,
-)
+from nbspam.mail.html.styles import FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, colour, declarations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from nbspam.mail.html.styles import Rule, Values
 
 MAX_ADDRESS = 4_096  # characters of one that are kept
-# Kinds of tags: of elements in the line, of blocks, ends, line breaks; of no or unknown content; of no markup.
+# Kinds of tags: in a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
-_KINDS = (
-    (
-        BLOCK,
-        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
-        "figcaption figure footer form h1 h2 h3 h4 h5 h6 header html legend li listing main menu nav ol optgroup "
-        "option p pre section select summary table tbody td tfoot th thead tr ul",
-    ),
-    (
-        OPEN,
-        "a abbr acronym applet audio b bdi bdo big blink button canvas cite code data datalist del dfn em font i "
-        "ins kbd label map mark marquee math meter nobr noscript object output picture progress q rp rt ruby s "
-        "samp small span strike strong sub sup svg template time tt u var video",
-    ),
-    (BREAK, "br frame hr input keygen"),
-    (RAW, "iframe noembed noframes plaintext script style textarea title xmp"),
-)
-_KIND_OF = {name: kind for kind, names in _KINDS for name in names.split()}
+_KINDS = {
+    OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
+    "noscript object progress q rp s samp small span strike strong sub sup svg template time tt u var video",
+    BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
+    "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre section "
+    "select summary table tbody td tfoot th thead tr ul",
+    BREAK: "br frame hr input",
+    RAW: "iframe noembed noframes plaintext script style textarea title xmp",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("audio", "datalist", "dialog", "meter", "progress", "rp", "template", "video"))
 _TABLE = frozenset(("table",))
 _PARTS = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table"))
 _GROUNDED = _PARTS | {"body"}  # that take a ground from attributes, and grow with what is in them
+_COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
 # The elements that a start tag ends; that of any other block ends a paragraph.
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
 # Out of these an end tag does not reach; that of a part of a table not out of the table.
@@ -52,7 +39,6 @@ _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", 
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _MOVED = ("absolute", "fixed", "relative")
-_TINY = 2.0  # pixels: of a box that shows no line
 _FAR = -400.0  # pixels: off the screen
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 
@@ -68,14 +54,12 @@ class Tag:
     """
 
     __slots__ = (
-        *("ends", "is_start", "kind", "look", "marks", "name", "noted", "stops"),
+        *("ends", "is_start", "kind", "look", "marks", "media", "name", "noted", "stops"),
         *("alt", "colours", "link", "pictures", "shown"),
     )
 
-    def __init__(
-        self, text: str, rules: Sequence[Rule] = (), around: set[str] | frozenset[str] = frozenset()
-    ) -> None:
-        """rules: those of the sheet that hold;  around: marks that it is to have for elements inside."""
+    def __init__(self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = frozenset()) -> None:
+        """rules: those of a sheet that hold;  asked: marks that it wants around other elements."""
         self.is_start = text[0] != "/"
         name = text[not self.is_start :].partition("/")[0].split(None, 1)[0]
         found = attributes(text, len(name)) if self.is_start else {}
@@ -90,15 +74,17 @@ class Tag:
         self.pictures: list[str] = []
         if self.is_start:
             self._settle(self._values(found, rules))
-            if not self.marks.isdisjoint(around):
-                self.look["around"] = self.marks & around
+            if not self.marks.isdisjoint(asked):
+                self.look["around"] = self.marks & asked
         else:
-            self.kind = CLOSE if self.kind in (OPEN, BLOCK) and name not in ("html", "body") else VOID
+            is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
+            self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
         self.link = _target(name, found)
         self.alt = decode(found.get("alt", ""), True)
+        self.media = found.get("media", "").lower()
         is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
-        self.shown = decode(found.get("value", ""), True) if is_seen else ""
+        self.shown = decode(found.get("value") or found.get("placeholder", ""), True) if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
         self.noted = name == "a" or bool(known)
 
@@ -118,13 +104,10 @@ class Tag:
             values["quoted"] = True
         if name in _GROUNDED and "background" in found:
             values["ground"] = UNKNOWN
-        for attribute, key, names in (
-            ("bgcolor", "ground", _GROUNDED),
-            ("text", "colour", ("body",)),
-            ("color", "colour", ("font",)),
-        ):
+        for attribute, key, names in _COLOURED:
             if attribute in found and name in names:
-                values[key] = _attribute_colour(found[attribute])
+                value = found[attribute].strip().lower()
+                values[key] = max(colour(value), colour("#" + value))
         style = decode(found.get("style", ""), True)
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
@@ -151,7 +134,7 @@ class Tag:
         if (
             display == "none"
             or get("opacity", 1) <= FAINT
-            or (is_box and room <= _TINY and get("overflow") == "hidden")
+            or (is_box and room <= TINY and get("overflow") == "hidden")
             or get("indent", 0) <= _FAR
             or (get("position") in _MOVED and min(get("left", 0), get("top", 0)) <= _FAR)
         ):
@@ -195,13 +178,5 @@ def attributes(text: str, place: int) -> dict[str, str]:
     return found
 
 
-def _attribute_colour(value: str) -> int:
-    value = value.strip().lower()
-    found = colour("#" + value)
-    found = colour(value) if found is None else found
-    return UNKNOWN if found is None else found
-
-
 def _address(value: str) -> str:
-    """An address without white space: browsers leave out line breaks."""
-    return "".join(decode(value[:MAX_ADDRESS], True).split())
+    return decode(value[:MAX_ADDRESS], True).strip()
