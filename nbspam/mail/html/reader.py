@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, WHITE, Sheet, is_screen
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.message import Html
 
@@ -20,26 +20,24 @@ if TYPE_CHECKING:
 MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
-MAX_ANCHOR = 1_000  # characters of a link's text
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
-# Two colours are the same to the eye if no channel differs by more: #eeeeee on white cannot be read (contrast
-# 1.16), #cccccc is a common footer that can.
-NEAR = 20
+NEAR = (
+    20  # of a channel: #eeeeee on white cannot be read (contrast 1.16), #cccccc is a common footer that can
+)
 
 _remembered: dict[str, Tag] = {}  # tags without regard to sheets: sharing them changes no result
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `around`: marks of elements that rules want around others.
 _ROOT: Values = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
-_ROOT |= {"colour": 0, "ground": WHITE, "around": frozenset("*")}
+_ROOT |= {"colour": 0, "ground": 0xFFFFFF, "around": frozenset("*")}
 
 
 class State:
     """What a text inherits.
 
     values : by name, as in _ROOT;  gone: it takes no place;  hidden: nobody sees it
-    known  : tags by their text, as they are inside of these elements
-    after  : the states inside tags
+    known  : tags by their text, as they are inside;  after: the states inside these
     """
 
     __slots__ = ("after", "gone", "hidden", "known", "values")
@@ -77,6 +75,7 @@ class _Reader:
         self.opened: list[Tag] = []
         self.before: list[State] = []  # the state outside of each
         self.known: dict[frozenset[str], dict[str, Tag]] = {}  # of states, by what is around
+        self.states: dict[tuple[object, ...], State] = {}  # by their values
         self.sheet, self.sheets = Sheet(), 0
         self.noted: list[Tag] = []
         self.link: str | None = None  # the target of the link that is open
@@ -113,6 +112,7 @@ class _Reader:
                 before.append(state)
                 state = self._inside(state, tag) if tag.look else state
                 self._separate(state)
+                mark = len(visible) if state.gone else mark
             elif kind == BREAK:
                 self._separate(state)
             else:
@@ -149,7 +149,10 @@ class _Reader:
             if values["size"] < 0:
                 values["size"] = min(-values["size"] * outer["size"], MOST)
             values["around"] = outer["around"] | values["around"]
-            state.after[tag] = State(values, self.known.setdefault(values["around"], {}))
+            key = tuple(values.values())
+            if key not in self.states:
+                self.states[key] = State(values, self.known.setdefault(values["around"], {}))
+            state.after[tag] = self.states[key]
         return state.after[tag]
 
     def _end(self, tag: Tag, state: State) -> State:
@@ -191,8 +194,7 @@ class _Reader:
 
     def _end_link(self) -> None:
         if self.link is not None:
-            text = "".join(self.visible[self.start :]).strip()
-            self.html.links.append((self.link, text[:MAX_ANCHOR]))
+            self.html.links.append((self.link, "".join(self.visible[self.start :]).strip()))
             self.link = None
 
     def _meet(self, piece: str, state: State) -> tuple[Tag, str]:

@@ -20,11 +20,10 @@ MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
 UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; on or in one that is not worked out all is seen
-WHITE = 0xFFFFFF
 FAINT = 0.1  # opacity that nobody can read
 # The sixteen of HTML 4, and those near white; any other name is UNKNOWN.
 _COLOURS = {
-    "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": WHITE, "maroon": 0x800000,
+    "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": 0xFFFFFF, "maroon": 0x800000,
     "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
     "olive": 0x808000, "yellow": 0xFFFF00, "navy": 0x80, "blue": 0xFF, "teal": 0x8080, "aqua": 0xFFFF,
     "azure": 0xF0FFFF, "floralwhite": 0xFFFAF0, "ghostwhite": 0xF8F8FF, "ivory": 0xFFFFF0,
@@ -150,7 +149,8 @@ class Sheet:
             values = declarations(body) if held[-1] and "@" not in head else None
             for selector in head.replace(">", " ").split(",") if values else ():
                 words = selector.split()
-                if words and not any(sign in selector for sign in ":[+~\\(&") and self._size < MAX_RULES:
+                is_plain = 0 < len(words) <= MAX_ASKED and not any(sign in selector for sign in ":[+~\\(&")
+                if is_plain and self._size < MAX_RULES:
                     self._size += 1
                     rule = Rule(words, self._size, values or {})
                     if len(rule.around) + len(self.asked) <= MAX_ASKED:

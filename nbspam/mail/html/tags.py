@@ -19,18 +19,17 @@ MAX_ADDRESS = 4_096  # characters of one that are kept
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
 _KINDS = {
     OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
-    "noscript object progress q rp s samp small span strike strong sub sup svg template time tt u var video",
+    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video",
     BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
-    "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre section "
-    "select summary table tbody td tfoot th thead tr ul",
+    "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
+    "section select summary table tbody td tfoot th thead tr ul",
     BREAK: "br frame hr input",
     RAW: "iframe noembed noframes plaintext script style textarea title xmp",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("audio", "datalist", "dialog", "meter", "progress", "rp", "template", "video"))
-_TABLE = frozenset(("table",))
-_PARTS = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table"))
-_GROUNDED = _PARTS | {"body"}  # that take a ground from attributes, and grow with what is in them
+# These take a ground from attributes, and grow with what is in them; but for body, parts of tables.
+_GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
 _COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
 # The elements that a start tag ends; that of any other block ends a paragraph.
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
@@ -38,7 +37,6 @@ _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
-_MOVED = ("absolute", "fixed", "relative")
 _FAR = -400.0  # pixels: off the screen
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 
@@ -66,9 +64,9 @@ class Tag:
         name = self.name = name.lower()
         self.kind = _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p",))
-        self.stops = _TABLE if name in _PARTS else _WALLS
-        classes = ["." + each for each in decode(found.get("class", ""), True).lower().split()]
-        self.marks = frozenset([name, "*", "#" + found.get("id", "").lower(), *classes])
+        self.stops = frozenset(["table"]) if name in _GROUNDED else _WALLS
+        classes = ["." + each for each in found.get("class", "").lower().split()]
+        self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
         self.look: Values = {}
         self.colours: list[str] = []
         self.pictures: list[str] = []
@@ -81,10 +79,9 @@ class Tag:
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
         self.link = _target(name, found)
-        self.alt = decode(found.get("alt", ""), True)
-        self.media = found.get("media", "").lower()
+        self.alt, self.media = found.get("alt", ""), found.get("media", "").lower()
         is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
-        self.shown = decode(found.get("value") or found.get("placeholder", ""), True) if is_seen else ""
+        self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
         self.noted = name == "a" or bool(known)
 
@@ -108,10 +105,10 @@ class Tag:
             if attribute in found and name in names:
                 value = found[attribute].strip().lower()
                 values[key] = max(colour(value), colour("#" + value))
-        style = decode(found.get("style", ""), True)
+        style = found.get("style", "")
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
-        self.pictures = list(map(_address, addresses))
+        self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
         for layer in (*[rule.values for rule in rules], declarations(style)):
             values.update(layer)
         values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
@@ -131,32 +128,29 @@ class Tag:
             del self.look["ground"]
         room = min([get(name, NORMAL) for name in ("height", "max-height", "width", "max-width")])
         is_box = display != "inline" and self.name not in _GROUNDED
+        moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
         if (
             display == "none"
             or get("opacity", 1) <= FAINT
             or (is_box and room <= TINY and get("overflow") == "hidden")
-            or get("indent", 0) <= _FAR
-            or (get("position") in _MOVED and min(get("left", 0), get("top", 0)) <= _FAR)
+            or min(moved, get("indent", 0)) <= _FAR
         ):
             self.look["gone"] = True
 
 
 def _target(name: str, found: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to."""
-    target = found.get("href") if name not in ("base", "link") else None
+    target = found.get("href") if name in ("a", "area") or ":" in name else None
     if name in ("form", "button", "input"):
         target = found.get("formaction") or found.get("action") or None
     if name == "meta" and found.get("http-equiv", "").lower() == "refresh":
         place = found.get("content", "").lower().find("url=")
         target = found["content"][place + 4 :].strip("'\" ") if place >= 0 else None
-    return None if target is None else _address(target)
+    return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
 def attributes(text: str, place: int) -> dict[str, str]:
-    """The attributes of a tag by lower-case name, not decoded; the first of a name counts.
-
-    place : where the name of the tag ends
-    """
+    """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
     if not text.isprintable():
         text = text.translate(_BLANKS)
     found: dict[str, str] = {}
@@ -173,10 +167,6 @@ def attributes(text: str, place: int) -> dict[str, str]:
         end = text.find(quote, place)
         end = end if end >= 0 else len(text)
         for number, word in enumerate(words, 1):
-            found.setdefault(word.lower(), text[place:end] if number == len(words) else "")
+            found.setdefault(word.lower(), decode(text[place:end], True) if number == len(words) else "")
         place = end + 1
     return found
-
-
-def _address(value: str) -> str:
-    return decode(value[:MAX_ADDRESS], True).strip()
