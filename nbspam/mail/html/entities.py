@@ -22,7 +22,6 @@ _BARE.update(amp="&", AMP="&", lt="<", LT="<", gt=">", GT=">", quot='"', QUOT='"
 _BARE["nbsp"] = " "  # it looks like a space, and as a space it keeps an ASCII text ASCII
 _NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj zwj ensp emsp"
 _COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
-_LONGEST_BARE = 6
 
 
 def decode(text: str, in_attribute: bool = False) -> str:
@@ -63,7 +62,7 @@ def _named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
 
         if name + ";" in html5:
             return html5[name + ";"] + tail
-    for length in range(min(len(piece), _LONGEST_BARE), 1, -1):
+    for length in range(min(len(piece), 6), 1, -1):
         if piece[:length] in _BARE:
             follower = piece[length : length + 1]
             if in_attribute and (follower == "=" or follower.isalnum()):

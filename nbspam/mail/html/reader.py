@@ -55,8 +55,7 @@ def vanishes(colour: int, ground: int) -> bool:
     """Whether letters of this colour cannot be told from their ground."""
     if colour < 0 or ground < 0:
         return colour == TRANSPARENT
-    channels = [abs((colour >> shift & 255) - (ground >> shift & 255)) for shift in (0, 8, 16)]
-    return max(channels) <= NEAR
+    return all(abs((colour >> shift & 255) - (ground >> shift & 255)) <= NEAR for shift in (0, 8, 16))
 
 
 def read_html(text: str) -> Html:
@@ -74,8 +73,8 @@ class _Reader:
         self.hidden: list[str] = []
         self.opened: list[Tag] = []
         self.before: list[State] = []  # the state outside of each
-        self.known: dict[frozenset[str], dict[str, Tag]] = {}  # of states, by what is around
-        self.states: dict[tuple[object, ...], State] = {}  # by their values
+        self.known: dict[frozenset[str], dict[str, Tag]] = {_ROOT["around"]: _remembered}  # by what is around
+        self.states: dict[tuple[object, ...], State] = {(): State(_ROOT, _remembered)}  # by their values
         self.sheet, self.sheets = Sheet(), 0
         self.noted: list[Tag] = []
         self.link: str | None = None  # the target of the link that is open
@@ -84,7 +83,7 @@ class _Reader:
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
         visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
-        state = State(_ROOT, self.known.setdefault(_ROOT["around"], {}))
+        state = self.states[()]
         tags = 0
         mark = -1  # how much was visible where a word may have been split
         for _, piece in zip(range(MAX_TAGS), self.walk, strict=False):
@@ -213,7 +212,7 @@ class _Reader:
         tag = _remembered.get(text)
         if tag is None:
             tag = Tag(text)
-            if len(text) <= MAX_REMEMBERED_TAG:
+            if len(text) <= MAX_REMEMBERED_TAG and tag.kind != RAW:
                 if len(_remembered) >= MAX_REMEMBERED:
                     _remembered.clear()
                 _remembered[text] = tag
@@ -223,7 +222,8 @@ class _Reader:
             tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
         if tag.kind == RAW:
             return tag, self._take_raw(tag, rest, state)
-        state.known[text] = tag
+        if state.known is not _remembered:
+            state.known[text] = tag
         return tag, rest
 
     def _whole_tag(self, piece: str) -> tuple[str, str]:
@@ -267,8 +267,9 @@ class _Reader:
         elif name == "style" and self.sheets < MAX_SHEETS and is_screen(tag.media):
             self.sheets += 1
             self.sheet.read(content)
-            for known in self.known.values():  # tags mean something else from here on
-                known.clear()
+            self.known = {}  # tags mean something else from here on
+            for each in self.states.values():
+                each.known = self.known.setdefault(each.values["around"], {})
         elif name in ("textarea", "xmp", "plaintext"):
             own = self._inside(state, tag) if tag.look else state
             (self.hidden if own.hidden else self.visible).append(f"\n{decode(content)}\n")

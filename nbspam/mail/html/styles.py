@@ -27,8 +27,7 @@ _COLOURS = {
     "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
     "olive": 0x808000, "yellow": 0xFFFF00, "navy": 0x80, "blue": 0xFF, "teal": 0x8080, "aqua": 0xFFFF,
     "azure": 0xF0FFFF, "floralwhite": 0xFFFAF0, "ghostwhite": 0xF8F8FF, "ivory": 0xFFFFF0,
-    "mintcream": 0xF5FFFA, "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5,
-    "transparent": TRANSPARENT, "none": TRANSPARENT,
+    "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
 _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8}

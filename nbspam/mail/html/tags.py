@@ -71,7 +71,8 @@ class Tag:
         self.colours: list[str] = []
         self.pictures: list[str] = []
         if self.is_start:
-            self._settle(self._values(found, rules))
+            if values := self._values(found, rules):
+                self._settle(values)
             if not self.marks.isdisjoint(asked):
                 self.look["around"] = self.marks & asked
         else:
@@ -109,7 +110,7 @@ class Tag:
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
-        for layer in (*[rule.values for rule in rules], declarations(style)):
+        for layer in (*[rule.values for rule in rules], declarations(style) if style else {}):
             values.update(layer)
         values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
         self.colours = [str(values[key]) for key in ("colour", "ground") if values.get(key, UNKNOWN) >= 0]
