@@ -50,7 +50,9 @@ class Texts:
 
     def read_rest(self, parts: list[Part]) -> None:
         """Read what mail programs do not show, and after it what attached documents say."""
-        self._read_replaced([part for part in parts if part.is_replaced])
+        replaced = [part for part in parts if part.is_replaced]
+        if replaced:
+            self._read_replaced(replaced)
         for part in parts:
             if part.document is not None and not part.is_replaced:
                 for address in part.document.addresses:

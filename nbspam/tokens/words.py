@@ -117,8 +117,9 @@ def _spelled_out(found: list[str]) -> list[str]:
     run: list[str] = []
     for word in found:
         if len(word) > 1:
-            kept.extend(_spelled(run))
-            run.clear()
+            if run:
+                kept.extend(_spelled(run))
+                run.clear()
             kept.append(word)
         elif word.isalnum():
             run.append(word)
