@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nbspam.mail.transfer import percent_decoded
-from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, Memory, parents, skip_token
+from nbspam.tokens.words import ALPHABET, INNER, KEPT, MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
@@ -138,10 +138,13 @@ def _split_scheme(url: str) -> tuple[str, str]:
 
 
 def _split_authority(rest: str) -> tuple[str, str]:
-    """What follows the scheme, as (user@host:port in lower case, path and query); \\ is / for a browser."""
+    """What follows the scheme, as (user@host:port in lower case, path and query); \\ is / for a browser.
+
+    A comma ends the host, too: people write http://lake.example,http://hill.example
+    """
     rest = rest.lstrip("/\\")
     size = len(rest)
-    for mark in "/\\?#":
+    for mark in "/\\?#,;":
         found = rest.find(mark, 0, size)
         size = found if found >= 0 else size
     return rest[:size].lower(), rest[size:]
@@ -154,7 +157,7 @@ def _plain(host: str) -> str:
     if not host.isascii():
         from nbspam.tokens.unicode_words import folded  # rare
 
-        host = "".join(folded(host.replace("\u3002", ".")).split())
+        host = "".join(folded(host.replace("\u3002", ".")).replace(INNER, "").split())
     host = host.strip(".")
     if host[host.rfind(".") + 1 :][:1].isdigit():  # 0xc0.0x207 and 3221225991 are 192.0.2.7
         from _socket import inet_aton, inet_ntoa  # `socket` costs a fresh process some milliseconds

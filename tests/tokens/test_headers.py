@@ -141,8 +141,3 @@ def test_a_field_full_of_codes_takes_linear_time() -> None:
     start = time.process_time()
     assert header(field)
     assert time.process_time() - start < 2
-
-
-def test_the_mbox_from_line_is_no_evidence() -> None:
-    with_line = read(b"From otto@orchard.example Mon Jun  3 10:00:00 2024\n" + MAIL + b"\npears\n")
-    assert with_line.views() == read(MAIL + b"\npears\n").views()

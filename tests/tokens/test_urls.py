@@ -62,6 +62,8 @@ def test_urls_give_scheme_hosts_port_and_path_words() -> None:
         ("https://%6cake%2eexample/x", "lake.example"),
         ("https://\uff4cake\u3002example/x", "lake.example"),
         ("https://la\xadke.example/x", "lake.example"),
+        ("https://湖水.example/x", "湖水.example"),
+        ("https://lake.example,https://hill.example", "lake.example"),
         ("https://0xc0.0x0.2.7/x", "192.0.2.7"),
         ("https://3221225991/x", "192.0.2.7"),
         ("http://256.1.1.1/", "256.1.1.1"),
