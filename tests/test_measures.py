@@ -1,142 +1,26 @@
-"""Measures: which bin a value falls into, what the bin says, and that all that counts words counts them."""
+"""Measures: what a bin says, and that all that counts words counts them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nbspam.engine.block import Block, BlockBuilder
 from nbspam.engine.corpus import merge_blocks
-from nbspam.mail import parse
 from nbspam.models.views import leave_one_out, prequential, view_evidence
 from nbspam.scoring.evidence import measure_evidence
 from nbspam.settings import Settings, textbook
 from nbspam.sources import Item, open_labelled
 from nbspam.store.reader import open_model
-from nbspam.tokens import tokenize
 from nbspam.tokens.bag import MEASURES_VIEW, Tokens
-from nbspam.tokens.measures import (
-    BINS,
-    MEASURES,
-    N_BINS,
-    bins_of,
-    measure_of,
-    telephone_numbers,
-)
-from nbspam.tokens.numeric import FEATURES, NAMES
+from nbspam.tokens.measures import MEASURES, N_BINS, bins_of, measure_of
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.corpus import Corpus
 from nbspam.workflow.evaluating import duplicate_groups
 from nbspam.workflow.training import train
-
-SPAM = b"""From: "A. Sender" <a@one.example>\r
-Message-ID: <1@mailer.two.example>\r
-Subject: Only 9 left\r
-Content-Type: text/html\r
-\r
-<p>Buy now!!! Only $99 or 50% off at <a href="http://shop.example/x">shop</a><!-- a --><!-- b --></p>\r
-"""
-HAM = b"From: b@one.example\nMessage-ID: <2@mx.one.example>\n\n> Shall we meet?\nYes, gladly.\n"
-
-
-def measured(data: bytes) -> Sequence[str]:
-    return tokenize(parse(data), ("measures",)).measures
-
-
-def test_a_spam_and_a_ham_by_hand() -> None:
-    # 30 characters of the visible text are no white space: 4 digits, and !!!, $ and % are punctuation.
-    assert measured(SPAM) == [
-        "size>=128",
-        "defects<1",
-        "digit_share>=0.1",
-        "punctuation_share>=0.15",
-        "exclamation_marks>=3",
-        "currency_marks>=1",
-        "quoted_share<0.001",
-        "distinct_hosts>=1",
-        "html_comments>=2",
-        "subject_length>=10",
-        "foreign_message_id>=0.5",
-        "unnamed_origin<0.5",
-        "telephone_numbers<1",
-    ]
-    ham = dict(zip(MEASURES, measured(HAM), strict=True))
-    assert ham["quoted_share"] == "quoted_share>=0.5"  # one line of two
-    assert ham["html_comments"] == "html_comments=none"
-    assert ham["subject_length"] == "subject_length=none"
-    assert ham["foreign_message_id"] == "foreign_message_id<0.5"
-
-
-def test_a_reply_in_html_has_quoted_lines_though_none_begins_with_the_mark() -> None:
-    reply = b"Content-Type: text/html\n\nYes.%s<div>Shall we?</div><div>Ida</div></blockquote>"
-    quoted = measured(HAM[: HAM.index(b"\n\n") + 1] + reply % b'<blockquote type="cite">')
-    assert "quoted_share>=0.7" in quoted
-    assert "quoted_share<0.001" in measured(HAM[: HAM.index(b"\n\n") + 1] + reply % b"<blockquote>")
-    everything = b"Content-Type: text/html\n\n<blockquote type=cite>&gt; a<br>&gt; b<br>&gt; c"
-    assert "quoted_share>=0.7" in measured(HAM[: HAM.index(b"\n\n") + 1] + everything)
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("Call 555-0100-200 or (713) 555-0100 now", 2),
-        ("(713) 555 0100, (713)555-0100, 713.555.0100, 713-555-0100; +1-713-555-0100!", 5),
-        ("09061701461 13800138000 +447700900123 (020) 7946 0018", 4),
-        ("\u7535\u8bdd13800138000\uff0c13900139000\u8bf7", 2),
-        ("2002/07/15 192.168.100.200 on 2002-07-15 at 12:30, 1234567890123, (see 12) 5, (713) x 555-0100", 0),
-        ("() ( (1) 23456 (713) 5 ) 7135550100 7135550100.", 2),
-        ("", 0),
-    ],
-)
-def test_telephone_numbers_are_counted_as_they_are_written(text: str, number: int) -> None:
-    assert telephone_numbers(text) == number
-
-
-def test_prices_are_counted_in_the_currencies_of_other_scripts() -> None:
-    head = HAM[: HAM.index(b"\n\n") + 1] + b"Content-Type: text/plain; charset=utf-8\n\n"
-    prices = "$1 \u20ac1 £1 \uffe51 1₽ ₹1 1₺ ₪1 1₫ ฿1"
-    assert "currency_marks>=8" in measured(head + prices.encode())
-    assert "currency_marks>=2" in measured(head + "1₺ and 1₫".encode())
-
-
-def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> None:
-    """By another way to the bin than that of the tokens: the features of the numeric models."""
-    assert set(MEASURES) <= set(NAMES)
-    for item in list(open_labelled([str(data / "index")]).items())[::10]:
-        message = parse(item.read())
-        bag = tokenize(message, ("measures", "numeric"))
-        values = bag.numeric
-        for name, token in zip(MEASURES, bag.measures, strict=True):
-            value = values[NAMES.index(name)]
-            place = -1 if value is None else int(np.searchsorted(BINS[name], value, side="right"))
-            assert token == bins_of(name)[place]
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_bins_are_told_apart_and_name_their_measure(name: str) -> None:
-    assert list(BINS[name]) == sorted(set(BINS[name]))
-    tokens = bins_of(name)
-    assert len(set(tokens)) == len(tokens) == N_BINS[name]
-    assert {measure_of(token) for token in tokens} == {name}
-    assert any(feature[0] == name for feature in FEATURES)
-
-
-@given(st.binary(max_size=300), st.text(max_size=300))
-def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> None:
-    every = {token for name in MEASURES for token in bins_of(name)}
-    forged = " ".join(sorted(every)).encode()
-    page = b"<a href='http://size>=64/'><size>=64 digit_share<0.001>" + forged
-    fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"
-    for data in (head + b"\n\n" + text.encode("utf-8", "replace") + forged, fields + page):
-        bag = tokenize(parse(data), ("measures",))
-        assert not every & {token for view in bag.views() for token in view}
-        assert len(bag.measures) == len(MEASURES)
 
 
 def test_the_evidence_of_a_bin_in_fractions() -> None:

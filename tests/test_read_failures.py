@@ -37,13 +37,13 @@ STAGES = (
     ("nbspam.mail._read_body", "body", "subject:offer"),
     ("nbspam.mail.leaf._read_payload", "part", "subject:offer"),
     ("nbspam.tokens.header_tokens", "header-tokens", "words"),
-    ("nbspam.tokens.part_tokens", "text", "subject:offer"),
+    ("nbspam.tokens.texts.part_tokens", "text", "subject:offer"),
     ("nbspam.mail.html.reader._Reader", "text", "first"),
-    ("nbspam.tokens._read_rest", "text", "second"),
+    ("nbspam.tokens.texts.Texts.read_rest", "text", "second"),
     ("nbspam.tokens.field_order", "structure", "first"),
-    ("nbspam.tokens.measures._values", "measures", "second"),
+    ("nbspam.tokens.measures.measure_values", "measures", "second"),
     ("nbspam.mail.dates.parse_date", "date", "second"),
-    ("nbspam.tokens.numeric._link_measures", "numeric", "second"),
+    ("nbspam.tokens.numeric._link_values", "numeric", "second"),
 )
 
 
@@ -72,7 +72,7 @@ def test_a_sound_message_has_no_failure() -> None:
 
 
 def test_many_faults_of_one_message_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbspam.tokens.part_tokens", planted)
+    monkeypatch.setattr("nbspam.tokens.texts.part_tokens", planted)
     part = b"--b\nContent-Type: text/plain\n\nwords\n"
     many = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 500 + b"--b--\n"
     assert 0 < len(read(many).failures) < 10

@@ -1,11 +1,10 @@
 """The tokens of one message, by view.
 
-A view is a kind of evidence that is weighed by itself (docs/experiments/views.md: header, body and
-structure fail in different ways).  The words of a view are averaged; measures are few, one token each
-of the message's numeric features, and each has a weight of its own.  The text of a token says its view:
-`field:` begins those of the header, a mark like `url=` those of the structure, a `+` joins two words of the
-body, and a measure has its name, `<` or `>=`, and where its bin ends or begins; so one token is never in two
-views.
+A view is a kind of evidence that is weighed by itself, because header, body and structure fail in
+different ways (docs/decisions.md).  The words of a view are averaged; measures are few, and each has a
+weight of its own.  The text of a token shows its view: `subject:` or the like begins those of the header, a
+mark like `url=` those of the structure, a `+` joins two words of the body, and a measure has its name, `<`
+or `>=`, and an edge of its bin; so one token is never in two views.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
 
 # What can be read in addition to the words of a message.
 BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
-# Begins the pairs of words at the edges of a text.  Most pairs are new in any text, so they are left out of
-# the share of a view's tokens that the model never met (docs/experiments/edges.md).
+# Began pairs of words at the edges of a text, which models of older versions have.
 EDGE = "edge="
 FIRST_PAIRED = 50  # words of a text whose pairs are bigrams, and
-LAST_PAIRED = 50  # so many of its last: docs/experiments/bigrams.md
+LAST_PAIRED = 50  # so many of its last: docs/decisions.md
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
 BIGRAMS_VIEW = 3

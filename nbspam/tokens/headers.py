@@ -1,9 +1,8 @@
 """Header fields -> tokens of the header view.
 
-Hides which fields are evidence and how each is read.  Every token carries its field's name
-(`subject:free`, `received:example.com`), so the same word in two fields is two tokens.
-Left out: the verdicts of other filters and what a mail store writes after delivery, because
-they tell what somebody thought of the message or where it lies, not what it is (docs/tokens.md).
+Every token carries its field's name (`subject:free`, `received:example.com`), so the same word in two fields
+is two tokens.  Verdicts of other filters and notes of the mail store are left out: they tell what somebody
+thought of the message or where it lies, not what it is (docs/tokens.md).
 """
 
 from __future__ import annotations
@@ -11,131 +10,94 @@ from __future__ import annotations
 from itertools import chain, compress, groupby, pairwise
 
 from nbspam.tokens.bag import neighbours
-from nbspam.tokens.words import ASCII_TABLE, MAX_WORD, CharacterTable, Memory, parents, skip_token, words
+from nbspam.tokens.words import ALPHABET, MAX_WORD, Memory, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Message
 
-# Of filters; those whose name begins with `x-` and has "spam" in it are not listed.
-IGNORED_PREFIXES = (
-    "spamdiagnostic",  # of Exchange
-    "x-aes-category",
-    "x-apple-action",  # of iCloud: the folder it went to
-    "x-apple-movetofolder",
-    "x-assp-",
-    "x-authority-analysis",  # these and x-cm-, x-cnfs-: of Cloudmark, as others name it
-    "x-authority-info",
-    "x-barracuda-bayes",
-    "x-bogosity",
-    "x-cloudmark-",
-    "x-clx-",
-    "x-cm-analysis",
-    "x-cm-score",
-    "x-cmae-",
-    "x-cnfs-analysis",
-    "x-crm114-",
-    "x-ctch-",
-    "x-eset-as",
-    "x-gm-phishy",
-    "x-ham-report",
-    "x-hammie-",
-    "x-hmailserver-reason",
-    "x-icl-",
-    "x-junkmail-",
-    "x-klms-",
-    "x-kse-",
-    "x-mantsh",  # sealed, what x-clx- says
-    "x-me-authentication-results",  # of Fastmail, as the next two
-    "x-me-cm",
-    "x-me-vs",
-    "x-message-delivery",  # of Outlook: base64, with the level of spam and the folder in it
-    "x-mimecast-bulk",
-    "x-mimecast-impersonation",
-    "x-mozilla-",
-    "x-mras",
-    "x-ms-exchange-organization-pcl",
-    "x-ms-exchange-organization-scl",
-    "x-nas-",
-    "x-purgate",
-    "x-razorgate-vade",
-    "x-recommended-action",
-    "x-text-classification",
-    "x-tm-as-",
-    "x-tmase-",
-    "x-ui-filterresults",
-    "x-ui-out-filterresults",
-    "x-vadesecure",
-    "x-vr-",
-    "x-xfinity-v",
+
+def _listed(names: str) -> frozenset[str]:
+    """Names with white space between them."""
+    return frozenset(names.split())
+
+
+# How the verdicts of filters begin; in addition to these every name with `x-` first and "spam" in it.
+VERDICTS = _listed(
+    """
+    spamdiagnostic x-aes-category x-apple-action x-apple-movetofolder x-assp- x-authority-analysis
+    x-authority-info x-barracuda-bayes x-bogosity x-cloudmark- x-clx- x-cm-analysis x-cm-score x-cmae-
+    x-cnfs-analysis x-crm114- x-ctch- x-eset-as x-gm-phishy x-ham-report x-hammie- x-hmailserver-reason
+    x-icl- x-junkmail- x-klms- x-kse- x-mantsh x-me-authentication-results x-me-cm x-me-vs
+    x-message-delivery x-mimecast-bulk x-mimecast-impersonation x-mras x-ms-exchange-organization-pcl
+    x-ms-exchange-organization-scl x-nas- x-purgate x-razorgate-vade x-recommended-action
+    x-text-classification x-tm-as- x-tmase- x-ui-filterresults x-ui-out-filterresults x-vadesecure x-vr-
+    x-xfinity-v x-mozilla-
+    """
 )
-# Of mail stores, and of programs that keep mail in files.
-IGNORED = frozenset(
-    ("status", "x-status", "x-uid", "x-uidl", "x-keywords", "x-gmail-labels", "lines", "content-length",
-     "x-account-key", "x-cyrus-session-id", "x-evolution", "x-evolution-source", "x-gm-msgid", "x-gm-thrid",
-     "x-imap", "x-imapbase", "x-kmail-encryptionstate", "x-kmail-mdn-sent", "x-kmail-signaturestate",
-     "x-length", "x-tuid")
-)  # fmt: skip
+_VERDICTS = tuple(VERDICTS)  # as str.startswith() takes them
+# Notes of mail stores, and of programs that keep mail in files.
+IGNORED = _listed(
+    """
+    status x-status x-uid x-uidl x-keywords x-gmail-labels lines content-length x-account-key
+    x-cyrus-session-id x-evolution x-evolution-source x-gm-msgid x-gm-thrid x-imap x-imapbase
+    x-kmail-encryptionstate x-kmail-mdn-sent x-kmail-signaturestate x-length x-tuid
+    """
+)
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word
 MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
-MIN_COLONS = 7  # of an IPv6 address that is written out
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
 MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
 
-# Letters, digits and . - _ @ stay; all else parts two chunks.
-_SPLIT = ASCII_TABLE.translate(bytes.maketrans(b"$%',", b" " * 4))
+# Letters, digits and . - _ @ stay; all else ends a chunk.
+_SPLIT = ALPHABET.translate(bytes.maketrans(b"$%',", b" " * 4))
 _NOT_BASE64 = bytes(range(43)) + b",-.:;<>?@[\\]^_`{|}~\x7f"
 _BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
+# Digits as 9, letters as a.
+_SHAPE = bytes(57 if chr(code).isdigit() else 97 if chr(code).isalpha() else code for code in range(128)) * 2
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
-_RESULTS = frozenset(
-    ("authentication-results", "arc-authentication-results", "authentication-results-original",
-     "x-original-authentication-results")
-)  # fmt: skip
-_TRACE = _RESULTS | {"received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf"}
-_ADDRESSES = frozenset(
-    ("from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
-     "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
-     "disposition-notification-to", "x-beenthere")
-)  # fmt: skip
-# Days and months tell when, not who; they would teach the filter the calendar of its training mail.
-_CALENDAR = frozenset(
-    ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
-     "sep", "oct", "nov", "dec")
-)  # fmt: skip
-_DIGITS = frozenset("0123456789")
-_LIST_MACHINERY = frozenset(
-    ("list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
-     "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date")
-)  # fmt: skip
-# Put in on the way, so their place says nothing of the sender's program.
-_UNORDERED = _LIST_MACHINERY | {
-    "received",
-    "x-received",
-    "delivered-to",
-    "return-path",
-    "errors-to",
-    "x-beenthere",
-}
-_IDENTIFIERS = frozenset(
-    ("message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id")
+_TRACE = _DATED | _listed(
+    """
+    x-originating-ip x-sender-ip received-spf authentication-results arc-authentication-results
+    authentication-results-original x-original-authentication-results
+    """
 )
+_ADDRESSES = _listed(
+    """
+    from to cc bcc reply-to sender return-path errors-to delivered-to x-original-to envelope-to
+    resent-from resent-to x-envelope-from disposition-notification-to x-beenthere
+    """
+)
+_IDENTIFIERS = _listed("message-id in-reply-to references content-id resent-message-id x-message-id")
+# Days and months tell when, not who; they would teach the filter the calendar of its training mail.
+_CALENDAR = _listed("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_DIGITS = frozenset("0123456789")
+# Nine fields that all say what List-Id says.
+_LIST_MACHINERY = _listed(
+    """
+    list-help list-post list-subscribe list-unsubscribe list-archive list-owner list-unsubscribe-post
+    x-mailman-version x-loop x-original-date
+    """
+)
+# Added on the way, so their place says nothing of the sender's program.
+_UNORDERED = _LIST_MACHINERY | _DATED | {"delivered-to", "return-path", "errors-to", "x-beenthere"}
 
 
 def counts_as_evidence(name: str) -> bool:
-    """Whether a field tells of the sender: not another filter's verdict, not the mail store's note."""
-    if name in IGNORED or name.startswith(IGNORED_PREFIXES):
+    """True unless a field is the verdict of another filter or a note of the mail store."""
+    if name in IGNORED or name.startswith(_VERDICTS):
         return False
     return "spam" not in name or not name.startswith("x-")
 
 
 def size_in_bytes(message: Message) -> int:
-    """Of a message without the fields that do not count: who stores it or passes it on does not change it."""
+    """Size of a message without the fields that do not count: a store or relay does not change it."""
     names = [name for name, _ in message.headers]
     return message.body_bytes + sum(compress(message.header_sizes, map(_names.__getitem__, names)))
 
@@ -143,15 +105,14 @@ def size_in_bytes(message: Message) -> int:
 def field_order(headers: list[tuple[str, str]]) -> list[str]:
     """Which field follows which: a program that sends mail writes them in an order of its own.
 
-    Fields that are put in on the way are left out.  Tokens of the structure view; they lower the log
-    loss by 1 to 2 % (docs/experiments/headers.md).
+    Fields that are added on the way are left out.  Tokens of the structure view.
     """
     names = [place for place in [_places[name] for name, _ in headers] if place]
     return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
 
 
 def _name(name: str) -> str:
-    """What stands for the name of a field; "" where the field does not count."""
+    """The name of a field as tokens have it; "" if the field does not count."""
     if not counts_as_evidence(name):
         return ""
     # An odd name could bring the marks of the other views into a token.
@@ -159,7 +120,7 @@ def _name(name: str) -> str:
 
 
 def _place(name: str) -> str:
-    """What stands for a field in the order; "" where its place says nothing."""
+    """The name of a field in the order; "" if its place says nothing."""
     return "" if name in _UNORDERED else _names[name]
 
 
@@ -186,16 +147,15 @@ def _field(field: tuple[str, str]) -> tuple[str, ...]:
 
 def _value(name: str, text: str) -> list[str]:
     if name in _TRACE:
-        if name in _DATED:  # what follows the last semicolon is the time: when, not who
+        if name in _DATED:  # after the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
-        return _by_chunk(name, text) + _networks_and_results(name, text)
+        return _by_chunk(name, text)
     if name in _ADDRESSES:
-        found = _by_chunk(name, text)
-        return found if text.isascii() else found + _beyond_ascii(name, text, frozenset(found))
+        return _by_chunk(name, text) + _beyond_ascii(name, text)
     if name in _IDENTIFIERS:
         return _by_chunk(name, text)
     if name in _LIST_MACHINERY:
-        return []  # nine tokens each that all say what List-Id says; see docs/experiments/headers.md
+        return []
     if name.endswith(("date", "time")):
         return _date(name, text)
     if name == "subject":
@@ -205,19 +165,21 @@ def _value(name: str, text: str) -> list[str]:
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
 
 
-def _networks_and_results(name: str, text: str) -> list[str]:
-    """What chunks of letters and digits do not show: addresses of IPv6, and which check had which result."""
-    if name not in _RESULTS and "::" not in text and text.count(":") < MIN_COLONS:
-        return []
-    from nbspam.tokens.trace import networks, results  # not paid for by mail without
+def _beyond_ascii(name: str, text: str) -> list[str]:
+    """Words of an address field that are not ASCII as it is written.
 
-    return [f"{name}:{token}" for token in networks(text) + (results(text) if name in _RESULTS else [])]
+    Senders write the name of a bank in mathematical letters, which are ASCII as a word.
+    """
+    if text.isascii():
+        return []
+    foreign = " ".join([piece for piece in text.split() if not piece.isascii()])
+    return [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
 
 
 def _without_codes(text: str) -> str:
-    """The text without what machines wrote for machines: signatures, keys, sealed notes, in base64.
+    """The text without signatures, keys and sealed notes: runs of base64.
 
-    A message that was signed and sealed on its way has a hundred words of these, and no other has them.
+    A message that was signed and sealed on its way has a hundred such words, and no other message has them.
     """
     runs = text.encode("ascii", "replace").translate(_BASE64).decode("ascii").split(" ")
     if max(map(len, runs)) < MIN_CODE:
@@ -230,18 +192,6 @@ def _without_codes(text: str) -> str:
             start = end
         at = end + 1
     return " ".join([*kept, text[start:]])
-
-
-def _beyond_ascii(name: str, text: str, known: frozenset[str]) -> list[str]:
-    """Words of what is not ASCII in an address field; they may be ASCII as they are seen, and new.
-
-    Senders write the name of a bank in mathematical letters, or with Cyrillic ones among them.
-    """
-    from nbspam.tokens.unicode_words import turned  # not paid for by ASCII mail
-
-    foreign = " ".join([piece for piece in turned(text).split() if not piece.isascii()])
-    tokens = [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
-    return [token for token in tokens if not token.isascii() or token not in known]
 
 
 def _by_chunk(name: str, text: str) -> list[str]:
@@ -295,18 +245,10 @@ def _identifier(chunk: str) -> list[str]:
     return [shape, *parents(host)] if at else [shape]
 
 
-def _kind(code: int) -> str:
-    """9 for a digit, a for a letter, else the character."""
-    character = chr(code)
-    return "9" if character.isdigit() else "a" if character.isalpha() else character
-
-
-_kinds = CharacterTable(_kind)
-
-
 def _shape(text: str) -> str:
     """Runs of digits as 9, of letters as a, other characters as they are: 2002.a1b -> 9.a9a."""
-    return "~" + "".join([kind for kind, _ in groupby(text[:60].translate(_kinds))])[:24]
+    kinds = text[:60].encode("ascii", "replace").translate(_SHAPE).decode("ascii")
+    return "~" + "".join([kind for kind, _ in groupby(kinds)])[:24]
 
 
 def _date(name: str, text: str) -> list[str]:
@@ -319,12 +261,7 @@ def _date(name: str, text: str) -> list[str]:
 
 def _subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
-    if "\u202e" in text:
-        from nbspam.tokens.unicode_words import turned  # rare
-
-        text = turned(text)
     read = words(text, MAX_FIELD_WORDS)
-    # Pairs pay for themselves here: docs/experiments/headers.md.
     found = ["subject:" + word for word in read] + neighbours(read, "subject:")
     if text.isupper():
         found.append("subject:#capitals")
@@ -335,7 +272,7 @@ def _subject(text: str) -> list[str]:
     if "   " in text:
         found.append("subject:#gap")
     if not text.isascii():
-        from nbspam.tokens.unicode_words import has_zero_width  # not paid for by ASCII mail
+        from nbspam.tokens.unicode_words import has_zero_width  # ASCII mail does not pay for it
 
         if has_zero_width(text):
             found.append("subject:#zero-width")

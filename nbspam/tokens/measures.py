@@ -1,25 +1,21 @@
 """Measures: numeric features of a message as tokens, one each, by the bin that the value falls into.
 
-Hides how they are measured in a few passes over the text: characters are counted by what is left of a byte
-string when a kind is deleted, and the HTML is the one that the tokenizer has read already.  The bins are the
-same for all mail and all models, so that counts can be added, taken away and merged.  Text beyond
-MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.
-Which features and which bins: docs/experiments/measures.md.
+The bins are the same for all mail and all models, so that counts can be added, taken away and merged.  Text
+beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.
+Which features and which bins: docs/decisions.md.
 """
 
 from __future__ import annotations
 
-from nbspam.tokens.origin import unnamed_origin
-from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
+from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.words import CURRENCIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nbspam.mail.message import Html, Message
-
-# What the tokenizer read of a text: without its URLs, the URLs, the size of its source, its HTML.
-Reading = tuple[str, list[str], int, "Html | None"]
+    from nbspam.mail.message import Message
+    from nbspam.tokens.texts import Texts
 
 MAX_BRACKETS = 1_000  # that may hold an area code
 MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
@@ -27,7 +23,7 @@ MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 _NUMBER = (1, 2, 3, 5, 8, 16, 32)
 # name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
-# What each measures is told by nbspam.tokens.numeric.FEATURES.
+# nbspam.tokens.numeric.FEATURES says what each one measures.
 BINS: dict[str, tuple[float, ...]] = {
     "size": tuple(2**n for n in range(6, 20)),
     "defects": _NUMBER,
@@ -40,13 +36,11 @@ BINS: dict[str, tuple[float, ...]] = {
     "html_comments": _NUMBER,
     "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
     "foreign_message_id": (0.5,),
-    "unnamed_origin": (0.5,),
     "telephone_numbers": _NUMBER,
 }
 MEASURES = tuple(BINS)
 N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
 
-_CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # beside $; few mails have others
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
@@ -60,7 +54,7 @@ def bins_of(name: str) -> list[str]:
     return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
 
 
-_TOKENS: list[tuple[tuple[float, ...], list[str]]] = []  # edges and tokens of each measure
+_TOKENS: dict[str, list[str]] = {}  # of each measure, once one is needed
 
 
 def measure_of(token: str) -> str:
@@ -73,63 +67,47 @@ def messages_measured(documents: Sequence[float]) -> list[float]:
     return [total / len(MEASURES) for total in documents]
 
 
-def measures(message: Message, readings: list[Reading], size_bytes: int) -> list[str]:
-    """The tokens of a message, in the order of BINS.
-
-    readings   : what `tokenize` noted of the texts of this message
-    size_bytes : headers.size_in_bytes of the message
-    """
+def measures(message: Message, texts: Texts) -> list[str]:
+    """The tokens of a message, in the order of BINS."""
     if not _TOKENS:
-        _TOKENS.extend((edges, bins_of(name)) for name, edges in BINS.items())
-    found: list[str] = []
-    for value, (edges, tokens) in zip(_values(message, readings, size_bytes), _TOKENS, strict=True):
-        place = len(edges) + 1
-        if value is not None:
-            place = 0
-            for edge in edges:
-                if value < edge:
-                    break
-                place += 1
-        found.append(tokens[place])
-    return found
+        _TOKENS.update((name, bins_of(name)) for name in BINS)
+    values = measure_values(message, texts)
+    return [_TOKENS[name][_place(values[name], edges)] for name, edges in BINS.items()]
 
 
-def _values(message: Message, readings: list[Reading], size_bytes: int) -> tuple[float | None, ...]:
-    text = visible_text(readings)
-    made_of = Characters(text, quoted_lines(readings))
+def _place(value: float | None, edges: tuple[float, ...]) -> int:
+    """The number of the bin of a value."""
+    if value is None:
+        return len(edges) + 1
+    return sum([value >= edge for edge in edges])
+
+
+def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
+    """The value of each measure; None if there is nothing to measure."""
+    text = visible_text(texts)
+    made_of = Characters(text, sum([page.quoted for page in texts.pages]))
     first = first_values(message, ("subject", "from", "message-id"))
     subject = first.get("subject")
-    return (
-        float(size_bytes),
-        float(len(message.defects)),
-        made_of.share(made_of.digits),
-        made_of.share(made_of.punctuation),
-        float(made_of.exclamation_marks),
-        float(made_of.currency_marks),
-        made_of.quoted_share,
-        float(len(hosts(linked(readings)))),
-        html_comments(readings),
-        None if subject is None else float(len(subject)),
-        foreign_message_id(first),
-        unnamed_origin(message),
-        float(telephone_numbers(text)),
-    )
+    return {
+        "size": float(size_in_bytes(message)),
+        "defects": float(len(message.defects)),
+        "digit_share": made_of.share(made_of.digits),
+        "punctuation_share": made_of.share(made_of.punctuation),
+        "exclamation_marks": float(made_of.exclamation_marks),
+        "currency_marks": float(made_of.currency_marks),
+        "quoted_share": made_of.quoted_share,
+        "distinct_hosts": float(len(texts.different_hosts())),
+        "html_comments": float(sum([page.comments for page in texts.pages])) if texts.pages else None,
+        "subject_length": None if subject is None else float(len(subject)),
+        "foreign_message_id": foreign_message_id(first),
+        # No fewer digits are a number: most texts are not looked at.
+        "telephone_numbers": float(telephone_numbers(text)) if made_of.digits >= 8 else 0.0,
+    }
 
 
-def visible_text(readings: list[Reading]) -> str:
+def visible_text(texts: Texts) -> str:
     """The first MAX_CHARACTERS of what a reader sees."""
-    texts: list[str] = []
-    room = MAX_CHARACTERS
-    for reading in readings:
-        if room > 0:
-            texts.append(reading[0][:room])
-            room -= len(reading[0])
-    return "\n".join(texts)
-
-
-def quoted_lines(readings: list[Reading]) -> int:
-    """Lines that pages mark as quoted, beside those that begin with >."""
-    return sum([html.quoted for _, _, _, html in readings if html is not None])
+    return "\n".join([text[:MAX_CHARACTERS] for text in texts.visible])[:MAX_CHARACTERS]
 
 
 class Characters:
@@ -154,7 +132,7 @@ class Characters:
     )
 
     def __init__(self, text: str, quoted: int = 0) -> None:
-        """quoted : lines of it that are quoted but do not begin with >"""
+        """quoted : lines that are quoted but do not begin with >"""
         raw = text.encode("ascii", "ignore")
         self.foreign = len(text) - len(raw)
         self.printed = raw.translate(None, _SPACE)
@@ -166,7 +144,7 @@ class Characters:
         self.exclamation_marks = marks.count(b"!")
         self.currency_marks = marks.count(b"$")
         if self.foreign:
-            self.currency_marks += sum(map(text.count, _CURRENCIES))
+            self.currency_marks += sum(map(text.count, CURRENCIES))
         self.lines = text.rstrip("\n").count("\n") + 1  # some store a mail with an empty line more
         quoted += text.count("\n>") + text.startswith(">")
         self.quoted_share = min(1.0, quoted / self.lines) if self.ink else None
@@ -177,42 +155,21 @@ class Characters:
 
 
 def telephone_numbers(text: str) -> int:
-    """How many runs of digits and -.()+ have ten to twelve digits, and numbers behind (713) and a blank.
+    """How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
 
-    No run with / is one, which are dates and the like, nor one with three full stops, which are addresses.
+    A run with / is no number but a date, and one with three full stops is an address.
     """
     raw = text.encode("ascii", "replace")
     found = 0
     for run in raw.translate(_NUMBERS).split():
         if len(run) >= 10 and 10 <= len(run.translate(None, _NO_DIGITS)) <= 12:
             found += b"/" not in run and run.strip(b".").count(b".") != 3
-    for behind in raw.split(b"(", MAX_BRACKETS)[1:]:
-        area, closing, local = behind[:17].partition(b") ")
+    for after in raw.split(b"(", MAX_BRACKETS)[1:]:
+        area, closing, local = after[:17].partition(b") ")
         if closing and area.isdigit() and 2 <= len(area) <= 5:
             local = local[: len(local) - len(local.lstrip(_DIGITS + b"-. "))]
             found += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
     return found
-
-
-def linked(readings: list[Reading]) -> list[str]:
-    """The web addresses in texts, and those that links lead to."""
-    urls: list[str] = []
-    for _, found, _, html in readings:
-        urls.extend(found)
-        if html is not None:
-            urls.extend([target for target, _ in html.links[:MAX_LINKS] if "://" in target])
-    return urls
-
-
-def hosts(urls: list[str]) -> set[str]:
-    """The different hosts of some URLs."""
-    return {host_of(url) for url in set(urls[:MAX_URLS])}
-
-
-def html_comments(readings: list[Reading]) -> float | None:
-    """How many comments there are in HTML; None if nothing is HTML."""
-    comments = [html.comments for _, _, _, html in readings if html is not None]
-    return float(sum(comments)) if comments else None
 
 
 def first_values(message: Message, names: tuple[str, ...]) -> dict[str, str]:
@@ -225,20 +182,15 @@ def first_values(message: Message, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def foreign_message_id(first: dict[str, str]) -> float | None:
-    """Whether Message-ID was made on a host unrelated to that of From; None if a host is not named."""
+    """1 if Message-ID was made on a host unrelated to that of From; None if a host is not named."""
     sender, made_by = address_host(first.get("from", "")), address_host(first.get("message-id", ""))
-    return float(not _related(made_by, sender)) if made_by and sender else None
+    return float(made_by.split(".")[-2:] != sender.split(".")[-2:]) if made_by and sender else None
 
 
 def address_host(text: str) -> str:
-    """What stands behind the last @, up to a space or bracket; lower case; may be empty."""
+    """What follows the last @, up to a space or bracket; lower case; may be empty."""
     tail = text.rpartition("@")[2] if "@" in text else ""
     if not tail.isalnum():
         for mark in '> \t"),;':
             tail = tail.partition(mark)[0]
     return tail.strip(".").lower()
-
-
-def _related(one: str, other: str) -> bool:
-    """Whether two hosts end in the same two names."""
-    return one.split(".")[-2:] == other.split(".")[-2:]

@@ -1,30 +1,20 @@
 """Real-valued features of a message, for the Gaussian, categorical and AODE models.
 
-Hides how they are measured fast: characters are counted by what is left of a byte string when a kind
-is deleted, words come from the bag, and the HTML is the one the tokenizer has read already.  Text
-beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.  Imported only
-where a model asks for it.  The table of docs/numeric-features.md is made from FEATURES.
+Text beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.  Imported only if
+a model asks for it.  The table of docs/numeric-features.md is made from FEATURES.
 """
 
 from __future__ import annotations
 
 from nbspam.mail.dates import parse_date
-from nbspam.tokens.headers import counts_as_evidence, size_in_bytes
+from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import (
     MAX_CHARACTERS,
     Characters,
     address_host,
-    foreign_message_id,
-    hosts,
-    html_comments,
-    linked,
-    quoted_lines,
-    telephone_numbers,
+    measure_values,
     visible_text,
 )
-from nbspam.tokens.origin import unnamed_origin
-from nbspam.tokens.structure import disagrees
-from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +22,9 @@ if TYPE_CHECKING:
 
     from nbspam.mail.message import Message
     from nbspam.tokens.bag import Tokens
-    from nbspam.tokens.measures import Reading
+    from nbspam.tokens.texts import Texts
+
+    Values = dict[str, float | None]
 
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
@@ -111,12 +103,6 @@ FEATURES = (
         "no host in one of them",
     ),
     (
-        "unnamed_origin",
-        "0 or 1",
-        "the first host of a public address in Received has no name by that address",
-        "all addresses in Received are private",
-    ),
-    (
         "telephone_numbers",
         "numbers",
         "runs of 10 to 12 digits with `-.()+` among them, and numbers behind an area code in brackets",
@@ -129,64 +115,44 @@ _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
 
 
-def numeric_features(
-    message: Message, tokens: Tokens, readings: list[Reading], arrived: float | None
-) -> list[float | None]:
+def numeric_features(message: Message, tokens: Tokens, texts: Texts) -> list[float | None]:
     """The values of FEATURES in order, None where one is missing; all others finite; never raises.
 
-    tokens, readings : what `tokenize` gave for this message, and noted on the way
-    arrived       : mail.dates.received_date of the message
+    tokens : with the body and the date of this message
+    texts  : what was noted while these were read
     """
+    values = {
+        **measure_values(message, texts),
+        **_part_values(message),
+        **_text_values(texts),
+        **_word_values(tokens.body),
+        **_link_values(texts),
+        **_html_values(texts),
+        **_header_values(message, tokens.date),
+    }
+    return [values[name] for name in NAMES]
+
+
+def _part_values(message: Message) -> Values:
     attached = [
         p.size_bytes for p in message.parts if p.disposition == "attachment" or (p.size_bytes and not p.text)
     ]
-    text = visible_text(readings)
-    return [
-        float(size_in_bytes(message)),
-        float(sum(1 for name, _ in message.headers if counts_as_evidence(name))),
-        float(len(message.parts)),
-        float(len(message.defects)),
-        float(len(attached)),
-        float(sum(attached)),
-        float(sum(len(reading[0]) for reading in readings)),
-        *_character_shares(text, quoted_lines(readings)),
-        *_word_measures(tokens.body),
-        *_link_measures(readings),
-        *_html_measures(readings),
-        *_header_measures(message, arrived),
-        float(telephone_numbers(text)),
-    ]
+    return {
+        "parts": float(len(message.parts)),
+        "attachments": float(len(attached)),
+        "attachment_bytes": float(sum(attached)),
+    }
 
 
-def _read_headers(message: Message) -> tuple[dict[str, str], int, int]:
-    """The first value of each field, how many Received there are, and addresses in To and Cc."""
-    first: dict[str, str] = {}
-    hops = addressed = 0
-    for name, value in message.headers:
-        if name not in first:
-            first[name] = value
-        if name == "received":
-            hops += 1
-        elif name in ("to", "cc"):
-            addressed += value.count("@", 0, MAX_RECIPIENT_CHARACTERS)
-    return first, hops, addressed
-
-
-def _character_shares(text: str, quoted: int) -> list[float | None]:
-    """capital_share to quoted_share."""
-    made_of = Characters(text, quoted)
-    marks = [float(made_of.exclamation_marks), float(made_of.currency_marks)]
-    if not made_of.ink:
-        return [None, None, None, None, *marks, None, None]
-    return [
-        _capital_share(text, made_of),
-        made_of.share(made_of.digits),
-        made_of.share(made_of.punctuation),
-        made_of.share(made_of.foreign),
-        *marks,
-        len(text) / made_of.lines,
-        made_of.quoted_share,
-    ]
+def _text_values(texts: Texts) -> Values:
+    text = visible_text(texts)
+    made_of = Characters(text)
+    return {
+        "text_characters": float(sum(map(len, texts.visible))),
+        "capital_share": _capital_share(text, made_of),
+        "non_ascii_share": made_of.share(made_of.foreign),
+        "line_length": len(text) / made_of.lines if made_of.ink else None,
+    }
 
 
 def _capital_share(text: str, made_of: Characters) -> float | None:
@@ -203,65 +169,63 @@ def _capital_share(text: str, made_of: Characters) -> float | None:
     return capitals / letters if letters else None
 
 
-def _word_measures(body: Sequence[str]) -> list[float | None]:
-    """words, longest_word, distinct_word_share."""
-    if not body:
-        return [0.0, None, None]
+def _word_values(body: Sequence[str]) -> Values:
     distinct = set(body)
-    return [float(len(body)), float(max(map(len, distinct))), len(distinct) / len(body)]
+    return {
+        "words": float(len(body)),
+        "longest_word": float(max(map(len, distinct))) if body else None,
+        "distinct_word_share": len(distinct) / len(body) if body else None,
+    }
 
 
-def _link_measures(readings: list[Reading]) -> list[float | None]:
-    """urls to disagreeing_links."""
-    urls = linked(readings)
-    lying = sum(
-        1
-        for _, _, _, html in readings
-        if html is not None
-        for target, shown in html.links[:MAX_LINKS]
-        if "://" in target and "." in shown and disagrees(target, shown)
-    )
-    by_address = sum(1 for url in urls[:MAX_URLS] if host_of(url).replace(".", "").isdigit())
-    return [float(len(urls)), float(len(hosts(urls))), float(by_address), float(lying)]
+def _link_values(texts: Texts) -> Values:
+    by_address = [host for host in texts.hosts if host.replace(".", "").isdigit()]
+    return {
+        "urls": float(len(texts.hosts)),
+        "address_urls": float(len(by_address)),
+        "disagreeing_links": float(texts.disagreeing_links),
+    }
 
 
-def _html_measures(readings: list[Reading]) -> list[float | None]:
-    """images to hidden_text_share."""
-    pages = [(html, size) for _, _, size, html in readings if html is not None]
-    images = float(sum(len(html.images) for html, _ in pages))
-    tags = float(sum(html.tags for html, _ in pages))
+def _html_values(texts: Texts) -> Values:
+    pages = texts.pages
+    always: Values = {
+        "images": float(sum(len(page.images) for page in pages)),
+        "html_tags": float(sum(page.tags for page in pages)),
+    }
     if not pages:
-        return [images, tags, None, None, None, None, None]
-    visible = sum(len(html.visible) for html, _ in pages)
-    hidden = sum(len(html.hidden) for html, _ in pages)
-    colours = {colour for html, _ in pages for colour in html.colours}
-    return [
-        images,
-        tags,
-        float(len(colours)),
-        html_comments(readings),
-        float(sum(html.joined for html, _ in pages)),
-        visible / max(1, sum(size for _, size in pages)),
-        hidden / max(1, visible + hidden),
-    ]
+        return always | dict.fromkeys(
+            ("html_colours", "split_words", "visible_html_share", "hidden_text_share")
+        )
+    visible = sum(len(page.visible) for page in pages)
+    hidden = sum(len(page.hidden) for page in pages)
+    return always | {
+        "html_colours": float(len({colour for page in pages for colour in page.colours})),
+        "split_words": float(sum(page.joined for page in pages)),
+        "visible_html_share": visible / max(1, texts.page_characters),
+        "hidden_text_share": hidden / max(1, visible + hidden),
+    }
 
 
-def _header_measures(message: Message, arrived: float | None) -> list[float | None]:
-    """hops to unnamed_origin."""
-    first, hops, addressed = _read_headers(message)
-    subject = first.get("subject")
-    start = (subject or "")[:MAX_CHARACTERS]
+def _header_values(message: Message, arrived: float | None) -> Values:
+    first: dict[str, str] = {}
+    hops = recipients = 0
+    for name, value in message.headers:
+        first.setdefault(name, value)
+        if name == "received":
+            hops += 1
+        elif name in ("to", "cc"):
+            recipients += value.count("@", 0, MAX_RECIPIENT_CHARACTERS)
+    subject = first.get("subject", "")[:MAX_CHARACTERS]
     sender, reply_to = address_host(first.get("from", "")), address_host(first.get("reply-to", ""))
-    return [
-        float(hops),
-        _delay_hours(first.get("date", ""), arrived) if hops else None,
-        float(addressed),
-        None if subject is None else float(len(subject)),
-        _capital_share(start, Characters(start)),
-        float(reply_to != sender) if reply_to and sender else None,
-        foreign_message_id(first),
-        unnamed_origin(message),
-    ]
+    return {
+        "header_fields": float(sum(1 for name, _ in message.headers if counts_as_evidence(name))),
+        "hops": float(hops),
+        "delay": _delay_hours(first.get("date", ""), arrived) if hops else None,
+        "recipients": float(recipients),
+        "subject_capital_share": _capital_share(subject, Characters(subject)),
+        "reply_elsewhere": float(reply_to != sender) if reply_to and sender else None,
+    }
 
 
 def _delay_hours(date: str, arrived: float | None) -> float | None:

@@ -1,15 +1,13 @@
-"""Running text -> words: the one definition of a word, in two speeds.
+"""Running text -> words: the one definition of a word.
 
-Hides the alphabet: which characters make a word, which join two halves, which are dropped; and how much is
-remembered of what was worked out before.
-ASCII text (seven texts of eight) goes through one 256-byte table; all other text through
-nbspam.tokens.unicode_words, whose result on ASCII text is the same (a test says so).
+Text beyond ASCII is folded into a small alphabet first (nbspam.tokens.unicode_words).  Then all text goes
+through one table of 256 bytes, in which the bytes of UTF-8 beyond ASCII stay as they are.
 The specification is docs/tokens.md.
 """
 
 from __future__ import annotations
 
-from itertools import compress
+from itertools import compress, pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,29 +18,28 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
-MIN_SPACED = 3  # this many single letters in a row read as one word: v i a g r a
+MIN_SPACED = 3  # this many single letters in a row are read as one word: v i a g r a
 MAX_LEVELS = 6  # of a host name
 MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
-MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
-SPACED = bytes([1]) * MIN_SPACED  # of the length of each word
-SPACED_WORDS = bytes([1]) * 6  # and this many may be two
-_NOT_LONE = bytes(2) + bytes([1]) * 254  # of the length of a word, whether it is kept
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
-NUMERIC = "0123456789$.,%-"
 KEPT = "$%" + JOINERS
+CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
+NUMERIC = "0123456789$.,%-" + CURRENCIES
+INNER = "\ue001"  # between two characters of a script without spaces, see unicode_words
 PAIR = 2  # the length of a pair
+_SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths of the words
+_IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
 
 
 class Memory(dict["Key", "Value"]):
     """Text, or a pair of texts -> what `work` makes of it, worked out once.
 
-    Bulk training meets the same words, hosts and fields over and over; but no mail, however hostile,
-    may fill the memory: long texts are not kept, and a full memory starts anew.  It stands here, where
-    all who tokenise find it, because one more module on the classify lane costs each mail 0.2 ms.
+    Bulk training meets the same words, hosts and fields over and over.  No mail, however hostile, may fill
+    the memory: long texts are not kept, and a full memory starts anew.
 
     most    : how many are remembered
-    longest : len() of the longest text that is; a pair has 2, and who asks keeps the long ones away
+    longest : len() of the longest text that is; a pair has 2, so the caller must not ask for long pairs
     """
 
     __slots__ = ("_longest", "_most", "_work")
@@ -62,28 +59,9 @@ class Memory(dict["Key", "Value"]):
         return value
 
 
-class CharacterTable(dict[int, "str | None"]):
-    """Code point -> what `become` makes of it: a table for str.translate, filled as characters come.
-
-    A full one starts anew, as a Memory does: a mail may have a million characters, honest mail has some
-    thousand different ones.
-    """
-
-    __slots__ = ("_become",)
-
-    def __init__(self, become: Callable[[int], str | None]) -> None:
-        super().__init__()
-        self._become = become
-
-    def __missing__(self, code: int) -> str | None:
-        if len(self) >= MAX_CHARACTERS:
-            self.clear()
-        self[code] = become = self._become(code)
-        return become
-
-
-def _ascii_table() -> bytes:
-    table = bytearray(b" " * 256)
+def _alphabet() -> bytes:
+    """Byte -> lower-case letter, digit, one of KEPT, byte of UTF-8 beyond ASCII, or else a space."""
+    table = bytearray(b" " * 128 + bytes(range(128, 256)))
     for code in range(128):
         character = chr(code)
         if character.isalnum() or character in KEPT:
@@ -91,86 +69,71 @@ def _ascii_table() -> bytes:
     return bytes(table)
 
 
-ASCII_TABLE = _ascii_table()
+ALPHABET = _alphabet()
 
 
 def words(text: str, limit: int) -> list[str]:
-    """The words of `text` in order, at most about `limit`; repeats stay.
+    """The first `limit` words of `text` in order; repeats stay.
 
     Returns lower-case strings without white space.  Source: docs/tokens.md, "Words".
     """
-    if not text.isascii():
-        from nbspam.tokens.unicode_words import unicode_words  # not paid for by ASCII mail
+    is_ascii = text.isascii()
+    if not is_ascii:
+        from nbspam.tokens.unicode_words import folded  # ASCII mail does not pay for it
 
-        return unicode_words(text, limit)
-    return from_chunks(_ascii_chunks(text, limit), text)
-
-
-def _ascii_chunks(text: str, limit: int) -> list[str]:
-    spaced = text.encode("ascii").translate(ASCII_TABLE)
-    # The two commonest ends of a word go in C; what is left takes the slower irregular().
-    spaced = spaced.replace(b". ", b" ").replace(b", ", b" ")
-    return spaced.decode("ascii").split(None, limit)[:limit]
-
-
-def _irregular_words(chunk: str) -> tuple[str, ...]:
-    found: list[str] = []
-    irregular(chunk, found)
-    return tuple(found)
-
-
-_known = Memory(_irregular_words, MAX_KNOWN, MAX_KNOWN_CHUNK)
-
-
-def from_chunks(chunks: list[str], text: str = "") -> list[str]:
-    """Words of chunks that hold only lower-case letters, digits and KEPT characters.
-
-    text : whose chunks these are, if its gaps are to tell where one word of single letters ends
-    """
+        text = folded(text)
+    # The two commonest ends of a word go in C; _irregular() does the rest.
+    spaced = text.encode().translate(ALPHABET).replace(b". ", b" ").replace(b", ", b" ")
     found: list[str] = []
     append, extend, known = found.append, found.extend, _known
-    for chunk in chunks:
+    for chunk in spaced.decode().split(None, limit)[:limit]:
         if chunk.isalnum():
             append(chunk)
         else:
             extend(known[chunk])
-    sizes = list(map(len, found))
-    if max(sizes, default=0) > MAX_WORD:
+    lengths = list(map(len, found))
+    if max(lengths, default=0) > MAX_WORD:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
-        sizes = list(map(len, found))
-    lengths = bytes(sizes)  # no word is longer than 2 * MAX_WORD
-    if SPACED_WORDS in lengths and text:
-        from nbspam.tokens.spelled import parted  # rare
+        lengths = list(map(len, found))
+    if 1 in lengths:
+        found = _without_single(found, bytes(lengths), is_ascii)  # no word is longer than 2 * MAX_WORD
+    return found[:limit]
 
-        pieces, rest = parted(text)
-        if len(pieces) > 1:
-            kept = [word for piece in pieces for word in from_chunks(_ascii_chunks(piece, len(chunks)))]
-            return (kept + from_chunks(_ascii_chunks(rest, len(chunks))))[: len(chunks)]
-    if SPACED in lengths:
+
+def _without_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
+    """The words, with a run of single letters as the word that it spells and without other single letters.
+
+    Pictures and single letters of other alphabets than the Latin one stay.
+    """
+    if _SPACED in lengths:
         return _spelled_out(found)
-    return list(compress(found, lengths.translate(_NOT_LONE))) if 1 in lengths else found
+    if is_ascii:
+        return list(compress(found, lengths.translate(_IS_LONGER)))
+    return [word for word in found if len(word) > 1 or not word.isascii()]
 
 
 def _spelled_out(found: list[str]) -> list[str]:
-    """Reads a run of lone letters as the word it spells, and drops other lone characters."""
     kept: list[str] = []
     run: list[str] = []
     for word in found:
-        if len(word) == 1:
+        if len(word) > 1:
+            if run:
+                kept.extend(_spelled(run))
+                run.clear()
+            kept.append(word)
+        elif word.isalnum():
             run.append(word)
-            continue
-        if run:
-            _close_run(run, kept)
-        kept.append(word)
-    _close_run(run, kept)
-    return kept
+        elif not word.isascii():
+            kept.append(word)  # a picture does not end the run
+    return kept + _spelled(run)
 
 
-def _close_run(run: list[str], kept: list[str]) -> None:
+def _spelled(run: list[str]) -> list[str]:
+    """The word that a run of single letters spells, if they are enough and no number."""
     word = "".join(run)
-    if len(run) >= MIN_SPACED and not word.isdigit():
-        kept.append("spaced=" + word if len(word) <= MAX_WORD else skip_token(word))
-    run.clear()
+    if len(run) < MIN_SPACED or word.isdigit():
+        return [letter for letter in run if not letter.isascii()]
+    return ["spaced=" + word if len(word) <= MAX_WORD else skip_token(word)]
 
 
 def skip_token(chunk: str) -> str:
@@ -178,60 +141,58 @@ def skip_token(chunk: str) -> str:
     return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
 
 
-def irregular(chunk: str, found: list[str]) -> None:
-    """Adds the words of a chunk that has a joiner, a currency or a per cent sign in it."""
+def _irregular(chunk: str) -> tuple[str, ...]:
+    """The words of a chunk that has another character in it than letters and digits."""
+    if INNER in chunk:
+        return tuple([first + second for first, second in pairwise(chunk.split(INNER))])
     chunk = chunk.strip(JOINERS)
-    if len(chunk) < 2:
-        if chunk:
-            found.append(chunk)
-    elif chunk.isalnum():
-        found.append(chunk if len(chunk) <= MAX_WORD else skip_token(chunk))
-    elif is_numeric(chunk):
-        _number(chunk, found)
-    elif "@" in chunk:
-        _address(chunk, found)
-    elif "." in chunk or "," in chunk or "--" in chunk:
-        _compound(chunk, found)
-    elif len(chunk) <= MAX_WORD:
-        found.append(chunk)  # don't, e-mail, snake_case
-    else:
-        for piece in chunk.replace("-", " ").replace("_", " ").replace("'", " ").split():
-            found.append(piece if len(piece) <= MAX_WORD else skip_token(piece))
+    if not chunk:
+        return ()
+    if is_numeric(chunk):
+        return tuple(_number(chunk))
+    if "@" in chunk:
+        return tuple(_address(chunk))
+    if "." in chunk or "," in chunk or "--" in chunk:
+        return tuple(_compound(chunk))
+    if len(chunk) <= MAX_WORD or chunk.isalnum():
+        return (chunk,)  # don't, e-mail, snake_case; words() cuts a long run of letters
+    return tuple(_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " ")))
+
+
+_known = Memory(_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 
 def is_numeric(chunk: str) -> bool:
-    """Whether the chunk is a number, price, share or version: digits and $ . , % - only."""
+    """True for a number, price, share or version: only digits, `$ . , % -` and currency signs."""
     return not chunk.strip(NUMERIC)
 
 
-def _number(chunk: str, found: list[str]) -> None:
+def _number(chunk: str) -> list[str]:
     """$29.95, 1,000,000 and 50% as they are; 192.0.2.7 with its parents."""
     if len(chunk) > MAX_WORD:
-        found.append(skip_token(chunk))
-    elif chunk.count(".") == 3 and chunk.replace(".", "").isdigit():
-        found.extend(parents(chunk))
-    else:
-        found.append(chunk)
+        return [skip_token(chunk)]
+    return parents(chunk) if chunk.count(".") == 3 and chunk.replace(".", "").isdigit() else [chunk]
 
 
-def _address(chunk: str, found: list[str]) -> None:
+def _address(chunk: str) -> list[str]:
     """someone@host.example: the whole, then the host with its parents."""
     local, _, host = chunk.rpartition("@")
-    if len(chunk) <= 2 * MAX_WORD and "@" not in local:
-        found.append(chunk)
-    else:
-        found.append(skip_token(chunk))
-    found.extend(parents(host.strip(JOINERS)))
+    whole = chunk if len(chunk) <= 2 * MAX_WORD and "@" not in local else skip_token(chunk)
+    return [whole, *parents(host.strip(JOINERS))]
 
 
-def _compound(chunk: str, found: list[str]) -> None:
+def _compound(chunk: str) -> list[str]:
     """Words run together by full stops or commas; a dotted name is also kept whole, with its parents."""
+    whole: list[str] = []
     if "," not in chunk and "--" not in chunk and len(chunk) <= MAX_WORD:
-        found.extend([chunk] if ".." in chunk else parents(chunk)[:-1])
-    for piece in chunk.replace(",", " ").replace(".", " ").replace("--", " ").split():
-        piece = piece.strip(JOINERS)
-        if len(piece) > 1:
-            found.append(piece if len(piece) <= MAX_WORD else skip_token(piece))
+        whole = [chunk] if ".." in chunk else parents(chunk)[:-1]
+    return whole + _pieces(chunk.replace(",", " ").replace(".", " ").replace("--", " "))
+
+
+def _pieces(spaced: str) -> list[str]:
+    """Words between spaces, of two characters or more."""
+    pieces = [piece.strip(JOINERS) for piece in spaced.split()]
+    return [piece if len(piece) <= MAX_WORD else skip_token(piece) for piece in pieces if len(piece) > 1]
 
 
 def parents(host: str) -> list[str]:

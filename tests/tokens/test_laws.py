@@ -1,0 +1,129 @@
+"""What holds for the tokens of every mail, honest or hostile."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.limits import MAX_TOKENS
+from nbspam.tokens import Tokens, read, tokenize
+from nbspam.tokens.words import MAX_WORD, Memory, words
+
+MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
+
+
+def check(found: Tokens, seen: dict[str, int]) -> None:
+    for view, tokens in enumerate(found.views()):
+        assert len(tokens) <= MAX_TOKENS
+        for token in tokens:
+            assert token.split() == [token], "white space"
+            assert len(token) <= MAX_TOKEN
+            assert seen.setdefault(token, view) == view, "in two views"
+
+
+def files_of(*folders: Path) -> list[Path]:
+    return [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def test_the_longest_token_is_a_pair_of_addresses() -> None:
+    address = "a@" + "b" * (2 * MAX_WORD - 2)
+    tokens = read(f"Subject: {address} {address}\n\n".encode()).header
+    assert max(map(len, tokens)) == MAX_TOKEN - 1
+    specification = Path(__file__).parents[2] / "docs" / "tokens.md"
+    assert f"at most {MAX_TOKEN} characters" in specification.read_text(encoding="utf-8")
+
+
+def test_real_tokens_hold_no_white_space_and_belong_to_one_view(data: Path, spamassassin: Path) -> None:
+    seen: dict[str, int] = {}
+    for path in files_of(data) + files_of(spamassassin)[::6]:
+        check(read(path.read_bytes()), seen)
+    assert set(seen.values()) == {0, 1, 2}
+
+
+def test_broken_mail_gives_sound_tokens(torture_files: list[Path]) -> None:
+    seen: dict[str, int] = {}
+    for path in torture_files:
+        found = read(path.read_bytes(), ("measures", "numeric"))
+        check(found, seen)
+        assert found.failures == []
+    assert len(seen) > 10_000
+
+
+@settings(deadline=None, max_examples=max(300, settings().max_examples))
+@given(st.binary(max_size=400), st.text(max_size=200))
+def test_no_bytes_and_no_text_break_the_tokenizer(raw: bytes, text: str) -> None:
+    written = text.encode("utf-8", "surrogatepass")
+    for data in (raw, b"Subject: " + raw + b"\n\n" + raw, b"Content-Type: text/html\n\n" + written,
+                 b"Content-Type: text/plain; charset=utf-8\n\nhttp://" + written):  # fmt: skip
+        found = read(data, ("bigrams", "measures", "numeric"))
+        check(found, {})
+        assert found.failures == []
+
+
+HOSTILE = {
+    "one long word": b"x" * 400_000,
+    "many words": b"ab " * 130_000,
+    "digits and full stops": b"1." * 200_000,
+    "an address without end": b"a@" + b"1." * 200_000,
+    "letters and full stops": b"a." * 200_000,
+    "commas": b"ab," * 130_000,
+    "lone letters": b"a " * 200_000,
+    "joiners": b"-" * 400_000,
+    "addresses": b"a@b." * 100_000,
+    "urls": b"http://a.b/" * 36_000,
+    "colons": b"://" * 130_000,
+    "brackets": b"(713) " * 60_000,
+    "Chinese": "手".encode() * 130_000,
+    "pictures": "★".encode() * 130_000,
+    "zero width": "a\u200b".encode() * 100_000,
+    "links": b"<a href=http://a.b.c.d.example/x?y=z>t</a>" * 9_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "head", [b"", b"Content-Type: text/html; charset=utf-8\n\n", b"Subject: ", b"From: "]
+)
+def test_hostile_text_costs_no_more_than_its_length(name: str, head: bytes) -> None:
+    message = parse(head + HOSTILE[name] + b"\n")
+    start = time.process_time()
+    check(tokenize(message, ("measures", "bigrams")), {})
+    assert time.process_time() - start < 5  # quadratic loops over this much take minutes
+
+
+def test_a_flood_of_links_leaves_out_nothing_that_is_of_the_whole_message() -> None:
+    url = "http://a.example/" + "/".join(f"w{number}" for number in range(30))
+    flood = f"From: a\nTo: b\nContent-Type: text/html\n\n{f'<a href={url}>{url} </a><img src={url}>' * 500}"
+    found = read(flood.encode()).structure
+    assert len(found) == MAX_TOKENS
+    assert {"type=text/html", "parts=1", "order=from>to"} <= set(found)
+
+
+def memories() -> list[Memory[str, object]]:
+    """All that the tokenizer remembers."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("nbspam.tokens")]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Memory)]
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """A long chunk, a whole mail perhaps, is not kept for ever."""
+    words("z" * 100_000 + " " + "y.x" * 50_000 + " don't", 10)
+    assert all(len(key) <= 1_000 for memory in memories() for key in memory if isinstance(key, str))
+
+
+def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
+    files = files_of(data)[:120]
+    for path in files:
+        read(path.read_bytes())
+    assert sum(map(len, memories())) > 1_000
+    knowing = [read(path.read_bytes()).views() for path in files]
+    for path, views in zip(files, knowing, strict=True):
+        for memory in memories():
+            memory.clear()
+        assert read(path.read_bytes()).views() == views
