@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")
 _CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition"))
 _KNOWN = _CONTENT.union(
@@ -49,8 +49,8 @@ class HeaderBlock:
 
 def header_start(data: bytes, start: int = 0) -> int:
     """Offset of the first header line at or after `start`, after a byte order mark and mbox "From " lines."""
-    if data.startswith(_BYTE_ORDER_MARK, start):
-        start += len(_BYTE_ORDER_MARK)
+    if data.startswith(BYTE_ORDER_MARK, start):
+        start += len(BYTE_ORDER_MARK)
     for _ in range(MAX_FROM_LINES):
         if not data.startswith(_FROM_LINES, start):
             break

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from nbspam.labels import SPAM
 from nbspam.mail import header_lines
-from nbspam.mail.headers import header_start
+from nbspam.mail.headers import BYTE_ORDER_MARK, header_start
 from nbspam.mail.limits import MAX_FIELD_NAME
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_f
     spans = {first: behind for first, behind, name in lines if name in names}
     cuts = sorted((spans | _beyond_bound(data, lines, names)).items())
     before = _without(data, cuts, 0, start)
-    if start and not data[:start].endswith((b"\n", b"\r")):
+    if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
         before += end  # an mbox line alone
     return before + own + _without(data, cuts, start, len(data))
 
