@@ -85,9 +85,9 @@ class Html:
         self.title = ""
         self.links: list[tuple[str, str]] = []  # target, text of the link
         self.images: list[str] = []
-        self.alts: list[str] = []  # what readers show for images that they do not load; some are empty
-        self.tags: list[str] = []  # names of all start tags, lower case, in order
-        self.colours: list[str] = []
+        self.alts: list[str] = []  # what readers show for images that they do not load
+        self.tags = 0  # start tags
+        self.colours: set[str] = set()  # `#rrggbb`
         self.scripts: list[str] = []
         self.comments = 0
         self.joined = 0  # words split by markup that shows nothing

@@ -130,7 +130,7 @@ def _read_text(part: Part, body: list[str], structure: list[str], readings: list
     text = part.text
     html = None
     if part.is_html:
-        from nbspam.mail.html.reader import read_html  # plain mail does not pay for it
+        from nbspam.mail.html import read_html  # plain mail does not pay for it
         from nbspam.tokens.structure import html_tokens
 
         html = read_html(text)

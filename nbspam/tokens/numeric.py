@@ -227,7 +227,7 @@ def _html_measures(readings: list[Reading]) -> list[float | None]:
     """images to hidden_text_share."""
     pages = [(html, size) for _, _, size, html in readings if html is not None]
     images = float(sum(len(html.images) for html, _ in pages))
-    tags = float(sum(len(html.tags) for html, _ in pages))
+    tags = float(sum(html.tags for html, _ in pages))
     if not pages:
         return [images, tags, None, None, None, None, None]
     visible = sum(len(html.visible) for html, _ in pages)

@@ -1,7 +1,7 @@
 """How a message is made -> tokens of the structure view.
 
-Hides what counts as form: content types, encodings, character sets, attachments, HTML tags
-and colours, where links and images point, what is hidden from the reader.
+Hides what counts as form: content types, encodings, character sets, attachments, where links and images of
+HTML point, what is hidden from the reader.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from nbspam.mail.message import name_on_windows
 from nbspam.tokens.bag import EDGE, neighbours
 from nbspam.tokens.urls import MAX_LINKS, host_of, url_tokens
-from nbspam.tokens.words import Memory, words
+from nbspam.tokens.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 MAX_HIDDEN_WORDS = 2_000
 MAX_ALT_WORDS = 100
-MAX_TAGS = 3_000
-MAX_NAMES = 2_000  # tags or colours whose tokens are remembered
-MAX_NAME = 40  # characters of one that is remembered
 MAX_NAME_WORDS = 20
 FIRST_WORDS = 5  # of the text whose pairs are read, and
 LAST_WORDS = 25  # so many of its last: docs/experiments/edges.md
@@ -49,18 +46,6 @@ def edge_tokens(body: list[str]) -> list[str]:
 def atom(text: str, limit: int) -> str:
     """What a mail declares, as one short token: no white space, for a token never holds any."""
     return "".join(text[: 4 * limit].split())[:limit]
-
-
-def _tag(name: str) -> str:
-    return "tag=" + atom(name, 20)
-
-
-def _colour(name: str) -> str:
-    return "colour=" + atom(name, 20)
-
-
-_tags = Memory(_tag, MAX_NAMES, MAX_NAME)  # a page has hundreds of the same few
-_colours = Memory(_colour, MAX_NAMES, MAX_NAME)
 
 
 def message_tokens(message: Message, size_bytes: int) -> list[str]:
@@ -130,9 +115,8 @@ def _script_tokens(scripts: list[str]) -> list[str]:
 
 
 def html_tokens(html: Html) -> list[str]:
-    """Tags and colours, link and image targets, and the words that a reader does not see."""
-    found = list(map(_tags.__getitem__, html.tags[:MAX_TAGS]))
-    found.extend(map(_colours.__getitem__, html.colours[:MAX_TAGS]))
+    """Link and image targets, and the words that a reader does not see."""
+    found: list[str] = []
     for target, text in html.links[:MAX_LINKS]:
         found.extend(url_tokens(target))
         if text and "." in text and "://" in target and disagrees(target, text):

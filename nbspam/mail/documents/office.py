@@ -164,7 +164,7 @@ class _Package:
     def _read_page(self, page: bytes) -> None:
         """A page that stands in the document as a paragraph does."""
         from nbspam.mail import charset
-        from nbspam.mail.html.reader import read_html
+        from nbspam.mail.html import read_html
 
         if self._allowance.document_items < PAGE_ITEMS or b"<" not in page:
             return

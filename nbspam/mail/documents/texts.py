@@ -98,7 +98,7 @@ def _ending(name: str) -> str:
 
 
 def _read_page(page: bytes, document: Document, allowance: Allowance) -> None:
-    from nbspam.mail.html.reader import read_html
+    from nbspam.mail.html import read_html
 
     if b"<" not in page:
         return

@@ -1,8 +1,7 @@
-"""Character references of HTML (`&eacute;`, `&#233;`, `&#xe9`) turned into characters.
+"""Character references of HTML (`&eacute;`, `&#233;`, `&#xe9`) decoded as browsers do.
 
-Hides how much a browser forgives: the missing semicolon, the windows-1252 range, numbers no character
-has.  The names of Latin-1 and common typography stand here; the other two thousand are looked up in
-the standard library only when a text has one, because that import costs more than reading a mail.
+The names of Latin-1 and of common typography are listed here.  The other two thousand are looked up in the
+standard library, and only when a text has one: that import takes longer than reading a mail.
 """
 
 from __future__ import annotations
@@ -18,106 +17,55 @@ _LATIN_1 = (
     "auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute "
     "ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
 )
-
-LEGACY = {name: chr(160 + index) for index, name in enumerate(_LATIN_1.split())}
-# A no-break space looks like a space; as a space it keeps an ASCII text ASCII.
-LEGACY["nbsp"] = " "
-LEGACY.update(
-    {"amp": "&", "AMP": "&", "lt": "<", "LT": "<", "gt": ">", "GT": ">", "quot": '"', "QUOT": '"'},
-    copy="©",
-    COPY="©",
-    reg="®",
-    REG="®",
-)
-
-# Names that need their semicolon, each with its character.
-_TYPOGRAPHY = (
-    "apos ' bull • hellip … ndash – mdash — trade ™ euro € lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „ "
-    "lsaquo ‹ rsaquo › dagger † Dagger ‡ permil ‰ fnof ƒ OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ circ ˆ "
-    "tilde ˜ larr ← rarr → uarr ↑ darr ↓ harr ↔ check ✓ star ☆ starf ★ hearts ♥ minus − infin ∞ commat @ "
-    "period . comma , colon : sol / num # dollar $ lpar ( rpar ) lowbar _ excl ! percnt % equals = plus +"
-)
-_PAIRS = _TYPOGRAPHY.split()
-_COMMON = {
-    **LEGACY,
-    **dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True)),
-    **dict.fromkeys(("ensp", "emsp", "thinsp"), " "),
-    "zwnj": "\u200c",
-    "zwj": "\u200d",
-    "lrm": "\u200e",
-    "rlm": "\u200f",
-    "Tab": "\t",
-    "NewLine": "\n",
-}
-_LONGEST_LEGACY = 6
-_LONGEST_NAME = 31  # CounterClockwiseContourIntegral
-
-_NO_CHARACTER = "\ufffd"
-_DIGITS = "0123456789"
-_HEX_DIGITS = "0123456789abcdefABCDEF"
-_MOST_DIGITS = 7  # 0x10FFFF is 1114111
+_BARE = {name: chr(160 + index) for index, name in enumerate(_LATIN_1.split())}
+_BARE.update(amp="&", AMP="&", lt="<", LT="<", gt=">", GT=">", quot='"', QUOT='"', COPY="©", REG="®")
+_BARE["nbsp"] = " "  # it looks like a space, and as a space it keeps an ASCII text ASCII
+_NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj zwj ensp emsp"
+_COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
 
 
 def decode(text: str, in_attribute: bool = False) -> str:
     """The text with its character references replaced.
 
-    In an attribute a name without semicolon stays as it is before `=`, a letter or a digit, as in
-    `?a=1&copy=2` (HTML, 13.2.5.73).
+    In an attribute a name without semicolon is kept before `=`, a letter or a digit, as in `?a=1&copy=2`
+    (HTML, 13.2.5.73).
     """
-    if "&nbsp;" in text:
-        text = text.replace("&nbsp;", " ")
-    pieces = text.split("&")
-    for index in range(1, len(pieces)):
-        piece = pieces[index]
+    first, *pieces = text.replace("&nbsp;", " ").split("&")
+    found = [first]
+    for piece in pieces:
         name, semicolon, tail = piece.partition(";")
         if semicolon and name in _COMMON:
-            pieces[index] = _COMMON[name] + tail
-        elif piece.startswith("#"):
-            pieces[index] = _numeric(piece)
-        elif not piece or piece[0] in " \t\r\n=":
-            pieces[index] = "&" + piece
+            found.append(_COMMON[name] + tail)
+        elif piece[:1] == "#":
+            found.append(_numbered(piece))
         else:
-            pieces[index] = _named(piece, name if semicolon else "", tail, in_attribute)
-    return "".join(pieces)
+            found.append(_named(piece, name if semicolon else "", tail, in_attribute))
+    return "".join(found)
 
 
-def _numeric(piece: str) -> str:
-    hexadecimal = piece[1:2] in ("x", "X")
-    start = 2 if hexadecimal else 1
-    tail = piece[start:].lstrip(_HEX_DIGITS if hexadecimal else _DIGITS)
-    stop = len(piece) - len(tail)
-    if stop == start:
+def _numbered(piece: str) -> str:
+    base, start = (16, 2) if piece[1:2] in ("x", "X") else (10, 1)
+    tail = piece[start:].lstrip("0123456789abcdefABCDEF" if base == 16 else "0123456789")
+    digits = piece[start : len(piece) - len(tail)]
+    if not digits:
         return "&" + piece
-    if tail.startswith(";"):
-        tail = tail[1:]
-    return _character(piece[start:stop].lstrip("0"), 16 if hexadecimal else 10) + tail
-
-
-def _character(digits: str, base: int) -> str:
-    if not digits or len(digits) > _MOST_DIGITS:
-        return _NO_CHARACTER
-    code = int(digits, base)
-    if code == 0xA0:
-        return " "
-    if 0x80 <= code <= 0x9F:  # windows-1252 to every browser
-        return WINDOWS_C1[code - 0x80]
-    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        return _NO_CHARACTER
-    return chr(code)
+    digits = digits.lstrip("0")
+    code = int(digits, base) if 0 < len(digits) < 8 else 0
+    is_none = code == 0 or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF
+    letter = WINDOWS_C1[code - 0x80] if 0x80 <= code <= 0x9F else "\ufffd" if is_none else chr(code)
+    return letter.replace("\xa0", " ") + tail.removeprefix(";")
 
 
 def _named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
-    if 1 < len(name) <= _LONGEST_NAME and name.isascii() and name.isalnum():
-        # Imports `re` by way of its package; only for a name that is rare or none at all.
-        from html.entities import html5
+    if name.isalnum():
+        from html.entities import html5  # its package imports `re`
 
-        found = html5.get(name + ";")
-        if found is not None:
-            return found + tail
-    for length in range(min(len(piece), _LONGEST_LEGACY), 1, -1):
-        if piece[:length] in LEGACY:
+        if name + ";" in html5:
+            return html5[name + ";"] + tail
+    for length in range(min(len(piece), 6), 1, -1):
+        if piece[:length] in _BARE:
             follower = piece[length : length + 1]
-            if in_attribute and follower != ";" and (follower == "=" or follower.isalnum()):
+            if in_attribute and (follower == "=" or follower.isalnum()):
                 break
-            return LEGACY[piece[:length]] + piece[length + (follower == ";") :]
+            return _BARE[piece[:length]] + piece[length:].removeprefix(";")
     return "&" + piece

@@ -1,399 +1,173 @@
-"""What one tag of HTML means by itself: Tag, read from the text between `<` and `>`.
+"""One tag of HTML by its text: what it begins or ends, where it leads, what it does to the text inside.
 
-Hides the attributes: which of them say something about links, images, colours and visibility.  Nothing here
-knows what stands around a tag, so a tag read once may be remembered by its text; most tags of a mail repeat.
+Nothing here depends on the tags before it, so that a tag may be remembered by its text: most repeat.
 """
 
 from __future__ import annotations
 
-from nbspam.mail.html.elements import (
-    ASKING,
-    BREAK,
-    HANDLERS,
-    INVISIBLE,
-    LOST,
-    OPEN,
-    OPEN_APART,
-    OPEN_AWAY,
-    OPEN_BLOCK,
-    OPEN_SHADOW,
-    OPEN_SINGLE,
-    OPEN_TURNED,
-    RAW,
-    Element,
-    end_element,
-    start_element,
-)
 from nbspam.mail.html.entities import decode
-from nbspam.mail.html.hiding import rule_effect, settle
-from nbspam.mail.html.state import CELL, GONE, LINK, NORMAL, OPENS, OWN, SHUT, SIZED, UNKNOWN, Effect
-from nbspam.mail.html.style import attribute_colour, canonical, style_effect
+from nbspam.mail.html.styles import FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, colour, declarations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html.selectors import Asked
-    from nbspam.mail.html.sheet import Match, Ruled, Sheet
+    from collections.abc import Sequence, Set
 
-MAX_NAME = 40  # characters of an element's name that are kept
-MAX_TARGET = 4_096  # characters of a link or image address that are kept
-MAX_SHARED = 1_000  # elements, and effects of a colour, that are kept for all tags
+    from nbspam.mail.html.styles import Rule, Values
 
-_CONTROLS = "".join(map(chr, range(33)))  # which browsers take from both ends of an address
-_NO_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
-_ACTING = HANDLERS | {"srcdoc"}
-_CONTENT = frozenset(("data", "java", "vbsc"))  # begin an address that is no place
-_SIZE = ("width", "height")
-_TELLING = frozenset(("animate", "base", "input", "meta", "optgroup", "set", "template"))
-_WITHOUT_TEXT = frozenset(("hidden", "checkbox", "radio", "password", "image", "file", "range", "color"))
-# What a style may make of an element that is in the line, or a block.
-_FLOWS = {OPEN: (OPEN_APART, OPEN_AWAY, OPEN_TURNED), OPEN_BLOCK: (OPEN_SINGLE, OPEN_TURNED)}
-# Evidence of a tag: none; an image or a colour; the begin or end of a link.
-_PLAIN, NOTED, _LINKS = range(3)
+MAX_ADDRESS = 4_096  # characters of one that are kept
+# Kinds of tags: in a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
+OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
+_KINDS = {
+    OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
+    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video",
+    BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
+    "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
+    "section select summary table tbody td tfoot th thead tr ul",
+    BREAK: "br frame hr input",
+    RAW: "iframe noembed noframes plaintext script style textarea title xmp",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_NEVER_SHOWN = frozenset(("audio", "datalist", "dialog", "meter", "progress", "rp", "template", "video"))
+# These take a ground from attributes, and grow with what is in them; but for body, parts of tables.
+_GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
+_COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
+# The elements that a start tag ends; that of any other block ends a paragraph.
+_ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
+# Out of these an end tag does not reach; that of a part of a table not out of the table.
+_WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
+_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
+_WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
+_FAR = -400.0  # pixels: off the screen
+_BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 
 
 class Tag:
-    """One start or end tag: its element, and what its attributes say."""
+    """One start or end tag.
 
-    __slots__ = (
-        *("acts", "alt", "asking", "colours", "effect", "element", "ender", "evidence", "images", "kind"),
-        *("link", "link_colour", "match", "medium", "name", "room", "shown"),
-    )
-
-    def __init__(self, element: Element) -> None:
-        self.element = element
-        self.name = self.ender = element.name  # ender: of the end tag that does no more than to end it
-        self.kind = element.kind
-        self.room = element.room
-        self.effect: Effect | None = None
-        self.link: str | None = None
-        self.link_colour: int | None = None
-        self.images: tuple[str, ...] = ()
-        self.acts = ""  # scripts and pages in its attributes
-        self.alt = ""  # what stands for the picture where it is not loaded
-        self.colours: tuple[str, ...] = ()
-        self.evidence = _PLAIN
-        self.medium = ""  # of a sheet of styles: for whom it is
-        self.shown = ""  # text in its attributes that a reader sees
-        self.match: Match | None = None  # what the sheet of the page says of it, if there is one
-        self.asking: Asking | None = None  # of kind ASKING: what it is depends on where it stands
-
-
-class Asking:
-    """A start tag for which rules ask what is around it.
-
-    plain      : the tag, if none of them holds
-    attributes : of the tag
-    known      : the tag by what rules do to it
+    ends, stops : names of the elements that it ends, and where the search for them stops
+    look        : what it changes of what a text inherits; see reader.State
+    marks       : what rules may ask for: its name, classes, id, and `*`
+    shown       : text in its attributes that a reader sees
+    noted       : whether there is any of what follows `marks`
     """
 
-    __slots__ = ("attributes", "known", "plain")
+    __slots__ = (
+        *("ends", "is_start", "kind", "look", "marks", "media", "name", "noted", "stops"),
+        *("alt", "colours", "link", "pictures", "shown"),
+    )
 
-    def __init__(self, plain: Tag, attributes: dict[str, str]) -> None:
-        self.plain = plain
-        self.attributes = attributes
-        self.known: dict[Ruled | None, Tag] = {}
-
-
-# Markup without a name: a comment, a `<` that begins no tag, a tag that never ends.
-NOTHING = Tag(Element("", INVISIBLE))
-UNENDED = Tag(Element("", LOST))
-
-# Tags without attributes by their name, with the slash of an end tag.
-_bare: dict[str, Tag] = {}
-
-_UNSHOWN = frozenset(("hidden", "popover"))  # attributes that hide an element, unless a `display` shows it
-
-# Many tags have the same colour; the same Effect lets a State remember where it leads.
-_of_colour: dict[int, Effect] = {}
-_of_sized_colour: dict[int, Effect] = {}
-_of_ground: dict[int, Effect] = {}
-_of_cell_ground: dict[int, Effect] = {}
-
-
-def name_of(text: str) -> str:
-    """The element's name of a tag's text without slash, lower case."""
-    name = text if text.isalnum() else text.partition("/")[0].split(None, 1)[0]
-    return name[:MAX_NAME].lower()
-
-
-def bare_tag(text: str) -> Tag:
-    """The Tag of a tag's text (with its slash, if an end tag) without regard to attributes."""
-    name = "/" + name_of(text[1:]) if text[0] == "/" else name_of(text)
-    tag = _bare.get(name)
-    if tag is None:
-        if name[0] == "/":
-            tag = Tag(end_element(name[1:]))
+    def __init__(self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = frozenset()) -> None:
+        """rules: those of a sheet that hold;  asked: marks that it wants around other elements."""
+        self.is_start = text[0] != "/"
+        name = text[not self.is_start :].partition("/")[0].split(None, 1)[0]
+        found = attributes(text, len(name)) if self.is_start else {}
+        name = self.name = name.lower()
+        self.kind = _KIND_OF.get(name, VOID)
+        self.ends: tuple[str, ...] = _ENDS.get(name, ("p",))
+        self.stops = frozenset(["table"]) if name in _GROUNDED else _WALLS
+        classes = ["." + each for each in found.get("class", "").lower().split()]
+        self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
+        self.look: Values = {}
+        self.colours: list[str] = []
+        self.pictures: list[str] = []
+        if self.is_start:
+            if values := self._values(found, rules):
+                self._settle(values)
+            if not self.marks.isdisjoint(asked):
+                self.look["around"] = self.marks & asked
         else:
-            tag = Tag(start_element(name))
-            if tag.element.never_shown:
-                tag.effect = GONE
-            elif tag.element.folds:
-                tag.effect = OPENS if tag.name == "summary" else SHUT
-            else:
-                tag.effect = _own_effect(tag.element)
-        tag.evidence = _LINKS if tag.name == "a" else _PLAIN
-        if len(_bare) >= MAX_SHARED:
-            _bare.clear()
-        _bare[name] = tag
-    return tag
+            is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
+            self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
+            self.ends = (name,)
+        self.link = _target(name, found)
+        self.alt, self.media = found.get("alt", ""), found.get("media", "").lower()
+        is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
+        self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
+        known = self.link or self.pictures or self.alt or self.shown or self.colours
+        self.noted = name == "a" or bool(known)
+
+    def _values(self, found: dict[str, str], rules: Sequence[Rule]) -> Values:
+        """What attributes, rules and style say together, each stronger than the one before."""
+        name = self.name
+        values: Values = {}
+        if "hidden" in found or (name in _NEVER_SHOWN and "open" not in found):
+            values["display"] = "none"
+        if name in ("details", "summary"):
+            values["shut"] = name == "details" and "open" not in found
+        if name in ("button", "mark", "select") or (name == "a" and "href" in found):
+            values["colour"] = UNKNOWN  # its own one
+        if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():
+            values["size"] = NORMAL
+        if name == "blockquote" and any(mark in " ".join(found.values()) for mark in ("cite", "quote")):
+            values["quoted"] = True
+        if name in _GROUNDED and "background" in found:
+            values["ground"] = UNKNOWN
+        for attribute, key, names in _COLOURED:
+            if attribute in found and name in names:
+                value = found[attribute].strip().lower()
+                values[key] = max(colour(value), colour("#" + value))
+        style = found.get("style", "")
+        addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
+        addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
+        self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
+        for layer in (*[rule.values for rule in rules], declarations(style) if style else {}):
+            values.update(layer)
+        values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
+        self.colours = [f"#{values[key]:06x}" for key in ("colour", "ground") if values.get(key, -1) >= 0]
+        return values
+
+    def _settle(self, values: Values) -> None:
+        """Find what the values do to the element and the text in it."""
+        get = values.get
+        display = get("display", "block" if self.kind == BLOCK else "inline")
+        if display == "inline" and self.kind == BLOCK:
+            self.kind = OPEN
+        elif display in ("block", "table", "flex") and self.kind == OPEN:
+            self.kind, self.ends = BLOCK, ()
+        self.look = {key: values[key] for key in _INHERITED if key in values}
+        if get("ground") == TRANSPARENT:
+            del self.look["ground"]
+        room = min([get(name, NORMAL) for name in ("height", "max-height", "width", "max-width")])
+        is_box = display != "inline" and self.name not in _GROUNDED
+        moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
+        if (
+            display == "none"
+            or get("opacity", 1) <= FAINT
+            or (is_box and room <= TINY and get("overflow") == "hidden")
+            or min(moved, get("indent", 0)) <= _FAR
+        ):
+            self.look["gone"] = True
 
 
-def attributed_tag(tag: Tag, attributes: dict[str, str], sheet: Sheet | None) -> Tag:
-    """A bare tag with its attributes; the rules of a sheet count behind its own style."""
-    if sheet is None:
-        return _ruled_tag(tag.element, attributes, None, None) if attributes else tag
-    match = sheet.match(tag.name, attributes)
-    if attributes or match.plain:
-        tag = _ruled_tag(tag.element, attributes, match.ruled, sheet.variables)
-        tag.match = match
-    if not (match.asking or sheet.siblings) or tag.kind == RAW or not tag.name:
-        return tag
-    asking = Tag(tag.element)
-    asking.kind, asking.asking, asking.match = ASKING, Asking(tag, attributes), match
-    asking.link, asking.images, asking.colours = tag.link, tag.images, tag.colours
-    asking.acts, asking.alt = tag.acts, tag.alt
-    asking.shown, asking.evidence = tag.shown, tag.evidence
-    return asking
+def _target(name: str, found: dict[str, str]) -> str | None:
+    """Where a link, form, button or refresh leads to."""
+    target = found.get("href") if name in ("a", "area") or ":" in name else None
+    if name in ("form", "button", "input"):
+        target = found.get("formaction") or found.get("action") or None
+    if name == "meta" and found.get("http-equiv", "").lower() == "refresh":
+        place = found.get("content", "").lower().find("url=")
+        target = found["content"][place + 4 :].strip("'\" ") if place >= 0 else None
+    return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
-def resolved_tag(tag: Tag, sheet: Sheet, line: list[Asked]) -> Tag:
-    """A tag of kind ASKING as it is inside of these elements."""
-    asking, match = tag.asking, tag.match
-    if asking is None or match is None:
-        return tag
-    ruled = sheet.ruled(match, line)
-    if ruled is match.ruled:
-        return asking.plain
-    found = asking.known.get(ruled)
-    if found is None:
-        found = _ruled_tag(tag.element, asking.attributes, ruled, sheet.variables)
-        asking.known[ruled] = found
-        found.match = match
+def attributes(text: str, place: int) -> dict[str, str]:
+    """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
+    if not text.isprintable():
+        text = text.translate(_BLANKS)
+    found: dict[str, str] = {}
+    while place < len(text):
+        equals = text.find("=", place)
+        equals = equals if equals >= 0 else len(text)
+        words = text[place:equals].replace("/", " ").split()
+        place = equals + 1
+        while text[place : place + 1] == " ":
+            place += 1
+        quote = text[place : place + 1]
+        quote = quote if quote in ("'", '"') else " "
+        place += quote != " "
+        end = text.find(quote, place)
+        end = end if end >= 0 else len(text)
+        for number, word in enumerate(words, 1):
+            found.setdefault(word.lower(), decode(text[place:end], True) if number == len(words) else "")
+        place = end + 1
     return found
-
-
-def _ruled_tag(
-    element: Element,
-    attributes: dict[str, str],
-    ruled: Ruled | None,
-    variables: dict[str, str] | None,
-) -> Tag:
-    """A start tag with attributes and what rules say of it."""
-    tag = Tag(element)
-    tag.link = _target(element, attributes)
-    tag.evidence = _PLAIN if tag.link is None and element.name != "a" else _LINKS
-    if element.source:
-        tag.images = _sources(element, attributes)
-        tag.alt = decode(attributes.get("alt", ""), True) if "src" in attributes else ""
-    if "background" in attributes:
-        tag.images = (*tag.images, _address(attributes["background"]))
-    if "(" in attributes.get("style", "") and "url(" in attributes["style"].lower():
-        from nbspam.mail.html.pictures import pictures  # few pages have one
-
-        tag.images = (*tag.images, *map(_address, pictures(decode(attributes["style"], True))))
-    if element.name == "style":
-        kind = decode(attributes.get("type", ""), True).strip().lower()
-        tag.medium = decode(attributes.get("media", ""), True) if kind in ("", "text/css") else "none"
-    elif element.name in _TELLING and attributes:
-        _tell(tag, attributes)
-    tag.acts = _acts(tag, attributes)
-    tag.effect = _effect(tag, attributes, ruled, variables)
-    if tag.kind == BREAK and tag.effect is not None and tag.effect.gone:
-        tag.kind = INVISIBLE
-    flow = tag.effect.flow if tag.effect is not None else None
-    if flow is not None and flow in _FLOWS.get(tag.kind, ()):
-        tag.kind = flow
-        tag.ender = tag.name if flow == OPEN_SINGLE else ""
-    if tag.evidence == _PLAIN and (tag.images or tag.colours or tag.shown or tag.acts):
-        tag.evidence = NOTED
-    return tag
-
-
-def _target(element: Element, attributes: dict[str, str]) -> str | None:
-    """Where the link, form or button leads to; None if it is none."""
-    if element.link and ("href" in attributes or "xlink:href" in attributes or element.name == "form"):
-        target = attributes.get("href") or attributes.get("xlink:href") or attributes.get("action")
-        return _address(target or "")
-    return _address(attributes["formaction"]) if "formaction" in attributes else None
-
-
-def _sources(element: Element, attributes: dict[str, str]) -> tuple[str, ...]:
-    """Where the picture, frame, file or sheet is that an element shows or uses."""
-    source = attributes.get("src")
-    if element.name == "link":
-        source = attributes.get("href") if "stylesheet" in attributes.get("rel", "").lower() else None
-    elif source is None and element.name in ("image", "script"):  # of an SVG
-        source = attributes.get("href", attributes.get("xlink:href"))
-    elif source is None:
-        several = attributes.get("srcset", "").split(None, 1)
-        source = several[0].rstrip(",") if several else attributes.get("data")
-    return tuple([_address(place) for place in (source, attributes.get("poster")) if place is not None])
-
-
-def _acts(tag: Tag, attributes: dict[str, str]) -> str:
-    """What a tag does in a browser: most do nothing."""
-    addresses = tag.images if tag.link is None else (tag.link, *tag.images)
-    if _ACTING.isdisjoint(attributes):
-        for address in addresses:
-            if address[:4].lower() in _CONTENT:
-                break
-        else:
-            return ""
-    from nbspam.mail.html.acts import acts
-
-    return acts(attributes, addresses)
-
-
-def _tell(tag: Tag, attributes: dict[str, str]) -> None:
-    """What attributes of these elements show to a reader, or where they lead him."""
-    name = tag.name
-    if name == "input":
-        kind = decode(attributes.get("type", ""), True).strip().lower()
-        text = attributes.get("value") or attributes.get("placeholder") or ""
-        tag.shown = "" if kind in _WITHOUT_TEXT else decode(text, True)
-        tag.kind = INVISIBLE if kind == "hidden" else tag.kind
-    elif name == "optgroup":
-        tag.shown = decode(attributes.get("label", ""), True)
-    elif name == "base":
-        tag.link = _address(attributes.get("href", ""))
-    elif name == "template" and attributes.get("shadowrootmode", "").lower() in ("open", "closed"):
-        tag.kind = OPEN_SHADOW
-    elif name in ("animate", "set") and attributes.get("attributename", "").lower().endswith("href"):
-        values = decode(attributes.get("values", ""), True).split(";")
-        tag.link = _address(next(filter(str.strip, values), attributes.get("to", ""))) or None
-    elif decode(attributes.get("http-equiv", ""), True).strip().lower() == "refresh":
-        target = _address(attributes.get("content", "")).replace(",", ";", 1).partition(";")[2].strip()
-        if target[:3].lower() == "url":
-            target = target[3:].lstrip(" =")
-        tag.link = target.strip("'\" ") or None
-    if tag.link is not None:
-        tag.evidence = _LINKS
-
-
-def _effect(
-    tag: Tag,
-    attributes: dict[str, str],
-    ruled: Ruled | None,
-    variables: dict[str, str] | None,
-) -> Effect | None:
-    """What a tag does to what it contains, from the strongest to the weakest: style, sheet, attributes."""
-    element = tag.element
-    weakest = _attribute_effect(tag, attributes)
-    special = element.sized or element.never_shown or element.folds or element.name == "bdo"
-    if special or "style" in attributes or not _UNSHOWN.isdisjoint(attributes):
-        style = decode(attributes["style"], True) if "style" in attributes else ""
-        colours: list[str] = []
-        read = style_effect if ruled is None else rule_effect
-        effect = read(style, colours, variables=variables) if style else Effect()
-        tag.colours = (*colours, *tag.colours)
-        return _settled(_over_rules(effect, style, ruled, weakest), tag, attributes)
-    if ruled is None:
-        return weakest
-    if weakest not in ruled.known:
-        ruled.known[weakest] = _settled(_over_rules(Effect(), "", ruled, weakest), tag, attributes)
-    return ruled.known[weakest]
-
-
-def _over_rules(effect: Effect, style: str, ruled: Ruled | None, weakest: Effect | None) -> Effect:
-    """The effect of a style with what it leaves to rules and attributes."""
-    if ruled is not None:
-        if ruled.strong is not None:
-            effect = _below_strong(effect, ruled.strong, style)
-        effect.over(ruled.normal)
-    if weakest is not None:
-        effect.over(weakest)
-    return effect
-
-
-def _settled(effect: Effect, tag: Tag, attributes: dict[str, str]) -> Effect | None:
-    """With what other attributes, and the element itself, do to it; None if nothing is left."""
-    element = tag.element
-    settle(effect, element)
-    if element.name == "bdo" and decode(attributes.get("dir", ""), True).strip().lower() == "rtl":
-        effect.flow = OPEN_TURNED
-    if effect.gone is None and not _UNSHOWN.isdisjoint(attributes):
-        effect.gone = True
-    if (element.never_shown and "open" not in attributes and tag.kind != OPEN_SHADOW) or (
-        element.sized and all(decode(attributes.get(size, ""), True).strip() == "0" for size in _SIZE)
-    ):
-        effect.gone = True
-    if element.folds:
-        if element.name == "summary":
-            effect.opens = True
-        elif "open" not in attributes:
-            effect.shut = True
-    return effect if effect.changes() else None
-
-
-def _below_strong(effect: Effect, strong: Effect, style: str) -> Effect:
-    """The effect of a style below the `!important` rules of a sheet, and these below its own."""
-    merged = Effect()
-    if "!" in style:
-        merged.over(rule_effect(style, [], True))
-    merged.over(strong)
-    merged.over(effect)
-    return merged
-
-
-def _own_effect(element: Element) -> Effect | None:
-    """What an element does to its text where no attribute says more."""
-    return CELL if element.is_cell else OWN.get(element.name)
-
-
-def _attribute_effect(tag: Tag, attributes: dict[str, str]) -> Effect | None:
-    """The effect of colours in attributes; the colours are noted."""
-    element = tag.element
-    if tag.link is not None and element.name == "a":
-        return _shared(_of_colour, "colour", LINK)
-    found = {}
-    for name in attributes:
-        if name in ("color", "bgcolor", "text", "link"):
-            colour = attribute_colour(decode(attributes[name], True))
-            if colour is not None:
-                found[name] = colour
-                tag.colours = (*tag.colours, canonical(colour))
-    ground = found.get("bgcolor") if element.grounded else None
-    if ground is None and element.grounded and attributes.get("background"):
-        ground = UNKNOWN
-    if element.name == "font":
-        return _font_effect(attributes, found.get("color"))
-    if element.name == "body":
-        tag.link_colour = found.get("link")
-        effect = Effect()
-        effect.colour, effect.ground = found.get("text"), ground
-        return effect
-    if ground is None:
-        return _own_effect(element)
-    if element.holds_cells:
-        return _shared(_of_cell_ground, "cell_ground", ground)
-    return _shared(_of_ground, "ground", ground)
-
-
-def _font_effect(attributes: dict[str, str], colour: int | None) -> Effect | None:
-    """Any `size` is one that can be read, whatever the size around."""
-    if decode(attributes.get("size", ""), True).strip("+- ")[:1].isdigit():
-        return SIZED if colour is None else _shared(_of_sized_colour, "colour", colour, NORMAL)
-    return None if colour is None else _shared(_of_colour, "colour", colour)
-
-
-def _shared(effects: dict[int, Effect], what: str, colour: int, size: float | None = None) -> Effect:
-    effect = effects.get(colour)
-    if effect is None:
-        effect = Effect()
-        effect.size = size
-        setattr(effect, what, colour)
-        if len(effects) >= MAX_SHARED:
-            effects.clear()
-        effects[colour] = effect
-    return effect
-
-
-def _address(value: str) -> str:
-    value = value[: 2 * MAX_TARGET]
-    if "&" in value:
-        value = decode(value, True)
-    value = value.strip().strip(_CONTROLS)
-    # Browsers leave line breaks and tabs out of an address.
-    if "\n" in value or "\t" in value or "\r" in value:
-        value = value.translate(_NO_BREAKS)
-    return value[:MAX_TARGET]

@@ -1,0 +1,170 @@
+"""Declarations of CSS that can hide a text, and the sheets they are in.
+
+Only what Gmail and Outlook honour is read; what is not understood hides nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    # Numbers and words by property, with a `!` before it if `!important`; a colour is 0xRRGGBB.
+    Values = dict[str, Any]
+
+MAX_RULES = 1_000  # selectors of a page whose rules can hide something
+MAX_ASKED = 100  # marks that these want around an element
+MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest mail needs 10,000
+MOST = 1e6  # pixels
+NORMAL = 16.0  # pixels: the size of letters where nothing is said
+TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
+UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; on or in one that is not worked out all is seen
+FAINT = 0.1  # opacity that nobody can read
+# The sixteen of HTML 4, and those near white; any other name is UNKNOWN.
+_COLOURS = {
+    "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": 0xFFFFFF, "maroon": 0x800000,
+    "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
+    "olive": 0x808000, "yellow": 0xFFFF00, "navy": 0x80, "blue": 0xFF, "teal": 0x8080, "aqua": 0xFFFF,
+    "azure": 0xF0FFFF, "floralwhite": 0xFFFAF0, "ghostwhite": 0xF8F8FF, "ivory": 0xFFFFF0,
+    "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
+}  # fmt: skip
+_HEX = frozenset("0123456789abcdef")
+_PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8}
+
+
+def length(value: str) -> float | None:
+    """Pixels, or a number without unit; None for what is none."""
+    if value in ("auto", "none"):
+        return MOST
+    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
+    unit = _PIXELS.get(value[len(digits) :])
+    try:
+        return None if unit is None else max(-MOST, min(float(digits) * unit, MOST))
+    except ValueError:
+        return None
+
+
+def letter_size(value: str) -> float | None:
+    """Pixels; below nought, how many times the size around, the other way round."""
+    found = NORMAL if value.endswith(("small", "medium", "large")) else length(value)
+    if found is not None and value.endswith(("em", "%")) and not value.endswith("rem"):
+        return -found / (_PIXELS["%"] * 100 if value[-1] == "%" else _PIXELS["em"])
+    return found
+
+
+def colour(value: str) -> int:
+    """The colour of a value in lower case."""
+    if value in _COLOURS:
+        return _COLOURS[value]
+    if value[:1] == "#":
+        digits = value[1:] if len(value) > 5 else "".join([digit * 2 for digit in value[1:]])
+        if len(digits) not in (6, 8) or not _HEX.issuperset(digits):
+            return UNKNOWN
+        return TRANSPARENT if digits[6:] and int(digits[6:], 16) <= 255 * FAINT else int(digits[:6], 16)
+    words = value[:40].partition("(")[2].replace(",", " ").replace("/", " ").strip(") ").split()
+    if not value.startswith("rgb") or len(words) < 3 or not all(map(str.isdecimal, words[:3])):
+        return UNKNOWN
+    red, green, blue = [min(int(word), 255) for word in words[:3]]
+    return TRANSPARENT if words[3:] and (length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
+
+
+def _ground(value: str) -> int:
+    """The colour of a ground; UNKNOWN if it is a picture."""
+    words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
+    found = [each for each in map(colour, words) if each != UNKNOWN]
+    return found[0] if found and "gradient(" not in value else UNKNOWN
+
+
+_LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "top")
+# Property -> the name under which it is kept, and what reads its value.
+_READ: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "color": ("colour", colour),
+    **dict.fromkeys(("background", "background-color"), ("ground", _ground)),
+    "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
+    "font-size": ("size", letter_size),
+    **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
+    **dict.fromkeys(("text-indent", "margin-left"), ("indent", length)),
+    **{name: (name, str) for name in ("display", "visibility", "position")},
+    **{name: (name, length) for name in _LENGTHS},
+}
+
+
+def declarations(style: str) -> Values:
+    """The values of a style that may hide something."""
+    found: Values = {}
+    for declaration in without_comments(style).lower().split(";"):
+        name, _, value = declaration.partition(":")
+        known = _READ.get(name.strip())
+        if known is not None:
+            value, mark, word = value.partition("!")
+            read = known[1](value.strip())
+            if read is not None and (not mark or word.strip() == "important"):
+                found[mark + known[0]] = read
+    return found
+
+
+def without_comments(css: str) -> str:
+    first, *pieces = css.split("/*")
+    return first + "".join([piece.partition("*/")[2] for piece in pieces])
+
+
+class Rule:
+    """What a selector does to an element that has these marks: its name, `.class`, `#id`, or `*`.
+
+    around : marks that elements around it must have;  weight: the heaviest rule is the strongest
+    """
+
+    __slots__ = ("around", "marks", "values", "weight")
+
+    def __init__(self, words: list[str], number: int, values: Values) -> None:
+        *outer, own = [word.replace(".", " .").replace("#", " #").split() for word in words]
+        around = [mark for marks in outer for mark in marks]
+        signs = [mark[0] for mark in (*around, *own)]
+        self.around, self.marks, self.values = frozenset(around), frozenset(own), values
+        self.weight = signs.count("#"), signs.count("."), len(signs), number
+
+
+class Sheet:
+    """The rules of a page's style elements, by one of their marks;  asked: marks that they want around."""
+
+    __slots__ = ("_looks", "_size", "asked", "rules")
+
+    def __init__(self) -> None:
+        self.rules: dict[str, list[Rule]] = {}
+        self.asked: set[str] = set()
+        self._size, self._looks = 0, MAX_LOOKS
+
+    def read(self, css: str) -> None:
+        """Add the rules of a style element that hold on a wide screen."""
+        held = [True]  # for the sheet, and for each @-block that is open
+        for chunk in without_comments(css).replace("<!--", "").replace("-->", "").lower().split("}"):
+            *heads, body = chunk.split("{")
+            if not heads and len(held) > 1:
+                held.pop()
+            for head in heads[:-1]:
+                held.append(held[-1] and is_screen(head.partition("@")[2]))
+            head = heads[-1].rpartition(";")[2] if heads else "@"
+            values = declarations(body) if held[-1] and "@" not in head else None
+            for selector in head.replace(">", " ").split(",") if values else ():
+                words = selector.split()
+                is_plain = 0 < len(words) <= MAX_ASKED and not any(sign in selector for sign in ":[+~\\(&")
+                if is_plain and self._size < MAX_RULES:
+                    self._size += 1
+                    rule = Rule(words, self._size, values or {})
+                    if len(rule.around) + len(self.asked) <= MAX_ASKED:
+                        self.asked |= rule.around
+                        self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
+
+    def holding(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
+        """The rules for an element, weakest first."""
+        found = [rule for mark in marks for rule in self.rules.get(mark, ())] if self._looks > 0 else []
+        self._looks -= len(found)
+        found = [rule for rule in found if rule.marks <= marks and rule.around <= around]
+        return sorted(found, key=lambda rule: rule.weight)
+
+
+def is_screen(media: str) -> bool:
+    """Whether a list of media, or an @-block without its @, holds on a wide, light screen; in lower case."""
+    others = ("print", "max-width", "max-device-width", "dark", "not ", "supports", "keyframes", "layer")
+    return any(not any(other in medium for other in others) for medium in media.split(","))

@@ -1,0 +1,270 @@
+"""Laws on HTML: nothing raises, time is linear, pages are independent; an oracle for honest pages."""
+
+import gc
+import os
+import string
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import nbspam
+from nbspam.mail.html import read_html
+from nbspam.mail.html import reader as html_reader
+from nbspam.mail.html.reader import MAX_TAGS
+from nbspam.mail.html.styles import MAX_LOOKS, Sheet
+from nbspam.mail.message import Html
+
+# The standard library as oracle, on HTML that is well formed and hides nothing.
+
+TEXT = st.text(string.ascii_letters + string.digits + " .,!éж&<>\"'", max_size=12)
+NAMES = st.sampled_from(["b", "i", "u", "font", "span", "a", "div", "p", "li", "td", "center", "h1", "em"])
+ATTRIBUTE = st.tuples(st.sampled_from(["href", "title", "alt", "width", "class"]), TEXT)
+ATTRIBUTES = st.lists(ATTRIBUTE, max_size=3, unique_by=lambda pair: pair[0])
+
+
+def escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def element(name: str, attributes: list[tuple[str, str]], inside: list[str]) -> str:
+    written = "".join([f' {key}="{escaped(value)}"' for key, value in attributes])
+    return f"<{name}{written}>{''.join(inside)}</{name}>"
+
+
+TREES = st.recursive(
+    TEXT.map(escaped) | st.sampled_from(["<br>", "<hr />", "<img src='x'>", "<!-- c -->"]),
+    lambda inner: st.builds(element, NAMES, ATTRIBUTES, st.lists(inner, max_size=4)),
+    max_leaves=25,
+)
+
+
+class Oracle(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.tags = 0
+        self.targets: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_data(self, data: str) -> None:
+        self.seen.append(data)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags += 1
+        self.targets += [(value or "").strip() for name, value in attributes if tag == "a" and name == "href"]
+
+
+@given(TREES)
+def test_well_formed_html_reads_as_by_the_standard_library(source: str) -> None:
+    oracle = Oracle(source)
+    html = read_html(source)
+    assert "".join(html.visible.split()) == "".join("".join(oracle.seen).split())
+    assert html.tags == oracle.tags
+    assert sorted(target for target, _ in html.links) == sorted(oracle.targets)
+    assert html.hidden.strip() == ""
+
+
+@given(TREES, TREES)
+def test_a_hidden_division_moves_its_text_and_nothing_else(inside: str, outside: str) -> None:
+    html = read_html(f'<div style="display:none"><table><tr><td>{inside}</td></tr></table></div>{outside}')
+    assert "".join(html.hidden.split()) == "".join(read_html(inside).visible.split())
+    assert "".join(html.visible.split()) == "".join(read_html(outside).visible.split())
+
+
+# Laws on whatever comes
+
+MARKUP = (
+    "< > </ /> <! <!-- --> <!- <? & &# &#x &amp &nbsp; ; \" ' = / \0 - <b </b <p <td <table> </table> <tr> "
+    "<a|href= <font|color=white> </font> <span|style='display:none'> </span> <script> </script> <style> "
+    "<li> </style> <title> </title> <textarea> </textarea> <body|bgcolor=red> <!doctype|html> <xyz> </xyz> "
+    "<details> <summary> <input|value=x> <meta|http-equiv=refresh|content=url= <blockquote|type=cite> "
+    '<p|class=a> style="color:#fff hidden white 0 1 a b { } .a * #b > , @media \u00e9 \u200b \u4e2d \u0130'
+)
+PIECES = st.sampled_from([piece.replace("|", " ") for piece in MARKUP.split(" ")] + list(" \n\t\x0b\x85\xa0"))
+BROKEN = st.lists(PIECES, max_size=60).map("".join) | st.text(max_size=60)
+
+
+@given(BROKEN)
+@example("<a b=\"'>'\"<b><!--><textarea></")
+def test_nothing_broken_raises_and_no_text_is_invented(source: str) -> None:
+    html = read_html(source)
+    assert len(html.visible) + len(html.hidden) + len(html.title) <= 3 * len(source) + 2
+    assert html.joined + html.comments + html.tags + len(html.links) <= 2 * len(source)
+
+
+PROPERTIES = (
+    "color background background-image opacity font-size display visibility position left top width height "
+    "overflow text-indent margin-left max-height"
+)
+VALUES = (
+    "0 1 -1px 1e6 50% 9e999 1e9em none red #fff #ff #12345678 #ggg nan inf -0 \u0661 1_0 / \\ ' ! auto "
+    "hidden absolute rgb(1,2,3) rgb(9999999999999999,2,3,4) rgb( rgba(\u0661,2,3/0) url(x) url( calc(1px)"
+)
+STYLES = st.lists(
+    st.builds(
+        "{}:{}{}".format,
+        st.sampled_from(PROPERTIES.split()),
+        st.lists(st.sampled_from(VALUES.split()), max_size=3).map(" ".join),
+        st.sampled_from(["", "!important", "!", "/*", "/**/"]),
+    ),
+    max_size=6,
+).map(";".join)
+SELECTORS = st.lists(st.sampled_from(list("pb*>,.#:[+~&(\\ ") + [".a", "#a", "@media"]), max_size=6)
+
+
+@given(STYLES, STYLES, SELECTORS.map("".join))
+def test_no_style_raises(first: str, second: str, selector: str) -> None:
+    html = read_html(f'<style>{selector}{{{first}}}</style><p class=a>one<b id=a style="{second}">two')
+    assert len(html.visible.split()) + len(html.hidden.split()) <= 2
+
+
+def found(html: Html) -> list[object]:
+    return [getattr(html, name) for name in Html.__slots__]
+
+
+@given(BROKEN, BROKEN)
+def test_what_was_read_before_changes_nothing(first: str, second: str) -> None:
+    html_reader._remembered.clear()
+    cold = read_html(second)
+    html_reader._remembered.clear()
+    read_html(first)
+    read_html(second)
+    assert found(read_html(second)) == found(cold)
+
+
+@given(
+    st.lists(st.sampled_from(["<b>", "</b>", "<p>", "</p>", "<TD>", "<br>", "<!-- -->", "</xyz>", "x", " "]))
+)
+def test_no_markup_is_left_in_the_text(pieces: list[str]) -> None:
+    html = read_html("".join(pieces))
+    assert "<" not in html.visible + html.hidden
+    assert "".join(html.visible.split()) == "x" * pieces.count("x")
+
+
+# Time is linear: a text four times as long takes about four times as long.
+
+MARKS = (
+    '< <a & &# &amp " > </ <!-- <!----> <a> <p> <td> </b> <b></i> <table> <title> <style> </style> <script> '
+    "<xyz> <? </p></td> <p><b> <b></p> &#65;"
+)
+UNITS = {
+    **{mark: mark for mark in MARKS.split()},
+    "unclosed quotes": '<a href="',
+    "a > in quotes": '<a b=">"',
+    "changing quotes": "<a b='>\"' c=\">'\"",
+    "attributes": "a=b ",
+    "quoted attributes": "a='b' ",
+    "titles": "<title>x</title>",
+    "links": "<a href=x>y",
+    "links that differ": "<a href=x{}>y",
+    "references that are none": "&a;",
+    "hidden spans": '<span style="display:none">',
+    "unclosed divisions": "<div style='color:#{}'><p>",
+    "white fonts": "<font color=white><div></font>",
+    "sizes": "<b style='font-size:{}%'>",
+    "sheets": "<style>.a{{display:none}}</style><p class=a>",
+    "quotations": "<blockquote type=cite>x\n",
+    "details": "<details><summary>",
+    "comments in a style": "<p style='/*",
+}
+INSIDE = {
+    "attributes of one tag": ("<a ", "a{}=b ", ">"),
+    "classes of one tag": ("<style>.a{{display:none}}</style><a class='", "a ", "'>x"),
+    "a style": ("<p style='", "color:red;", "'>"),
+    "urls of a style": ("<p style='", "background:url(x);", "'>"),
+    "rules": ("<style>", ".a{}{{display:none}}", "</style><p class=a1>"),
+    "rules of one name": ("<style>", "p.a{}{{color:red}}", "</style>" + "<p class=b>" * 50),
+    "rules with ancestors": ("<style>", ".a{} p{{color:red}}", "</style>" + "<p>" * 50),
+    "selectors": ("<style>", "p,", "p{{color:red}}</style><p>"),
+    "words of a selector": ("<style>", "p ", "p{{color:red}}</style><p>"),
+    "blocks in blocks": ("<style>", "@media print{{", "</style><p>"),
+    "comments of a sheet": ("<style>", "/*x*/", "</style><p>"),
+    "rules and their elements": ("", "<style>.a{} p{{color:red}}</style><div class=a{}><p id=a{}>", ""),
+}
+
+
+def page(start: str, unit: str, end: str, size: int) -> str:
+    pieces = [
+        unit.replace("{}", str(number)).replace("{{", "{").replace("}}", "}")
+        for number in range(size // len(unit))
+    ]
+    return (
+        start.replace("{{", "{").replace("}}", "}")
+        + "".join(pieces)
+        + end.replace("{{", "{").replace("}}", "}")
+    )
+
+
+def seconds(text: str) -> float:
+    """CPU time, the least of three; without that of the garbage collector, which comes in steps."""
+    times = []
+    gc.disable()
+    for _ in range(3):
+        html_reader._remembered.clear()
+        start = time.process_time()
+        read_html(text)
+        times.append(time.process_time() - start)
+    gc.enable()
+    return min(times)
+
+
+FAMILIES = {name: ("", unit, "") for name, unit in UNITS.items()} | INSIDE
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+def test_time_is_linear(family: tuple[str, str, str]) -> None:
+    few, many = [seconds(page(*family, size)) for size in (50_000, 200_000)]
+    assert many <= 6 * few + 0.02
+
+
+def test_rules_are_compared_so_often_and_no_more() -> None:
+    sheet = Sheet()
+    sheet.read("".join([f"p.a{number}{{color:red}}" for number in range(500)] + ["p{color:red}"]))
+    marks = [frozenset(["p", f"#{number}"]) for number in range(MAX_LOOKS)]
+    assert 0 < sum(len(sheet.holding(each, frozenset())) for each in marks) < 2 * MAX_LOOKS
+
+
+def test_a_hundred_thousand_nested_hidden_spans_are_closed_again() -> None:
+    html = read_html("<span style=display:none>" * 40_000 + "X" + "</span>" * 40_000 + "Y")
+    assert (html.visible, html.hidden) == ("Y", "X")
+
+
+def test_what_follows_too_many_tags_is_taken_for_text() -> None:
+    html = read_html("<b>" * MAX_TAGS + "text <i>and more</i>")
+    assert (html.tags, html.visible) == (MAX_TAGS, "text <i>and more</i>")
+
+
+def test_what_a_comment_holds_does_not_use_up_the_tags() -> None:
+    assert read_html("<!--" + "<" * MAX_TAGS + "--><p>seen").visible == "\nseen"
+
+
+AFTERWARDS = [
+    ("<p class=a>x", "<style>.a{display:none}</style>y<p class=a>x"),
+    ("<p id=a>x", "<style>#a{display:none}</style>y<p id=a>x"),
+    ("<p class=a><b>x", "<style>.a b{display:none}</style>y<p class=a><b>x"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), AFTERWARDS)
+def test_a_page_without_a_sheet_does_not_show_what_another_hides(first: str, second: str) -> None:
+    assert "x" in read_html(first).visible
+    assert "x" in read_html(second).hidden
+    assert "x" in read_html(first).visible
+
+
+def test_common_html_imports_nothing_heavy() -> None:
+    source = '<style>.a{color:red}</style><p class=a style="color:tan">&eacute;&#65;&mdash;<!-- x --> AT&T'
+    heavy = {"re", "html", "html.parser", "html.entities", "typing", "collections"}
+    room = os.path.dirname(os.path.dirname(nbspam.__file__))
+    program = (
+        f"import sys; sys.path.insert(0, {room!r}); from nbspam.mail.html import read_html; "
+        f"read_html({source!r}); print(sorted({heavy!r} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
