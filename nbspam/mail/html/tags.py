@@ -113,7 +113,7 @@ class Tag:
         for layer in (*[rule.values for rule in rules], declarations(style) if style else {}):
             values.update(layer)
         values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
-        self.colours = [str(values[key]) for key in ("colour", "ground") if values.get(key, UNKNOWN) >= 0]
+        self.colours = [f"#{values[key]:06x}" for key in ("colour", "ground") if values.get(key, -1) >= 0]
         return values
 
     def _settle(self, values: Values) -> None:
