@@ -2,9 +2,10 @@
 
 A view is a kind of evidence that is weighed by itself, because header, body and structure fail in
 different ways (docs/decisions.md).  The words of a view are averaged; measures are few, and each has a
-weight of its own.  The text of a token shows its view: `subject:` or the like begins those of the header, a
-mark like `url=` those of the structure, a `+` joins two words of the body, and a measure has its name, `<`
-or `>=`, and an edge of its bin; so one token is never in two views.
+weight of its own.
+The text of a token shows its view: `subject:` or the like begins those of the header, a mark like `url=`
+those of the structure, a `+` joins two words of the body, and a measure has its name, `<` or `>=`, and an
+edge of its bin.  So one token is never in two views.
 """
 
 from __future__ import annotations
