@@ -377,7 +377,7 @@ def test_loading_refuses_to_overwrite_and_a_failed_load_leaves_the_old_model(
 
 
 TEXT = (
-    "#nbspam-model\t3\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
+    "#nbspam-model\t4\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
     "setting\taveraged\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
     "setting\tnormalise\t0\nsetting\tprior\tempirical\nsetting\tthreshold\t2.0\n#class\tnumber\tname\tmessages\n"
     "class\t0\tham\t1\nclass\t1\tspam\t1\n"
@@ -397,8 +397,8 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("#nbspam-model\t3", "#nbspam-model\t4", "newer"),
-        ("#nbspam-model\t3", "#nbspam-model\t1", "older"),
+        ("#nbspam-model\t4", "#nbspam-model\t5", "newer"),
+        ("#nbspam-model\t4", "#nbspam-model\t1", "older"),
         ("#nbspam-model", "#another", "dump-foreign"),
         ("class\t0\tham\t1", "class\t0\tham", "line 11"),
         ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
