@@ -41,7 +41,7 @@ bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh proc
 	$(BIN)/python -m tests.bench.serve
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
-	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/test_html_laws.py tests/test_mail_*.py \
+	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/test_html_laws.py tests/test_mail_*.py \
 	    tests/test_serve_protocol.py tests/test_sources_mbox.py tests/test_tokens.py tests/test_vocabulary.py
 
 experiment-models: $(STAMP)  ## The table of docs/models.md
