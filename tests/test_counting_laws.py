@@ -58,8 +58,8 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def items(data: Path) -> Items:
-    """The mail of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
-    return list(open_labelled([str(data)]).items())
+    """Half the mail of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
+    return list(open_labelled([str(data)]).items())[::2]
 
 
 @pytest.fixture(scope="module")

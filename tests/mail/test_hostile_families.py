@@ -1,0 +1,556 @@
+"""Hostile mail of every family, at two sizes: it is read in linear time, in a second and in bounded memory.
+
+A family is a function of a size in bytes; the larger mail has four times the size of the smaller.  The normal
+run stops at 250 kB; `make fuzz` goes to 1 MB.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import io
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from nbspam import tokens
+
+Family = Callable[[int], bytes]
+
+LARGE = 1_000_000 if settings().max_examples >= 3_000 else 250_000  # bytes
+SMALL = LARGE // 4
+MAX_GROWTH = 6.0  # of CPU, at four times the size: 4 is linear, 16 quadratic
+FLOOR_SECONDS = 0.02  # a small mail that takes less is too short to measure
+MAX_SECONDS = 1.0
+MAX_MEMORY_BYTES = 200_000_000
+STATUS = Path("/proc/self/status")
+CLEAR_REFS = Path("/proc/self/clear_refs")
+
+
+def read(data: bytes) -> object:
+    """All that is read of a mail; no fault of the program is hidden by the guard around each stage."""
+    found = tokens.read(data, (tokens.BIGRAMS, tokens.MEASURES, tokens.NUMERIC, tokens.DATE))
+    assert not found.failures
+    return found
+
+
+# --- how a mail is built ---
+
+
+def fill(piece: bytes | str, size: int) -> bytes:
+    """`piece` again and again."""
+    data = piece.encode() if isinstance(piece, str) else piece
+    return (data * (size // len(data) + 1))[:size]
+
+
+def count(pattern: bytes, size: int) -> bytes:
+    """`pattern` with 0, 1, 2, ... in the places of %d, so that no two pieces are the same."""
+    pieces, length = [], 0
+    while length < size:
+        pieces.append(pattern.replace(b"%d", b"%d" % len(pieces)))
+        length += len(pieces[-1])
+    return b"".join(pieces)
+
+
+def mail(kind: str, body: bytes, encoding: str = "8bit") -> bytes:
+    header = (
+        f"From: a@example.org\nSubject: s\nContent-Type: {kind}\nContent-Transfer-Encoding: {encoding}\n\n"
+    )
+    return header.encode() + body
+
+
+def text(body: bytes) -> bytes:
+    return mail("text/plain; charset=utf-8", body)
+
+
+def page(body: bytes) -> bytes:
+    return mail("text/html; charset=utf-8", body)
+
+
+def header(field: bytes) -> bytes:
+    return b"From: a@example.org\n" + field + b"\n\nbody\n"
+
+
+def multipart(body: bytes, boundary: bytes = b"b") -> bytes:
+    return b"From: a@example.org\nContent-Type: multipart/mixed; boundary=" + boundary + b"\n\n" + body
+
+
+def attached(kind: str, name: str, content: bytes) -> bytes:
+    packed = base64.encodebytes(content)
+    field = f"Content-Type: {kind}; name={name}\nContent-Transfer-Encoding: base64\n"
+    return multipart(b"--b\n\nread this\n--b\n" + field.encode() + b"\n" + packed + b"--b--\n")
+
+
+def repeated(build: Callable[[bytes], bytes], piece: bytes | str) -> Family:
+    return lambda size: build(fill(piece, size))
+
+
+def counted(build: Callable[[bytes], bytes], pattern: bytes) -> Family:
+    return lambda size: build(count(pattern, size))
+
+
+# --- families ---
+
+PAGES = {
+    "entities": "&amp;",
+    "entities without an end": "&amp",
+    "entities that are none": "&nosuchentity",
+    "ampersands": "&",
+    "numbers of entities begun": "&#",
+    "hexadecimal entities": "&#x1F600;",
+    "entities of entities": "&amp;#38;amp;",
+    "open tags": "<",
+    "nested tags": "<div>",
+    "nested inline tags": "<b><i><u>",
+    "misnested tags": "<b><i></b></i>",
+    "misnested anchors and paragraphs": "<a><p></a></p>",
+    "end tags": "</div>",
+    "nested tables": "<table><tr><td>",
+    "tables left open": "<table>x",
+    "lists": "<ul><li>",
+    "selects": "<select><option>x",
+    "comments": "<!-- x -->",
+    "comments begun": "<!--",
+    "comment ends": "-->",
+    "declarations": "<!x",
+    "cdata": "<![CDATA[",
+    "instructions": "<?x",
+    "scripts begun": "<script>",
+    "scripts in comments": "<script><!--<script>",
+    "titles begun": "<title>",
+    "text areas begun": "<textarea>",
+    "foreign content": "<svg><math>",
+    "templates": "<template>",
+    "noscripts": "<noscript>",
+    "forms": "<form><input>",
+    "frames": "<iframe src=http://a.example>",
+    "letters in tags": "v<b></b>i<i></i>",
+    "hidden letters": "v<span style=display:none>x</span>i",
+    "tiny letters": "v<font size=1 color=white>x</font>i",
+    "nested styles": "<div style='color:#fff;background:#000;font-size:2px'>",
+    "relative sizes": "<div style='font-size:90%'>x",
+    "anchors": "<a href='http://a.example/x'>x</a>",
+    "anchors left open": "<a href=http://a.example/>x",
+    "bases": "<base href=http://a.example/>",
+    "images": "<img src=http://a.example/x.gif width=1 height=1>",
+    "images in addresses": "<img src='data:image/png;base64,iVBORw0KGgo='>",
+    "quotes left open": "<p a=\"<p a='",
+    "attributes left open": "<a href=x ",
+    "equals in a tag": "<p =",
+    "line breaks": "<br>",
+    "white space": "<p> \t\n</p>",
+    "scripts of attributes": "<p onclick='a(\"b\")'>",
+    "metas": "<meta http-equiv=refresh content='0;url=http://a.example/'>",
+    "areas": "<map><area href=http://a.example/>",
+    "nul characters in tags": "<\0b\0>",
+}
+
+STYLES = {
+    "rules": ".a{display:none}",
+    "rules of many selectors": "p,",
+    "rules of many ancestors": "div ",
+    "children": "div>",
+    "siblings": "p~",
+    "media": "@media screen{",
+    "imports": "@import 'http://a.example/';",
+    "comments": "/*",
+    "closed comments": "/**/",
+    "braces": "{",
+    "closing braces": "}",
+    "brackets": "[a=",
+    "parentheses": ":not(",
+    "escapes": "\\64 ",
+    "backslashes": "\\",
+    "strings": '"',
+    "declarations": "p{color:",
+    "semicolons": ";",
+    "colours": "p{color:rgb(1,2,3);background:#fff!important}",
+    "universal": "*{font-size:1px}",
+    "variables": "p{--a:var(--a)}",
+    "addresses": "p{background:url(http://a.example/)}",
+}
+
+TEXTS = {
+    "one letter": "a",
+    "spaces": " ",
+    "lines": "\n",
+    "carriage returns": "\r",
+    "tabs": "\t\n",
+    "punctuation": "!?",
+    "dots": ".",
+    "dotted letters": "a.",
+    "dashed letters": "a-",
+    "quoted letters": "a'",
+    "low lines": "a_",
+    "spaced letters": "v i a g r a ",
+    "letters spaced by dots": "v.i.a.g.r.a ",
+    "digits": "1",
+    "dotted digits": "1.1.",
+    "amounts": "$1,000.00 ",
+    "telephone numbers": "+1 (555) 555-5555 ",
+    "quotation marks": "> ",
+    "nested quotation": ">",
+    "nul characters": "\0",
+    "control characters": "\x1b[31m",
+    "letters not of UTF-8": b"\xff\xfe",
+    "beginnings of letters": b"\xf0\x9f\x98",
+    "emoji": "\U0001f600",
+    "joined emoji": "\U0001f468\u200d\U0001f469\u200d",
+    "flags": "\U0001f1e9\U0001f1ea",
+    "variation selectors": "a\ufe0f",
+    "Chinese": "发票优惠",
+    "Japanese": "ひらカナ漢",
+    "Hangul": "한글",
+    "decomposed Hangul": "\u1112\u1161\u11ab",
+    "Thai": "ไทย",
+    "mixed scripts": "aаα",
+    "look-alikes": "раураl ",
+    "full width": "ｖｉａ ",
+    "mathematical letters": "\U0001d42f\U0001d422",
+    "circled letters": "ⓥⓘ",
+    "ligatures": "\ufdfa",
+    "zero-width spaces": "\u200b",
+    "zero-width spaces in words": "v\u200bi\u200c",
+    "soft hyphens": "v\u00adi\u00ad",
+    "word joiners": "a\u2060\ufeff",
+    "bidirectional controls": "\u202ea\u202c",
+    "tag characters": "a\U000e0061",
+    "combining marks": "\u0301",
+    "words with marks": "a\u0301\u0316 ",
+    "marks in the wrong order": "\u0315\u0300\u05ae\u0327",
+    "marks that fall apart": "\u0344",
+    "blocks": "\u2588\u2580 ",
+    "addresses": "http://a.example/x ",
+    "addresses begun": "http://",
+    "users in addresses": "http://a@",
+    "hosts": "www.",
+    "labels": "http://a.b.",
+    "addresses in addresses": "http://a.example/?u=",
+    "escapes in addresses": "http://a.example/%41%2541 ",
+    "punycode": "http://xn--mnchen-3ya.example/ ",
+    "numbers as hosts": "http://1.2.3.4/ http://0x7f000001/ ",
+    "brackets of addresses": "http://[::",
+    "ports": "http://a.example:80:",
+    "steps in addresses": "http://a.example/../..",
+    "mail addresses": "a@b.example ",
+    "at signs": "a@",
+    "colons": "a:",
+    "slashes": "/",
+    "uuencoded beginnings": "begin 644 a\n",
+    "uuencoded files": "begin 644 a\n#0V%T\n`\nend\n",
+    "uuencoded lines": "begin 644 a\n" + "M" + "86%A" * 15 + "\n",
+    "lines of base64": base64.b64encode(bytes(range(57))).decode() + "\n",
+    "mbox lines": "From a@example.org Sat Jan  3 01:05:34 2026\n",
+    "header lines": "Subject: a\n",
+    "delimiters": "--b\n",
+    "encoded words": "=?utf-8?q?=41?= ",
+    "armour": "-----BEGIN PGP MESSAGE-----\n",
+    "entities": "&#118;",
+    "tags": "<b>",
+}
+
+HEADERS = {
+    "fields": "X: y\n",
+    "fields without a name": ": y\n",
+    "folded lines": "X: y\n z\n",
+    "lines without a colon": "x\n",
+    "Received": "Received: from a.example ([1.2.3.4]) by b.example; Mon, 3 Jun 2024 10:00:00 +0200\n",
+    "subjects": "Subject: free\n",
+    "dates": "Date: Mon, 3 Jun 2024 10:00:00 +0200\n",
+    "contents": "Content-Type: text/html; charset=utf-8\n",
+    "results": "Authentication-Results: a; spf=pass; dkim=fail (x)\n",
+    "mailers": "X-Mailer: a/1.0\n",
+}
+
+FIELDS = {
+    "encoded words": ("Subject", "=?utf-8?q?=41?= "),
+    "encoded words in base64": ("Subject", "=?utf-8?b?QUJD?= "),
+    "encoded words folded": ("Subject", "=?utf-8?q?=C3?=\n =?utf-8?q?=A9?=\n "),
+    "encoded words of other charsets": ("Subject", "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= "),
+    "encoded words without an end": ("Subject", "=?utf-8?q?"),
+    "encoded words begun": ("Subject", "=?"),
+    "encoded words of no charset": ("Subject", "=?x?q?=ff?= "),
+    "question marks": ("Subject", "?"),
+    "8-bit letters": ("Subject", b"\xe3\xe4 "),
+    "spaces": ("Subject", " "),
+    "marks": ("Subject", "a\u0301\u0315\u0300"),
+    "zero-width spaces": ("Subject", "v\u200b"),
+    "quotes": ("From", '"'),
+    "escapes": ("From", '"\\'),
+    "comments": ("From", "("),
+    "angles": ("From", "<a@b.example> "),
+    "addresses": ("To", "a@b.example, "),
+    "names": ("To", '"a b" <c@d.example>, '),
+    "groups": ("To", "a: b@c.example; "),
+    "at signs": ("From", "a@"),
+    "digits of a date": ("Date", "1"),
+    "comments of Received": ("Received", "from a (b [1.2.3.4]) "),
+    "hosts of Received": ("Received", "by a.b."),
+    "semicolons of Received": ("Received", ";"),
+    "references": ("References", "<a@b.example> "),
+    "identifiers": ("Message-ID", "<a@"),
+    "parameters": ("Content-Type", "text/plain; a=b"),
+    "continued parameters": ("Content-Type", "text/plain; name*0*=utf-8''%41; "),
+    "quoted parameters": ("Content-Type", 'text/plain; a="\\"'),
+    "comments of types": ("Content-Type", "text/(a)plain"),
+    "addresses to leave by": ("List-Unsubscribe", "<http://a.example/>, "),
+    "results": ("Authentication-Results", "a; spf=pass "),
+}
+
+BODIES = {  # (type, transfer encoding, body)
+    "quoted-printable": ("text/plain; charset=utf-8", "quoted-printable", "=C3=A9"),
+    "soft line ends": ("text/plain", "quoted-printable", "=\n"),
+    "equals": ("text/html", "quoted-printable", "="),
+    "base64": ("text/plain", "base64", "QUJD\n"),
+    "base64, a letter a line": ("text/plain", "base64", "Q\n"),
+    "base64 padding": ("text/plain", "base64", "="),
+    "base64 runs": ("text/plain", "base64", "QQ=="),
+    "base64 of a page": ("text/html", "base64", base64.b64encode(b"<b><i></b>" * 3)),
+    "letters not of base64": ("text/plain", "base64", "Q!*\x80"),
+    "utf-7": ("text/plain; charset=utf-7", "7bit", "+AGE-"),
+    "utf-7 begun": ("text/html; charset=utf-7", "7bit", "+ADw"),
+    "utf-16": ("text/plain; charset=utf-16", "8bit", "a\0b\0 \0"),
+    "iso-2022-jp": ("text/plain; charset=iso-2022-jp", "7bit", b'\x1b$B$"\x1b(B'),
+    "gb18030": ("text/plain; charset=gb18030", "8bit", b"\x81\x30\x81\x30"),
+    "shift_jis": ("text/plain; charset=shift_jis", "8bit", b"\x82\xa0"),
+    "big5": ("text/plain; charset=big5", "8bit", b"\xa4\x40"),
+    "hz": ("text/plain; charset=hz-gb-2312", "7bit", "~{VP~}"),
+    "no charset": ("text/plain", "8bit", b"\xc8\xc9\xca "),
+    "flowed lines": ("text/plain; format=flowed; delsp=yes", "8bit", "a \n"),
+    "flowed quotes": ("text/plain; format=flowed", "8bit", "> a \n>> "),
+    "enriched": ("text/enriched", "7bit", "<bold><param>x"),
+    "enriched angles": ("text/enriched", "7bit", "<<"),
+    "calendar": ("text/calendar", "8bit", "BEGIN:VEVENT\nSUMMARY:a\n b\n"),
+    "card": ("text/vcard", "8bit", "BEGIN:VCARD\nFN:a\nNOTE:b\\n\n"),
+    "rich text groups": ("application/rtf", "7bit", "{\\rtf1 {a"),
+    "rich text letters": ("text/rtf", "7bit", "\\'e9\\u233?"),
+    "forms": ("application/x-www-form-urlencoded", "7bit", "a=%41&"),
+    "signed": ("application/pkcs7-mime", "base64", base64.b64encode(b"\x30\x80\x06\x09" * 3)),
+}
+
+PARTS = {
+    "delimiters": "--b\n",
+    "delimiters of others": "--bx\n",
+    "dashes": "--",
+    "parts": "--b\nContent-Type: text/plain\n\nx\n",
+    "parts without an empty line": "--b\nx\n",
+    "pages": "--b\nContent-Type: text/html\n\n<b>x\n",
+    "attachments": "--b\nContent-Disposition: attachment; filename=a.exe\n\nx\n",
+    "ends": "--b--\n",
+    "messages": "--b\nContent-Type: message/rfc822\n\nSubject: a\n\nx\n",
+    "parts of 8-bit letters": b"--b\nSubject: \xe3\xe4\n\n\xc8\xc9\xca\n",
+    "alternatives": "--b\nContent-Type: multipart/alternative; boundary=b\n\n",
+    "base64 parts": "--b\nContent-Transfer-Encoding: base64\n\nQUJD\n",
+    "parts by reference": "--b\nContent-Type: message/external-body; access-type=URL\n\n",
+    "reports": "--b\nContent-Type: message/delivery-status\n\nAction: failed\n\n",
+}
+
+ZEROS = zlib.compress(bytes(1 << 20), 9)  # 1 MiB in 1 kB
+SHOWN = zlib.compress(b"BT (a) Tj [(b) -9 (c)] TJ ET " * 40_000, 9)
+PAGE = b"%d 0 obj\n<</Type/Page/Contents 7%d 0 R>>\nendobj\n7%d 0 obj\n"
+PDF_OBJECTS = {
+    "bombs of zeros": PAGE + b"<</Filter/FlateDecode>>\nstream\n" + ZEROS + b"\nendstream\nendobj\n",
+    "bombs of text": PAGE + b"<</Filter/FlateDecode>>\nstream\n" + SHOWN + b"\nendstream\nendobj\n",
+    "texts": PAGE + b"<<>>\nstream\nBT (a) Tj [(b) -9 (c)] TJ ET\nendstream\nendobj\n",
+    "objects": b"%d 0 obj\nendobj\n",
+    "pages": b"%d 0 obj\n<</Type/Page/Parent %d 0 R/Contents %d 0 R>>\nendobj\n",
+    "links": b"%d 0 obj\n<</S/URI/URI(http://a%d.example/)>>\nendobj\n",
+    "dictionaries": b"<<",
+    "arrays": b"[",
+    "strings": b"(",
+    "hexadecimal strings": b"<41",
+    "names": b"/#41",
+    "streams": b"stream\n",
+}
+
+
+def pdf(body: bytes) -> bytes:
+    return attached("application/pdf", "a.pdf", b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>\n%%EOF\n")
+
+
+def zipped(names: Iterator[str], content: bytes, size: int) -> bytes:
+    """An archive of files with the same content, of about `size` bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        while packed.tell() < size:
+            archive.writestr(next(names), content)
+    return packed.getvalue()
+
+
+def numbers(pattern: str) -> Iterator[str]:
+    """The pattern with nothing in its place, then with 1, 2, ..."""
+    return (pattern.format(number or "") for number in range(1 << 30))
+
+
+def archive(pattern: str, content: bytes, kind: str = "application/zip", name: str = "a.zip") -> Family:
+    return lambda size: attached(kind, name, zipped(numbers(pattern), content, size * 2 // 3))
+
+
+def document(name: str, path: str, unit: bytes) -> Family:
+    """An office document, stored without compression, whose text is `unit` again and again."""
+
+    def build(size: int) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("[Content_Types].xml", "<Types/>")
+            archive.writestr(path, b"<w:document><w:body>" + fill(unit, size * 2 // 3))
+        return attached("application/octet-stream", name, packed.getvalue())
+
+    return build
+
+
+def nested_multiparts(size: int) -> bytes:
+    return multipart(count(b"--b%d\nContent-Type: multipart/mixed; boundary=c%d\n\n", size), b"b0")
+
+
+def near_boundaries(size: int) -> bytes:
+    """Lines that differ from the delimiter in the last of 70 characters."""
+    return multipart(fill(b"--" + b"x" * 69 + b"z\n", size), b"x" * 69 + b"y")
+
+
+def rules_and_elements(size: int) -> bytes:
+    rules = count(b".c%d{color:#fff}", size // 2)
+    return page(b"<style>" + rules + b"</style>" + count(b"<p class=c%d>x", size // 2))
+
+
+def ancestors_and_depth(size: int) -> bytes:
+    rules = fill("div div div div div p{display:none}", size // 2)
+    return page(b"<style>" + rules + b"</style>" + fill("<div>x", size // 2))
+
+
+def classes_and_rules(size: int) -> bytes:
+    """An element of many classes, and a rule for each."""
+    rules = count(b".c%d{font-size:1px}", size // 2)
+    return page(b"<style>" + rules + b"</style><p class='" + count(b"c%d ", size // 2) + b"'>x")
+
+
+OTHERS: dict[str, Family] = {
+    "page: different tags": counted(page, b"<x%d>"),
+    "page: different attributes": counted(lambda body: page(b"<p " + body + b">x"), b"a%d=b "),
+    "page: different classes": counted(page, b"<p class=c%d>x</p>"),
+    "page: different addresses": counted(page, b"<a href=http://h%d.example/%d>x</a>"),
+    "page: different images": counted(page, b"<img src=http://h%d.example/%d.png>"),
+    "page: the digits of an entity": repeated(lambda body: page(b"&#" + body), "9"),
+    "page: the name of a tag": repeated(lambda body: page(b"<" + body), "a"),
+    "page: the value of an attribute": repeated(lambda body: page(b"<a href='" + body), "a"),
+    "page: the style of an attribute": repeated(lambda body: page(b"<p style='" + body), "color:red;"),
+    "page: a picture in an address": repeated(
+        lambda body: page(b"<img src='data:image/png;base64," + body + b"'>"), "iVBORw0KGgoAAAANSUhEUgAA"
+    ),
+    "page: different rules": counted(lambda body: page(b"<style>" + body), b".c%d{display:none}"),
+    "page: rules and elements": rules_and_elements,
+    "page: ancestors and depth": ancestors_and_depth,
+    "page: classes and rules": classes_and_rules,
+    "text: different words": counted(text, b"w%d "),
+    "text: different addresses": counted(text, b"http://h%d.example/%d "),
+    "text: different labels": counted(lambda body: text(b"http://" + body), b"a%d."),
+    "text: one letter with all the marks": repeated(lambda body: text(b"a" + body), "\u0315\u0300"),
+    "text: a uuencoded file": repeated(lambda body: text(b"begin 644 a\n" + body), "M" + "86%A" * 15 + "\n"),
+    "header: different fields": counted(header, b"X-%d: y\n"),
+    "header: different hosts": counted(header, b"Received: from h%d.example by g%d.example; 1 Jan 2024\n"),
+    "header: parameters of a file name": counted(
+        lambda body: header(b"Content-Disposition: attachment" + body), b"; filename*%d*=utf-8''%41"
+    ),
+    "parts: nested": nested_multiparts,
+    "parts: nested messages": lambda size: fill(b"From: a\nContent-Type: message/rfc822\n\n", size),
+    "parts: nested digests": lambda size: fill(
+        b"Content-Type: multipart/digest; boundary=b\n\n--b\n\n", size
+    ),
+    "parts: delimiters but for a letter": near_boundaries,
+    "parts: different names": counted(multipart, b"--b\nContent-Type: a/b; name=n%d.exe\n\nx\n"),
+    "archive: zeros": archive("{}.txt", bytes(1 << 20)),
+    "archive: zeros in pages": archive("{}.html", b"<b>" * (1 << 18)),
+    "archive: empty files": archive("a{}", b""),
+    "archive: mail": archive("{}.eml", b"Subject: a\n\n" + b"x " * 5_000),
+    "archive: archives": archive("{}.zip", zipped(numbers("{}.txt"), bytes(1 << 20), 5_000)),
+    "archive: a bomb of Word": archive("word/document{}.xml", b"<w:p>" * 200_000, name="a.docx"),
+    "archive: a bomb of Excel": archive("xl/worksheets/sheet{}.xml", b"<row><c>" * 100_000, name="a.xlsx"),
+    "archive: beginnings": lambda size: attached("application/zip", "a.zip", fill(b"PK\3\4", size * 2 // 3)),
+    "archive: directories": lambda size: attached("application/zip", "a.zip", fill(b"PK\1\2", size * 2 // 3)),
+    "archive: gzip": lambda size: attached(
+        "application/gzip", "a.gz", fill(b"\x1f\x8b\x08\0\0\0\0\0\0\3" + ZEROS[2:-4], size * 2 // 3)
+    ),
+    "archive: rar": lambda size: attached(
+        "application/vnd.rar", "a.rar", fill(b"Rar!\x1a\7\0", size * 2 // 3)
+    ),
+    "document: paragraphs": document("a.docx", "word/document.xml", b"<w:p><w:r><w:t>x</w:t></w:r></w:p>"),
+    "document: nested": document("a.docx", "word/document.xml", b"<w:p>"),
+    "document: entities": document("a.docx", "word/document.xml", b"<w:t>&amp;"),
+    "document: open tags": document("a.odt", "content.xml", b"<"),
+    "document: cells": document("a.xlsx", "xl/sharedStrings.xml", b"<si><t>x</t></si>"),
+    "picture: beginnings": lambda size: attached(
+        "image/png", "a.png", fill(b"\x89PNG\r\n\x1a\n", size * 2 // 3)
+    ),
+}
+
+GROUPS: dict[str, dict[str, Family]] = {
+    "page": {name: repeated(page, piece) for name, piece in PAGES.items()},
+    "style": {
+        name: repeated(lambda body: page(b"<style>" + body + b"</style><p class=a>x"), piece)
+        for name, piece in STYLES.items()
+    },
+    "text": {name: repeated(text, piece) for name, piece in TEXTS.items()},
+    "header": {name: repeated(header, piece) for name, piece in HEADERS.items()},
+    "field": {
+        name: repeated(lambda body, field=field: header(field.encode() + b": " + body), piece)  # type: ignore[misc]
+        for name, (field, piece) in FIELDS.items()
+    },
+    "body": {
+        name: repeated(lambda body, kind=kind, coded=coded: mail(kind, body, coded), piece)  # type: ignore[misc]
+        for name, (kind, coded, piece) in BODIES.items()
+    },
+    "parts": {name: repeated(multipart, piece) for name, piece in PARTS.items()},
+    "pdf": {name: counted(pdf, pattern) for name, pattern in PDF_OBJECTS.items()},
+}
+FAMILIES = {
+    f"{group}: {name}": build for group, some in GROUPS.items() for name, build in some.items()
+} | OTHERS
+
+
+# --- what is asked of each ---
+
+
+def cpu_seconds(data: bytes) -> float:
+    """CPU of reading a mail; without the collector, whose time depends on the other tests."""
+    gc.disable()
+    try:
+        begun = time.process_time()
+        read(data)
+        return time.process_time() - begun
+    finally:
+        gc.enable()
+
+
+def memory_bytes(line: str) -> int:
+    """VmRSS or VmHWM (the most since it was reset) of this process."""
+    found = next(words for words in map(str.split, STATUS.read_text().splitlines()) if words[0] == f"{line}:")
+    return int(found[1]) * 1024
+
+
+@pytest.fixture(scope="module")
+def memory_before() -> int:
+    return memory_bytes("VmRSS") if CLEAR_REFS.exists() else 0
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_hostile_mail_is_read_in_linear_time_and_little_memory(name: str, memory_before: int) -> None:
+    small, large = FAMILIES[name](SMALL), FAMILIES[name](LARGE)
+    cpu_seconds(FAMILIES[name](2_000))  # imports
+    if memory_before:
+        CLEAR_REFS.write_text("5")  # resets VmHWM
+    times = [(cpu_seconds(small), cpu_seconds(large))]
+    if memory_before:
+        assert memory_bytes("VmHWM") - memory_before <= MAX_MEMORY_BYTES
+    if _is_slow(*times[0]):  # the machine may have been busy
+        times.append((cpu_seconds(small), cpu_seconds(large)))
+    least = min(one for one, _ in times), min(four for _, four in times)
+    assert not _is_slow(*least), "{:.3f} s of CPU, at four times the size {:.3f} s".format(*least)
+
+
+def _is_slow(small: float, large: float) -> bool:
+    return large > MAX_SECONDS or large > MAX_GROWTH * max(small, FLOOR_SECONDS)
