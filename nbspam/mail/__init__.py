@@ -2,7 +2,9 @@
 
 Splits MIME itself, on bytes: the standard parser costs 16 ms to import, recurses and is quadratic in known
 ways, and this project has to decide what a hostile mail says.  Reading order: message, limits, headers,
-splitter, leaf; then transfer, parameters, charset.  A message imports the other files only if it needs them.
+splitter, leaf; then transfer, parameters, charset.  Imported only if a message needs them: encoded_words
+(RFC 2047), aliases and guess (charsets), uuencode, cards (and calendars), dates, and the rooms html and
+attachments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calendars and cards: their text with its lines joined, and what mail programs show of it.
+"""Calendars and cards: what mail programs show of them.
 
 Source: RFC 5545, 3.1, 3.3.11 and 3.8; RFC 6350, 3.2, 3.4 and 6.
 """
@@ -10,16 +10,11 @@ _SHOWN = {"SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "ORGANIZER", "URL", "
 _SHOWN |= {"FN", "ORG", "TITLE", "NOTE"}
 
 
-def unfolded(text: str) -> str:
-    """The text with folded lines joined and escaped line ends, commas and semicolons decoded."""
-    joined = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
-    return joined.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
-
-
 def shown_of_card(text: str) -> str:
-    """The values that people see, of an unfolded calendar or card; "" of any other text."""
+    """The values that people see, of a calendar or card; any other text as it is."""
     if not text.lstrip()[:11].upper().startswith(_STARTS):
-        return ""
+        return text
+    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")  # folded lines
     found: list[str] = []
     is_shown = False
     for line in text.split("\n"):
@@ -30,4 +25,5 @@ def shown_of_card(text: str) -> str:
             line = value
         if is_shown:  # also a further line of the same value
             found.append(line)
-    return "\n".join(found)
+    shown = "\n".join(found)
+    return shown.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")

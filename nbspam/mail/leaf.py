@@ -21,7 +21,7 @@ MESSAGES = frozenset(
     ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
     + ("text/rfc822-headers",)
 )
-_CARDS = frozenset(
+CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
 # Mail programs open a file of a vague type by the ending of its name.
@@ -155,7 +155,7 @@ def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowan
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
         _read_file(part, payload, allowance)  # also where it is declared as text/rtf
-    elif is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
+    elif is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes":
@@ -212,10 +212,10 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
             allowance.note("no-charset")
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
-    if part.content_type in _CARDS:
-        from nbspam.mail.cards import unfolded  # rare
+    if part.content_type in CARDS:
+        from nbspam.mail.cards import shown_of_card  # rare
 
-        part.text = unfolded(part.text)
+        part.text = shown_of_card(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)

@@ -10,7 +10,7 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 from __future__ import annotations
 
 from nbspam.mail.headers import header_start, read_block, with_line_feeds
-from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
+from nbspam.mail.leaf import CARDS, MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.transfer import IDENTITY, decode_transfer
 
@@ -185,12 +185,12 @@ class Splitter:
         """Mark the texts that mail programs do not show because they show another part instead.
 
         Of alternatives they show the last with HTML, else the last text; of related parts the first.  An
-        attached file is not one of them (RFC 2183, 2.2) and stays.
+        attached file (RFC 2183, 2.2) is not one of them and stays; nor is an invitation.
         """
         texts: list[tuple[Part, Inside]] = [
             (part, inside)
             for part, inside in zip(self.message.parts, self.inside, strict=True)
-            if inside and part.text and part.disposition != "attachment"
+            if inside and part.text and part.disposition != "attachment" and part.content_type not in CARDS
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:

@@ -244,7 +244,7 @@ MESSAGE = "message/rfc822\n\nContent-Type: "
         (tree("alternative", HTML, PLAIN), [False, True]),
         (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
         (tree("alternative", PLAIN, HTML, "text/x-amp-html\n\n<html amp4email>\n"), [True, False, True]),
-        (tree("alternative", HTML, "text/calendar\n\nBEGIN:VCALENDAR\n"), [False, True]),
+        (tree("alternative", HTML, "text/calendar\n\nan invitation\n"), [False, False]),
         (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
         (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
         (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),

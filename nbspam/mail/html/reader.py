@@ -22,9 +22,7 @@ MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
 MAX_REMEMBERED = 8_192  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
-NEAR = (
-    20  # of a channel: #eeeeee on white cannot be read (contrast 1.16), #cccccc is a common footer that can
-)
+NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 _remembered: dict[str, Tag] = {}  # tags without regard to sheets: sharing them changes no result
 _NOTHING = Tag("/wbr")  # markup that is no element
@@ -82,37 +80,31 @@ class _Reader:
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
-        visible, hidden, opened, before = self.visible, self.hidden, self.opened, self.before
+        visible, opened, before, html = self.visible, self.opened, self.before, self.html
         state = self.states[()]
-        tags = 0
         mark = -1  # how much was visible where a word may have been split
         for _, piece in zip(range(MAX_TAGS), self.walk, strict=False):
             text, ended, rest = piece.partition(">")
             tag = state.known.get(text)
             if tag is None or not ended:
                 tag, rest = self._meet(piece, state)
-            kind = tag.kind
-            tags += tag.is_start
-            if kind == OPEN:
+            html.tags += tag.is_start
+            if tag.kind == OPEN:
                 opened.append(tag)
                 before.append(state)
                 if tag.look:
                     state = state.after.get(tag) or self._inside(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
-            elif kind == CLOSE:
+            elif tag.kind == CLOSE:
                 if opened and opened[-1].name == tag.name and opened[-1].kind == OPEN:
                     del opened[-1]
                     state = before.pop()
                 else:
                     state = self._end(tag, state)
-            elif kind == BLOCK:
-                state = self._end(tag, state)
-                opened.append(tag)
-                before.append(state)
-                state = self._inside(state, tag) if tag.look else state
-                self._separate(state)
+            elif tag.kind == BLOCK:
+                state = self._begin_block(tag, state)
                 mark = len(visible) if state.gone else mark
-            elif kind == BREAK:
+            elif tag.kind == BREAK:
                 self._separate(state)
             else:
                 mark = len(visible)
@@ -121,23 +113,32 @@ class _Reader:
             if rest:
                 rest = decode(rest) if "&" in rest else rest
                 if state.hidden:
-                    hidden.append(rest)
+                    self.hidden.append(rest)
                     continue
-                if mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum():
-                    self.html.joined += 1
+                html.joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
+                html.quoted += rest.count("\n") if state.values["quoted"] else 0
                 visible.append(rest)
-                if state.values["quoted"]:
-                    self.html.quoted += rest.count("\n")
-        visible.extend(["<" + piece for piece in self.walk])
+        return self._finish()
+
+    def _begin_block(self, tag: Tag, state: State) -> State:
+        """The state inside a block, which begins a new line."""
+        state = self._end(tag, state)
+        self.opened.append(tag)
+        self.before.append(state)
+        state = self._inside(state, tag) if tag.look else state
+        self._separate(state)
+        return state
+
+    def _finish(self) -> Html:
+        """What was found, with all after the last tag that counts as text."""
+        self.visible.extend(["<" + piece for piece in self.walk])
         self._end_link()
-        html = self.html
-        html.tags = tags
         for tag in self.noted:
-            html.colours.update(tag.colours)
-            html.images.extend(tag.pictures)
-            html.alts.extend([tag.alt] if tag.alt else [])
-        html.visible, html.hidden = "".join(visible), "".join(hidden)
-        return html
+            self.html.colours.update(tag.colours)
+            self.html.images.extend(tag.pictures)
+            self.html.alts.extend([tag.alt] if tag.alt else [])
+        self.html.visible, self.html.hidden = "".join(self.visible), "".join(self.hidden)
+        return self.html
 
     def _inside(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
@@ -217,8 +218,7 @@ class _Reader:
                     _remembered.clear()
                 _remembered[text] = tag
         if tag.is_start and self.sheet.rules:
-            asked = self.sheet.asked
-            rules = self.sheet.holding(tag.marks, state.values["around"])
+            rules, asked = self.sheet.holding(tag.marks, state.values["around"]), self.sheet.asked
             tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
         if tag.kind == RAW:
             return tag, self._take_raw(tag, rest, state)
