@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from base64 import a85decode
 from bisect import bisect_right
-from itertools import islice
+from contextlib import suppress
 
 from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
 from nbspam.mail.message import MAX_TEXT
@@ -24,9 +24,10 @@ MAX_OBJECTS = 10_000
 MAX_PAGES = 100  # pages and forms
 MAX_SAYS = 20_000  # bytes of a dictionary or array in which keys are looked up
 MAX_STRING = 2_000  # bytes of a title or an address
-MAX_INFO = 12  # titles, authors and their like
-_DOES = "JavaScript OpenAction Launch SubmitForm AcroForm EmbeddedFile XFA".split()
-_MARKS = [(b"/Encrypt", "encrypted"), *((b"/" + name.encode(), name.lower()) for name in _DOES)]
+MAX_TITLES = 20  # titles, authors and their like
+MAX_RANGE = 256  # codes of one width
+FONT_COST = 100  # items of a message that reading a font counts, for its dictionary is searched
+_MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroForm", "EmbeddedFile", "XFA")
 _GAP = 0.2  # sizes of a font between two words
 _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
@@ -35,34 +36,33 @@ _STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\))*+\)|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})"
 _NUMBERS = re.compile(_NUMBER)
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER + rb")|/([^\s()<>\[\]{}/%]*+)|[A-Za-z'\"*]++", re.DOTALL)
-_ADDRESS = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
-_INFO = re.compile(rb"/(?:Title|Author|Subject|Keywords|Creator|Producer)\s*+" + _STRING, re.DOTALL)
+_ADDRESSES = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
+_TITLES = re.compile(rb"/(?:Title|Author|Subject|Keywords|Creator|Producer)\s*+" + _STRING, re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\n": b"", b"\r": b"", b"\r\n": b""}
 _OBJECT = re.compile(rb"(?<!\d)(\d{1,9})\s{1,9}\d{1,5}\s{1,9}obj")
 _STREAM = re.compile(rb">>\s*+stream\r?\n?")
-_REFERENCE = re.compile(rb"\[?\s*+(\d{1,9})\s+\d{1,5}\s+R")
+_REFERENCE = re.compile(rb"(\d{1,9})\s+\d{1,5}\s+R")
 _STREAMS = re.compile(rb"/(?:Contents|ToUnicode)\s*+(\[[^]]*+|\d{1,9}\s+\d{1,5}\s+R)")
 _FILTERS = re.compile(rb"/Filter\s*+(\[[^]]*+|/\w++)")
-_NAME = re.compile(rb"/(\w++)")
 _FONT = re.compile(rb"/([^\s/<>\[\]()]++)\s+(\d{1,9})\s+\d{1,5}\s+R")
-_WIDTHS = re.compile(rb"(\d{1,5})\s*+\[([^]]*+)")
-_CHARACTER = re.compile(rb"<([^<>]*+)>\s*+<([^<>]*+)>")
-_RANGE = re.compile(rb"<([^<>]*+)>\s*+<([^<>]*+)>\s*+(?:<([^<>]*+)>|\[([^]]*+)\])")
+_WIDTHS = re.compile(rb"(\d{1,5}+)\s*+(?:\[([^]]*+)|(\d{1,5}+)\s++(\d{1,5}(?:\.\d*+)?))")
+_CODE = rb"<([0-9A-Fa-f]{1,8})>\s*+"
+_CHARACTER = re.compile(_CODE + rb"()<([^<>]{0,128}+)>()")  # the groups of _RANGE, two of them empty
+_RANGE = re.compile(_CODE + _CODE + rb"(?:<([^<>]{0,128}+)>|\[([^][]*+)\])")
 
 
 def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
     """Fill the document; the strings of an encrypted file cannot be read, and its text is left out."""
     file = _File(payload, allowance)
-    for piece in file.pieces:
-        for key, mark in _MARKS:
-            if key in piece:
-                document.mark(mark)
-        for string in _ADDRESS.findall(piece):
-            document.leads_to(_text(string))
+    plain = b"\n".join(file.pieces)
+    for name in _MARKS:
+        if b"/" + name.encode() in plain:
+            document.mark("encrypted" if name == "Encrypt" else name.lower())
+    for string in _ADDRESSES.findall(plain):
+        document.leads_to(_text(string))
     if "encrypted" not in document.marks:
-        made = [piece for piece in file.pieces if b"/Producer" in piece or b"/Creator" in piece]
-        document.says += [_text(string) for piece in made[:1] for string in _INFO.findall(piece)[:MAX_INFO]]
+        document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
         document.text = file.text()
 
 
@@ -80,22 +80,17 @@ class _File:
         self.says: dict[int, bytes] = {}
         self.streams: dict[int, bytes] = {}
         self._fonts: dict[int, _Font] = {}
-        found = list(islice(_OBJECT.finditer(payload), MAX_OBJECTS))
-        ends = [each.start() for each in found[1:]] + [len(payload)]
-        for each, end in zip(found, ends, strict=False):
-            self._add(int(each[1]), payload[each.end() : end])
+        _, *found = _OBJECT.split(payload, MAX_OBJECTS)
+        for number, content in zip(map(int, found[::2]), found[1::2], strict=True):
+            said, *rest = _STREAM.split(content, 1)
+            self._add(number, said)
+            if rest:
+                self.streams[number], _, trailer = rest[0].partition(b"endstream")
+                self.pieces.append(trailer)
+            if rest and b"/ObjStm" in said:
+                self._add_packed(self.stream(number), int(self.number(said, b"First")))
 
-    def _add(self, number: int, content: bytes) -> None:
-        begin = _STREAM.search(content)
-        self._add_said(number, content[: begin.start()] if begin else content)
-        self.streams.pop(number, None)
-        if begin:
-            self.streams[number], _, rest = content[begin.end() :].partition(b"endstream")
-            self.pieces.append(rest)  # the trailer may follow it
-            if b"/ObjStm" in self.says[number]:
-                self._add_packed(self.stream(number), int(self.number(self.says[number], b"First")))
-
-    def _add_said(self, number: int, said: bytes) -> None:
+    def _add(self, number: int, said: bytes) -> None:
         self.pieces.append(said)
         self.says[number] = said[:MAX_SAYS]
 
@@ -107,7 +102,7 @@ class _File:
         ends = [place for place, _ in begins[1:]] + [len(data)]
         for (place, number), end in zip(begins, ends, strict=False):
             if len(self.pieces) < 2 * MAX_OBJECTS:
-                self._add_said(number, data[first + place : first + end])
+                self._add(number, data[first + place : first + end])
 
     def stream(self, number: int) -> bytes:
         """The first bytes of a stream; b"" if it has a filter that text seldom has."""
@@ -115,11 +110,14 @@ class _File:
             return b""
         data = self.streams.get(number, b"")
         filters = _FILTERS.search(self.says.get(number, b""))
-        for name in _NAME.findall(filters[1])[:2] if filters else ():
+        for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
             if name in (b"FlateDecode", b"Fl"):
                 data = inflate(data.lstrip()[2:])  # after the header of zlib
+            elif name in (b"ASCII85Decode", b"A85"):
+                with suppress(ValueError):
+                    data = a85decode(data[:MAX_PIECE].partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
             else:
-                data = _from_ascii85(data[:MAX_PIECE]) if name in (b"ASCII85Decode", b"A85") else b""
+                return b""
         data = data[:MAX_PIECE]
         self.allowance.document_bytes -= max(len(data), PIECE_COST)
         return data
@@ -129,14 +127,13 @@ class _File:
         found = re.search(rb"/" + key + rb"(?![A-Za-z0-9])\s*+", says)
         value = says[found.end() :] if found else b""
         for _ in range(2):  # an array of one reference may be an object, too
-            reference = _REFERENCE.match(value)
-            if reference:
+            if reference := _REFERENCE.match(value.lstrip(b"[ \r\n")):
                 value = self.says.get(int(reference[1]), b"").lstrip()
         return value
 
     def number(self, says: bytes, key: bytes) -> float:
         """The number after a key, or the first one of an array; 0 if there is none."""
-        return (*_numbers(self.value(says, key)[:100]), 0.0)[0]
+        return next(iter(_numbers(self.value(says, key)[:100])), 0.0)
 
     def content(self, says: bytes) -> bytes:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
@@ -144,20 +141,18 @@ class _File:
         numbers = [int(number) for number in _REFERENCE.findall(found[1])] if found else []
         if numbers and numbers[0] not in self.streams:  # an array of them is an object
             numbers = [int(number) for number in _REFERENCE.findall(self.says.get(numbers[0], b""))]
-        return b"\n".join([self.stream(number) for number in numbers])
+        return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
     def text(self) -> str:
         """What the pages show, then the forms that are drawn on them; about MAX_TEXT characters."""
-        writer = _Writer(self.allowance)
-        plain = _Font(self, b"")
+        writer = _Writer(self)
         pages = [n for n, says in self.says.items() if b"/Page" in says and b"/Contents" in says]
         forms = [n for n, says in self.says.items() if b"/Form" in says and b"/BBox" in says]
         for number in (pages + forms)[:MAX_PAGES]:
-            if len(writer.shown) < MAX_TEXT:
-                says = self.says[number]
-                content = self.stream(number) if number in self.streams else self.content(says)
-                writer.write(content, self._fonts_of(says), plain)
-        return "".join(writer.shown)
+            says = self.says[number]
+            content = self.stream(number) if number in self.streams else self.content(says)
+            writer.write(content, self._fonts_of(says))
+        return "".join(writer.shown)[:MAX_TEXT]
 
     def _fonts_of(self, says: bytes) -> dict[bytes, _Font]:
         """The fonts of a page or form by the names they have there; a page inherits those of its parents."""
@@ -167,13 +162,13 @@ class _File:
             says = self.value(says, b"Parent")
         named = {name: int(number) for name, number in _FONT.findall(fonts)}
         for number in named.values():
-            if number not in self._fonts:
+            if number not in self._fonts and self.allowance.document_items > 0:
                 self._fonts[number] = _Font(self, self.says.get(number, b""))
-        return {name: self._fonts[number] for name, number in named.items()}
+        return {name: self._fonts[number] for name, number in named.items() if number in self._fonts}
 
 
 class _Font:
-    """What the codes of a font show, and how wide that is in sizes of the font.
+    """What the codes of a font show, and how wide that is in thousandths of the size of the font.
 
     ranges : first code, last code and the UTF-16 of the first; sorted
     shown  : what single codes show; grows with those looked up in ranges
@@ -184,17 +179,16 @@ class _Font:
         self.ranges = sorted(_ranges(file.content(says), file.allowance))
         self.shown: dict[int, str] = {}
         if self.code_bytes == 1 and not self.ranges:
-            self.shown = dict(enumerate(bytes(range(256)).decode("cp1252", "replace")))
+            encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
+            self.shown = dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
         descendant = file.value(says, b"DescendantFonts")
-        unit = file.number(says, b"FontMatrix") or 0.001
-        self.width = (file.number(descendant, b"DW") or 500) * unit
-        lists = _WIDTHS.findall(file.value(descendant, b"W"))
-        lists.append((file.number(says, b"FirstChar"), file.value(says, b"Widths").partition(b"]")[0]))
-        self.widths = {
-            int(first) + place: width * unit
-            for first, widths in lists
-            for place, width in enumerate(_numbers(widths))
-        }
+        self.width = file.number(descendant, b"DW") or 500
+        listed = file.value(says, b"Widths").partition(b"]")[0]
+        self.widths = dict(enumerate(_numbers(listed), int(file.number(says, b"FirstChar"))))
+        for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W")):
+            widths = _numbers(listed) or [float(width or 0)] * min(int(last or 0) + 1 - int(first), MAX_RANGE)
+            self.widths.update(enumerate(widths, int(first)))
+            file.allowance.document_items -= 1 + len(widths) // 8
 
     def character(self, code: int) -> str:
         """What a code shows; "" if the font does not say."""
@@ -212,15 +206,13 @@ def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     found: list[tuple[int, int, bytes]] = []
     for section in table.split(b"beginbf")[1:]:
         content = section.partition(b"endbf")[0]
-        if section.startswith(b"char"):
-            found += [(_code(code), _code(code), _bytes(to)) for code, to in _CHARACTER.findall(content)]
-            continue
-        for first, last, target, listed in _RANGE.findall(content):
-            each = listed.replace(b">", b"").split(b"<")[1:]
-            found += [(_code(first) + n, _code(first) + n, _bytes(to)) for n, to in enumerate(each)]
+        entries = _RANGE if section.startswith(b"range") else _CHARACTER
+        for first, last, target, listed in entries.findall(content):
+            each = [_bytes(to[:128]) for to in listed.split(b"<")[1:]]
+            found += [(code, code, to) for code, to in enumerate(each, int(first, 16))]
             if not each:
-                found.append((_code(first), _code(last), _bytes(target)))
-    allowance.document_items -= len(found)
+                found.append((int(first, 16), int(last or first, 16), _bytes(target)))
+    allowance.document_items -= len(found) + FONT_COST
     return found
 
 
@@ -231,45 +223,38 @@ class _Writer:
     The unit is how text is scaled and turned.
     """
 
-    def __init__(self, allowance: Allowance) -> None:
+    def __init__(self, file: _File) -> None:
         self.shown: list[str] = []
-        self._allowance = allowance
+        self._allowance = file.allowance
+        self._plain = _Font(file, b"")  # of text whose font is not known
 
-    def write(self, content: bytes, fonts: dict[bytes, _Font], font: _Font) -> None:
-        """Run the operators of a page; `font` is that of text without a known one."""
-        self._font, self._size, self._unit = font, 1.0, 1 + 0j
+    def write(self, content: bytes, fonts: dict[bytes, _Font]) -> None:
+        """Run the operators of a page."""
+        self._font, self._size, self._unit = self._plain, 1.0, 1 + 0j
         self._pen, self._line, self._end = 0j, 0j, _FAR
         operands: list[bytes | float] = []
-        at = 0
-        while len(self.shown) < MAX_TEXT and self._allowance.document_items > 0:
-            found = _TOKEN.search(content, at)
-            if not found:
+        for found in _TOKEN.finditer(content):
+            if len(self.shown) >= MAX_TEXT or self._allowance.document_items <= 0:
                 break
             self._allowance.document_items -= 1
-            at = found.end()
             string, number, name = found.groups()
             if string or number:
                 operands.append(_bytes(string) if string else float(number))
             elif name is not None:
-                self._font = fonts.get(name, self._font)
-            elif found[0] == b"ID":  # the bytes of a picture follow
-                at = content.find(b"EI", at) + 2 or len(content)
+                self._font = fonts.get(name, self._font)  # only Tf takes names of fonts
             else:
                 self._run(found[0], operands)
                 operands = []
 
     def _run(self, operator: bytes, operands: list[bytes | float]) -> None:
-        numbers = [0.0] * 6 + [each for each in operands if isinstance(each, float)]
+        numbers = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] + [each for each in operands if isinstance(each, float)]
         if operator == b"Tf":
             self._size = numbers[-1]
-        elif operator == b"BT":
-            self._pen, self._line, self._unit = 0j, 0j, 1 + 0j
-        elif operator == b"Tm":
-            self._pen = self._line = complex(*numbers[-2:])
-            self._unit = complex(*numbers[-6:-4])
-        elif operator in (b"Td", b"TD"):
-            self._line += complex(*numbers[-2:]) * self._unit
+        elif operator in (b"BT", b"Tm"):
+            self._unit, self._line = complex(*numbers[-6:-4]), complex(*numbers[-2:])
             self._pen = self._line
+        elif operator in (b"Td", b"TD"):
+            self._pen = self._line = self._line + complex(*numbers[-2:]) * self._unit
         elif operator in (b"T*", b"'", b'"'):
             self._end = _FAR
         if operator in (b"Tj", b"TJ", b"'", b'"'):
@@ -288,8 +273,7 @@ class _Writer:
         self._allowance.document_items -= len(codes)
         self.shown += [self._font.character(code) for code in codes]
         width = sum([self._font.widths.get(code, self._font.width) for code in codes])
-        self._pen += width * self._size * self._unit
-        self._end = self._pen
+        self._pen = self._end = self._pen + width / 1000 * self._size * self._unit
 
 
 def _text(string: bytes) -> str:
@@ -302,10 +286,9 @@ def _bytes(string: bytes) -> bytes:
     """The bytes of a string as it is written: in parentheses, or hexadecimal digits; b"" if it is wrong."""
     if string[:1] == b"(":
         return _ESCAPE.sub(_unescaped, string[1:-1])
-    try:
-        return bytes.fromhex(string.strip(b"<>").decode("latin-1"))
-    except ValueError:
-        return b""
+    with suppress(ValueError):
+        return bytes.fromhex(string.strip(b"<> \r\n").decode("latin-1"))
+    return b""
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
@@ -313,16 +296,5 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return bytes([int(code, 8) & 255]) if code.isdigit() else _ESCAPES.get(code, code)
 
 
-def _code(digits: bytes) -> int:
-    return int.from_bytes(_bytes(digits)[:4], "big")
-
-
 def _numbers(array: bytes) -> list[float]:
     return [float(word) for word in _NUMBERS.findall(array)]
-
-
-def _from_ascii85(text: bytes) -> bytes:
-    try:
-        return a85decode(text.partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
-    except ValueError:
-        return b""
