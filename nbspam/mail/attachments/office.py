@@ -18,10 +18,21 @@ if TYPE_CHECKING:
 
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
 # How the names of other files in one begin: each document has them, so they say nothing about it.
-_PARTS = tuple(
-    "word/ xl/ ppt/ visio/ docprops/ customxml/ _rels/ meta-inf/ pictures/ media/ object thumbnails/ "
-    "configurations2/ basic/ dialogs/ charts/ layout-cache oebps/ epub/ content.xml styles.xml meta.xml "
-    "settings.xml manifest.rdf".split()
+_PARTS = (
+    *(
+        "word/",
+        "xl/",
+        "ppt/",
+        "visio/",
+        "docprops/",
+        "customxml/",
+        "_rels/",
+        "meta-inf/",
+        "pictures/",
+        "media/",
+    ),
+    *("object", "thumbnails/", "configurations2/", "basic/", "dialogs/", "charts/", "layout-cache", "oebps/"),
+    *("epub/", "content.xml", "styles.xml", "meta.xml", "settings.xml", "manifest.rdf"),
 )
 _OPEN_DOCUMENT = "content.xml"
 _TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
