@@ -52,9 +52,7 @@ def mailed(payload: bytes, name: str = "scan.bin", kind: str = "octet-stream") -
 def test_names_of_an_archive(method: int) -> None:
     found = read(archive({"Invoice.pdf.exe": b"MZ", "a/b.js": "x" * 500}, method))
     assert (found.names, found.marks, found.text) == (["Invoice.pdf.exe", "a/b.js"], [], "")
-    assert {"inside=.exe", "inside=.js", "inside=invoice"} <= set(
-        mailed(archive({"Invoice.exe": "x"})).structure
-    )
+    assert {"inside=.exe", "inside=invoice"} <= set(mailed(archive({"Invoice.exe": "x"})).structure)
 
 
 def test_names_are_read_without_the_directory_and_are_bounded() -> None:
@@ -167,13 +165,13 @@ def repeated(unit: str, size: int) -> str:
 HOSTILE = {
     "headers": lambda n: b"PK\x03\x04" * (n // 4),
     "long names": lambda n: (b"PK\x03\x04" + b"\xff" * 40) * (n // 44),
-    "bomb": lambda n: docx_of("<w:t>" + "x" * 100 * n),
-    "tags": lambda n: docx_of("<" * 10 * n),
+    "bomb": lambda n: docx_of("<w:t>" + "x" * 20 * n),
+    "tags": lambda n: docx_of("<" * n),
     "references": lambda n: docx_of("<w:t>" + "&#65" * n),
-    "links": lambda n: docx_of(repeated(' href="', 10 * n)),
+    "links": lambda n: docx_of(repeated(' href="', n)),
     "spaces": lambda n: docx_of(repeated("href   =   ", n)),
     "lists": lambda n: archive(
-        {**TYPES, **{f"{k}.rels": repeated("HYPERLINK &quot;", 10**6) for k in range(n // 10**4)}}
+        {**TYPES, **{f"{k}.rels": repeated("HYPERLINK &quot;", 10**5) for k in range(n // 10**4)}}
     ),
     "broken": lambda n: (
         archive(TYPES) + (b"PK\x03\x04\x14\0\0\0\x08\0" + b"\0" * 16 + b"\x06\0\0\0a.rels\xff") * (n // 37)

@@ -202,13 +202,13 @@ def fonts_of(size: int) -> bytes:
 
 
 HOSTILE = {
-    "text": lambda n: page_of(b"BT " + repeated(b"(ab) Tj ", 100 * n)),
-    "numbers": lambda n: page_of(repeated(b"1 ", 100 * n)),
+    "text": lambda n: page_of(b"BT " + repeated(b"(ab) Tj ", 10 * n)),
+    "numbers": lambda n: page_of(repeated(b"1 ", 10 * n)),
     "open strings": lambda n: page_of(b"", content=stream(repeated(b"(\\", n), packed=False)),
     "open links": lambda n: pdf_of({1: repeated(b"/URI(()/URI(", n)}),
     "objects": lambda n: repeated(b"%PDF 1 0 obj ", n),
     "spaces": lambda n: pdf_of({2: PAGE, 3: b"[" + repeated(b" ", n), 4: repeated(b">>  ", n)}),
-    "pages": lambda n: pdf_of({3: stream(bytes(10**7))} | dict.fromkeys(range(10, n // 60), PAGE)),
+    "pages": lambda n: pdf_of({3: stream(bytes(10**6))} | dict.fromkeys(range(10, n // 60), PAGE)),
     "one stream many times": lambda n: page_of(
         b"x" * 10**6, page=PAGE.replace("3 0 R", "[" + "3 0 R " * (n // 6) + "]")
     ),
@@ -216,7 +216,7 @@ HOSTILE = {
     "a font is its own parent": lambda n: pdf_of(
         {2: "<< /Page /Contents 2 0 R /Parent 2 0 R /Resources 2 0 R >>"}
     ),
-    "packed objects": lambda n: pdf_of({5: stream(repeated(b"7 0 ", 100 * n), "/Type /ObjStm /First 99999")}),
+    "packed objects": lambda n: pdf_of({5: stream(repeated(b"7 0 ", 10 * n), "/Type /ObjStm /First 99999")}),
     "packed in itself": lambda n: pdf_of(
         {5: stream(stream(b"7 0 ", "/ObjStm") * 9, "/ObjStm /Extends 5 0 R /First 0")}
     ),

@@ -31,8 +31,9 @@ _MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroFo
 _GAP = 0.2  # sizes of a font between two words
 _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
-# One level of parentheses inside a string.  No part can match in two ways, so the search is linear.
-_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\))*+\)|<[0-9A-Fa-f\s]*+>)"
+# One level of parentheses inside a string; without its end a string is all that follows, else the search
+# would not be linear.
+_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\))*+\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})"
 _NUMBERS = re.compile(_NUMBER)
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER + rb")|/([^\s()<>\[\]{}/%]*+)|[A-Za-z'\"*]++", re.DOTALL)
@@ -59,7 +60,7 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
     for name in _MARKS:
         if b"/" + name.encode() in plain:
             document.mark("encrypted" if name == "Encrypt" else name.lower())
-    for string in _ADDRESSES.findall(plain):
+    for string in [string for piece in file.pieces for string in _ADDRESSES.findall(piece)]:
         document.leads_to(_text(string))
     if "encrypted" not in document.marks:
         document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
@@ -219,8 +220,7 @@ def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
 class _Writer:
     """A pen that goes over pages and writes what they show.
 
-    Places are complex numbers: of the pen, of the beginning of its line, of the end of the last string.
-    The unit is how text is scaled and turned.
+    Places are complex numbers; the unit is how text is scaled and turned.
     """
 
     def __init__(self, file: _File) -> None:
