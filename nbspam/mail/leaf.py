@@ -7,7 +7,7 @@ documents, if it knows their kind.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import UTF_16, canonical, charset_of_page, decode
+from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 from nbspam.mail.parameters import parse_parameters
 from nbspam.mail.transfer import decode_transfer, encoding_name
@@ -37,8 +37,7 @@ _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script"
 _RTF = b"{\\rtf"
 _PDF = b"%PDF"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
-_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
-_TEXT_HEAD = 1_000  # bytes that tell whether a file is text
+_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
 
@@ -154,8 +153,8 @@ def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowan
     part.payload_magic = payload[:16]
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
-        _read_file(part, payload, allowance)  # also where it is declared as text/rtf
-    elif is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
+        return  # also where it is declared as text/rtf: its commands are no words
+    if is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes":
@@ -168,13 +167,9 @@ def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
     if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
         payload = payload[max(_pdf_at(payload), 0) :]
     if payload.startswith(_DOCUMENTS):
-        from nbspam.mail.documents.reader import read_document
+        from nbspam.mail.attachments import read_document
 
         part.document = read_document(payload, allowance)
-    elif part.filename and (b"\0" not in payload[:_TEXT_HEAD] or payload.startswith(UTF_16)):
-        from nbspam.mail.documents.texts import text_document  # zeros are in nearly all that is no text
-
-        part.document = text_document(part.filename.lower(), payload, allowance)
 
 
 def _is_named_pdf(kind: str, filename: str) -> bool:

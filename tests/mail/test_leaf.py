@@ -49,7 +49,9 @@ def test_an_attachment_that_a_browser_opens_is_a_page(kind, name, body, html):
 @pytest.mark.parametrize("kind", ["text/calendar", "application/ics", "text/x-vcard"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind, end):
-    card = end.join(["BEGIN:VCARD", "NOTE:Dear Ann\\, your acc", " ount\\nhttps://la", "\tke.example/", "END:VCARD"])
+    card = end.join(
+        ["BEGIN:VCARD", "NOTE:Dear Ann\\, your acc", " ount\\nhttps://la", "\tke.example/", "END:VCARD"]
+    )
     (part,) = parse(f"Content-Type: {kind}\n\n{card}".encode()).parts
     assert part.text == "Dear Ann, your account\nhttps://lake.example/"
 
