@@ -322,25 +322,6 @@ def test_quoted_values_of_a_card_are_decoded(written: str, text: str) -> None:
     assert (begin, shown.partition(":")[2].rstrip("\n")) == ("BEGIN", text)
 
 
-@pytest.mark.parametrize("kind", ["text/enriched", "text/richtext"])
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        ("<bold>pay</bold>ment <X-Big-1>now</X-Big-1>", "payment now"),
-        ("<color><param>red</param>pay <Italic>here</color>", "pay here"),
-        ("<comment>no <b>o</b>ne</comment>sees<nl>it", "sees\nit"),
-        ("1 << 2 <<<bold>b</bold><lt>", "1 < 2 <b<"),
-        ("1 < 2 <> 3 <a b> 4 <c", "1 < 2 <> 3 <a b> 4 <c"),
-        ("a</param>b <param>never <bold>ended", "ab never ended"),
-        ("<<html><param>a</param> is text", "<html> is text"),
-        ("<center>pay</center>", "pay"),
-    ],
-)
-def test_commands_of_enriched_text_are_left_out(kind: str, written: str, text: str) -> None:
-    (part,) = parse(f"Content-Type: {kind}\n\n{written}".encode()).parts
-    assert (part.text, part.is_html) == (text, False)
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "read_as"),
     [

@@ -4,8 +4,8 @@ Hides MIME.  Our own splitter on bytes, because the stdlib parser costs 16 ms to
 and is quadratic in known ways; deciding what a hostile mail says is what this project exists for.
 Reading order: message, limits, headers, splitter, leaf; then transfer, charset, parameters.
 Imported only where a mail needs them: words (RFC 2047), uuencode, aliases, japanese and guess (charsets),
-dates, flowed (lines broken inside of words), cards (and calendars), enriched, signed (S/MIME), saved (pages
-as documents), packed (what files hold compressed); and the rooms html, documents, pdf, codes.
+dates, flowed (lines broken inside of words), cards (and calendars), signed (S/MIME), saved (pages as
+documents); and the rooms html and attachments.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ most of itself as such.  Of other files what is in them, where that is known.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import UTF_16, canonical, charset_of_page, decode
+from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 from nbspam.mail.parameters import parse_parameters
 
@@ -29,7 +29,6 @@ MESSAGES = frozenset(
 _CARDS = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
-_ENRICHED = frozenset(("text/enriched", "text/richtext"))
 # What mail programs open a file as whose type says less than its ending: messages and cards,
 _NAMED = {
     **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
@@ -45,8 +44,7 @@ _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script"
 _RTF = b"{\\rtf"
 _PDF = b"%PDF"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
-_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0", b"Rar!", _RTF, b"\x89PNG")
-_TEXT_HEAD = 1_000  # bytes that tell whether a file is text
+_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
 
@@ -152,8 +150,8 @@ def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowan
     kind = entity.content_type
     is_page = kind == "text/html" or _is_hidden_page(entity, payload)
     if payload.startswith(_RTF):
-        _read_file(part, payload, allowance)  # also where it is declared as text/rtf
-    elif is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
+        return  # also where it is declared as text/rtf: its commands are no words
+    if is_page or kind.startswith(("text/", "message/")) or kind in _CARDS:
         joins_lines = kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes"
         part.is_html = is_page
         _read_text(part, payload, joins_lines, allowance)
@@ -165,13 +163,9 @@ def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
     if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
         payload = payload[max(_pdf_at(payload), 0) :]
     if payload.startswith(_DOCUMENTS):
-        from nbspam.mail.documents.reader import read_document
+        from nbspam.mail.attachments import read_document
 
         part.document = read_document(payload, allowance)
-    elif part.filename and (b"\0" not in payload[:_TEXT_HEAD] or payload.startswith(UTF_16)):
-        from nbspam.mail.documents.texts import text_document  # zeros are in nearly all that is no text
-
-        part.document = text_document(part.filename.lower(), payload, allowance)
 
 
 def _is_named_pdf(kind: str, filename: str) -> bool:
@@ -233,11 +227,7 @@ def _read_text(part: Part, payload: bytes, joins_lines: bool, allowance: Allowan
         from nbspam.mail import cards  # rare
 
         part.text = cards.unfolded(part.text, allowance)
-    if part.content_type in _ENRICHED and not part.is_html:
-        from nbspam.mail import enriched  # rare
-
-        part.text = enriched.shown(part.text)
-    elif not part.is_html:
+    if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
 

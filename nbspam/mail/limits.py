@@ -25,11 +25,8 @@ MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
 MAX_UU_LINES = 50_000  # uuencoded lines of a message: 2 MB, if they are full
-MAX_UNPACKED_PIECES = 50  # of documents of a message, each to packed.MAX_PIECE bytes (pictures 4 MB)
-MAX_DOCUMENT_STRINGS = 400  # of documents of a message
-MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, numbers, strings and codes of fonts in them
-MAX_PICTURE_PIXELS = 300_000  # of pictures of a message, of rows that differ from that above
-MAX_PICTURE_STEPS = 100_000  # of looking for codes in them: edges in a row, modules of a code
+MAX_DOCUMENT_BYTES = 4_000_000  # that documents of a message may inflate to
+MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, codes of fonts in documents of a message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 
 
@@ -40,14 +37,11 @@ class Allowance:
         "boundary_guesses",
         "defects",
         "delimiter_lines",
+        "document_bytes",
         "document_items",
-        "document_strings",
         "encoded_words",
         "guesses",
         "parts",
-        "picture_pixels",
-        "picture_steps",
-        "unpacked_pieces",
         "uu_lines",
     )
 
@@ -57,11 +51,8 @@ class Allowance:
         self.guesses = MAX_GUESSES
         self.boundary_guesses = MAX_BOUNDARY_GUESSES
         self.delimiter_lines = MAX_DELIMITER_LINES
+        self.document_bytes = MAX_DOCUMENT_BYTES
         self.document_items = MAX_DOCUMENT_ITEMS
-        self.document_strings = MAX_DOCUMENT_STRINGS
-        self.picture_pixels = MAX_PICTURE_PIXELS
-        self.picture_steps = MAX_PICTURE_STEPS
-        self.unpacked_pieces = MAX_UNPACKED_PIECES
         self.uu_lines = MAX_UU_LINES
         self.defects: list[str] = []
 

@@ -100,15 +100,14 @@ MAX_TEXT = 5_000  # characters of a document, about
 
 
 class Document:
-    """What is in an archive, a PDF, an office document, a script or a picture; see the room documents."""
+    """What is in an archive, a PDF or an office document; see nbspam.mail.attachments."""
 
-    __slots__ = ("addresses", "marks", "names", "says", "scripts", "text")
+    __slots__ = ("addresses", "marks", "names", "says", "text")
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the files in an archive, as written
         self.addresses: list[str] = []  # where it leads to
         self.says: list[str] = []  # its title, author, the program that made it
-        self.scripts: list[str] = []  # what is run for who opens it
         self.marks: list[str] = []  # what it does or is, lower case, each once: "macros", "encrypted"
         self.text = ""  # what it shows
 
@@ -117,33 +116,9 @@ class Document:
         if "://" in address and len(self.addresses) < MAX_ADDRESSES:
             self.addresses.append(address)
 
-    def follows(self, instructions: str) -> None:
-        """Note where fields lead to that say HYPERLINK "address", as those of Word and RTF do.
-
-        Word minds neither case nor, without blanks in the address, quotes.
-        """
-        import re  # 5 ms, for documents only
-
-        fields = re.split(r"(?<!/)hyperlink(?![\w/.-])", instructions, flags=re.IGNORECASE)  # not in a path
-        for field in fields[1:]:
-            for number, piece in enumerate(field.split('"')):
-                arguments = [piece] if number % 2 else piece.split()
-                address = next((each for each in arguments if "://" in each), "")
-                if address:
-                    self.leads_to(address)
-                    break
-
     def shows(self, text: str) -> None:
         """Note a text that it shows, behind others."""
         self.text = (self.text + text + "\n")[:MAX_TEXT]
-
-    def shows_code(self, says: str) -> None:
-        """Note a QR code: where it leads to, or what else it says."""
-        self.mark("qr")
-        if "://" in says:
-            self.leads_to(says)
-        else:
-            self.says.append(says)
 
     def mark(self, name: str) -> None:
         """Note what it does or is."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.bag import VIEWS, Bag, bigram_tokens
 from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
-from nbspam.tokens.structure import document_tokens, edge_tokens, message_tokens, part_tokens
+from nbspam.tokens.structure import edge_tokens, message_tokens, part_tokens
 from nbspam.tokens.urls import cut_urls, url_tokens
 from nbspam.tokens.words import words
 
@@ -46,7 +46,6 @@ def tokenize(
     replaced = [part for part in message.parts if part.is_replaced]
     if replaced:
         _read_replaced(replaced, body, structure, readings)
-    structure.extend(_codes_shown(readings))
     # The edges first, so that no flood of tags leaves them out; they are those of the text of the mail alone.
     structure = [*edge_tokens(body[:MAX_TOKENS]), *structure]
     for part in message.parts:
@@ -60,18 +59,6 @@ def tokenize(
 
         bag.measures = measures(message, readings, size_bytes)
     return bag
-
-
-def _codes_shown(readings: list[Reading]) -> list[str]:
-    """The tokens of QR codes that texts draw with blocks, or in addresses that hold a picture."""
-    drawings = [text for text, *_ in readings if "\u2588" in text]
-    pages = [html for *_, html in readings if html is not None]
-    pictures = [source for html in pages for source in html.images if source.startswith("data:image/png")]
-    if not drawings and not pictures:
-        return []
-    from nbspam.mail.codes.shown import shown_codes  # rare
-
-    return document_tokens(shown_codes(drawings, pictures))
 
 
 def _read_shown(text: str, body: list[str], structure: list[str]) -> tuple[str, list[str]]:

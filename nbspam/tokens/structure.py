@@ -118,15 +118,7 @@ def document_tokens(document: Document) -> list[str]:
         found.extend(["document=" + word for word in words(text, MAX_NAME_WORDS)])
     for address in document.addresses:
         found.extend(url_tokens(address))
-    if document.scripts:
-        found.extend(_script_tokens(document.scripts))
     return found
-
-
-def _script_tokens(scripts: list[str]) -> list[str]:
-    from nbspam.tokens.scripts import script_tokens  # few mails have one
-
-    return script_tokens("\n".join(scripts))
 
 
 def html_tokens(html: Html) -> list[str]:
@@ -144,7 +136,9 @@ def html_tokens(html: Html) -> list[str]:
     if any(html.alts):
         found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
     if html.scripts:
-        found.extend(_script_tokens(html.scripts))
+        from nbspam.tokens.scripts import script_tokens  # few mails have one
+
+        found.extend(script_tokens("\n".join(html.scripts)))
     if html.comments:
         found.append(f"comments={html.comments.bit_length()}")
     if html.joined:

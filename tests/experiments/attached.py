@@ -9,10 +9,14 @@ No message of the corpus has a document, so these are made.  Nothing here looks 
 
 from __future__ import annotations
 
+import io
 import random
 import tempfile
+import textwrap
+import zipfile
+import zlib
 from base64 import encodebytes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -25,15 +29,63 @@ from nbspam.sources import Item, open_labelled
 from nbspam.tokens.words import words
 from nbspam.workflow.classifying import open_classifier
 from nbspam.workflow.training import train
-from tests.documents_made import docx_of, pdf_of, rtf_of
 from tests.experiments.hostile import Spam, taken_apart
 from tests.experiments.lab import corpus_folder
+
+LINE = 90  # characters of a line of a page
+PAGE = 60  # lines of a page
+
+
+def pdf_of(text: str) -> bytes:
+    """A page for every sixty lines, packed, in a font that every viewer has; other letters become "?"."""
+    lines = [part for line in text.splitlines() for part in textwrap.wrap(line, LINE) or [""]]
+    pages = [lines[at : at + PAGE] for at in range(0, max(len(lines), 1), PAGE)]
+    kids = " ".join(f"{4 + 2 * page} 0 R" for page in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for page, shown in enumerate(pages):
+        drawn = (
+            "BT /F1 10 Tf 12 TL 50 780 Td " + " ".join(f"({_escaped(line)}) Tj T*" for line in shown) + " ET"
+        )
+        packed = zlib.compress(drawn.encode("cp1252", "replace"))
+        fonts = "/Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {fonts} /Contents {5 + 2 * page} 0 R >>".encode())
+        objects.append(
+            b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(packed), packed)
+        )
+    numbered = [b"%d 0 obj\n%s\nendobj\n" % (number, each) for number, each in enumerate(objects, 1)]
+    return b"%PDF-1.4\n" + b"".join(numbered) + b"trailer << /Root 1 0 R >>\n%%EOF\n"
+
+
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+
+
+def docx_of(text: str) -> bytes:
+    """A paragraph for every line, each in two runs."""
+    shown = text.replace("&", "&amp;").replace("<", "&lt;")
+    run = "<w:r><w:t xml:space='preserve'>%s</w:t></w:r>"
+    paragraphs = "".join(f"<w:p>{run % line[:7]}{run % line[7:]}</w:p>" for line in shown.splitlines())
+    document = f"<w:document><w:body>{paragraphs}</w:body></w:document>"
+    return archive({"[Content_Types].xml": "<Types/>", "word/document.xml": document})
+
+
+def archive(files: Mapping[str, bytes | str], packed: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A ZIP of these files."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return made.getvalue()
+
 
 COVER = "Please see the attached file.\n"
 KINDS: dict[str, tuple[str, Callable[[str], bytes]]] = {  # ending of the name, maker
     "pdf": ("application/pdf", pdf_of),
     "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx_of),
-    "rtf": ("application/rtf", rtf_of),
 }
 Reading = Callable[[Document], list[str]]  # tokens of the structure; it may change the text that is read
 

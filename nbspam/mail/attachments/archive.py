@@ -1,0 +1,99 @@
+"""Archives: the names of the files in a ZIP, marks of macros and encryption, old office files, inflating.
+
+Members are read only when the archive is an office document.
+Source: PKWARE APPNOTE, 4.3.7; [MS-OVBA], 2.2; [MS-OFFCRYPTO], 2.3.4.4.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+from nbspam.mail.attachments.office import OFFICE_FILES, holds_links, holds_text, is_of_office, read_xml
+from nbspam.mail.message import MAX_NAMES, MAX_TEXT, Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+
+MAX_MEMBERS = 1_000  # of a ZIP
+MAX_NAME = 2_000  # bytes of the name of one
+MAX_PIECE = 200_000  # bytes of a compressed piece that are read, and that it may inflate to
+PIECE_COST = 5_000  # bytes that each piece counts at least, for a broken one takes time as well
+_HEADER = b"PK\x03\x04"
+_HEADER_SIZE = 30  # bytes, without name and extra field
+_STORED, _DEFLATED = 0, 8
+MIN_RUN = 200  # characters of an old office file that are taken for text
+_TEXT_RUN = re.compile(rb"[\t\r\n -~\x80-\xfe]++")
+_OLE_MACROS = "_VBA_PROJECT".encode("utf-16-le")  # the name of a stream in the file
+_OLE_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+def inflate(packed: bytes) -> bytes:
+    """Inflate the first bytes of raw deflate data (RFC 1951); b"" if it is broken."""
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed[:MAX_PIECE], MAX_PIECE)
+    except zlib.error:
+        return b""
+
+
+def read_ole(payload: bytes, document: Document) -> None:
+    """Mark what an old office file, or a new one that is encrypted, holds; show its long runs of text.
+
+    Word 6 to 2003 writes Western text in windows-1252, most often in one piece.
+    """
+    if _OLE_MACROS in payload:
+        document.mark("macros")
+    if _OLE_ENCRYPTED in payload:
+        document.mark("encrypted")
+    runs = [run for run in _TEXT_RUN.findall(payload) if len(run) >= MIN_RUN]
+    document.shows(b" ".join(runs)[:MAX_TEXT].decode("cp1252", "replace"))
+
+
+def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
+    """Note the members by their local headers: the central directory may be missing or lie."""
+    members = _members(payload)
+    is_office = any(name.lower() in OFFICE_FILES for name, _ in members)
+    for name, at in members:
+        name_lower = name.lower()
+        is_encrypted = _number(payload, at + 6, 1) & 1
+        if is_encrypted:
+            document.mark("encrypted")
+        if name_lower.endswith("vbaproject.bin") or (is_office and name_lower.startswith("basic/")):
+            document.mark("macros")
+        if len(document.names) < MAX_NAMES and not (is_office and is_of_office(name_lower)):
+            document.names.append(name)
+        if is_office and not is_encrypted and (holds_text(name_lower) or holds_links(name_lower)):
+            read_xml(name_lower, _content(payload, at, allowance), document, allowance)
+
+
+def _members(payload: bytes) -> list[tuple[str, int]]:
+    """The name of each file in the archive, and where its header begins."""
+    members: list[tuple[str, int]] = []
+    at = payload.find(_HEADER)
+    while at >= 0 and len(members) < MAX_MEMBERS:
+        begin = at + _HEADER_SIZE
+        end = begin + _number(payload, at + 26, 2)
+        members.append((payload[begin : min(end, begin + MAX_NAME)].decode("utf-8", "replace"), at))
+        at = payload.find(_HEADER, end)
+    return members
+
+
+def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
+    """The first bytes of the member whose header begins there."""
+    if allowance.document_bytes <= 0:
+        return b""
+    method = _number(payload, at + 8, 2)
+    begin = at + _HEADER_SIZE + _number(payload, at + 26, 2) + _number(payload, at + 28, 2)
+    found = b""
+    if method == _DEFLATED:
+        found = inflate(payload[begin : begin + MAX_PIECE])
+    elif method == _STORED:
+        found = payload[begin : begin + min(_number(payload, at + 18, 4), MAX_PIECE)]
+    allowance.document_bytes -= max(len(found), PIECE_COST)
+    return found
+
+
+def _number(data: bytes, at: int, length: int) -> int:
+    """The little-endian number of that many bytes; bytes beyond the end count as none."""
+    return int.from_bytes(data[at : at + length], "little")

@@ -1,0 +1,109 @@
+"""Office documents in ZIP (.docx, .odt and their relatives): the text that they show and their links.
+
+The XML is cut at its tags.  Text that is set not to be shown, fields, formulas and numbers of sheets are
+not interpreted.
+Source: ECMA-376, 11.3 and 17.3; OpenDocument 1.3, 6.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbspam.mail.message import MAX_TEXT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+    from nbspam.mail.message import Document
+
+OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
+# How the names of other files in one begin: each document has them, so they say nothing about it.
+_PARTS = (
+    *(
+        "word/",
+        "xl/",
+        "ppt/",
+        "visio/",
+        "docprops/",
+        "customxml/",
+        "_rels/",
+        "meta-inf/",
+        "pictures/",
+        "media/",
+    ),
+    *("object", "thumbnails/", "configurations2/", "basic/", "dialogs/", "charts/", "layout-cache", "oebps/"),
+    *("epub/", "content.xml", "styles.xml", "meta.xml", "settings.xml", "manifest.rdf"),
+)
+_OPEN_DOCUMENT = "content.xml"
+_TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
+_BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word
+# Targets of lists of relations, links of OpenDocument, fields of Word; the quote may be an entity.
+_ADDRESS = re.compile(
+    rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)((?:[^\"'<>&]|&(?!quot;))*+)"
+)
+_MAX_ADDRESS = 2_000  # bytes
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
+
+
+def is_of_office(name: str) -> bool:
+    """True if every office document may have a file of that lower-case name."""
+    return name in OFFICE_FILES or name.startswith(_PARTS)
+
+
+def holds_text(name: str) -> bool:
+    """True if the file of that lower-case name holds the text of the document."""
+    return name.endswith(".xml") and name.startswith(_TEXTS)
+
+
+def holds_links(name: str) -> bool:
+    """True if the file of that lower-case name lists what another file refers to."""
+    return name.endswith(".rels")
+
+
+def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) -> None:
+    """Note the links of a file of an office document, and its text if it holds one.
+
+    name : lower-case, inside the archive
+    xml  : perhaps cut off, or not XML at all
+    """
+    for found in _ADDRESS.finditer(xml):
+        document.leads_to(_unescape(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
+    if holds_text(name) and len(document.text) < MAX_TEXT:
+        document.shows(_text(xml, name == _OPEN_DOCUMENT, allowance))
+
+
+def _text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
+    """The text between the tags: of the elements `t`, or of all elements of an OpenDocument."""
+    most = max(allowance.document_items, 0)
+    pieces = xml.decode("utf-8", "replace").split("<", most)[1:most]
+    allowance.document_items -= len(pieces)
+    shown: list[str] = []
+    for piece in pieces:
+        tag, _, text = piece.partition(">")
+        name = tag.lstrip("/").partition(" ")[0].rstrip("/").rpartition(":")[2]
+        if name in _BREAKS:
+            shown.append(" ")
+        if is_open_document or (name == "t" and not tag.startswith("/")):
+            shown.append(text)
+    return _unescape("".join(shown)[: 2 * MAX_TEXT])
+
+
+def _unescape(text: str) -> str:
+    """Undo the references to characters that XML has."""
+    first, *pieces = text.split("&")
+    for number, piece in enumerate(pieces):
+        name, end, rest = piece.partition(";")
+        pieces[number] = (_character(name) + rest) if end else "&" + piece
+    return first + "".join(pieces)
+
+
+def _character(name: str) -> str:
+    """What `&name;` stands for; `#65` and `#x41` are both A."""
+    if not name.startswith("#"):
+        return _ENTITIES.get(name, f"&{name};")
+    is_hexadecimal = name[1:2] == "x"
+    try:
+        code = int(name[1 + is_hexadecimal : 10], 16 if is_hexadecimal else 10)
+        return chr(code) if not 0xD800 <= code < 0xE000 else ""
+    except (ValueError, OverflowError):
+        return ""

@@ -1,0 +1,300 @@
+"""PDF: where it leads to, what it does when opened, who made it, and the text that its pages show.
+
+Objects are found by their beginnings, as viewers do when the table of contents is wrong.  Text is read in
+the order of the file; a word ends where the pen jumps.
+Source: ISO 32000-1, 7.3 to 7.5 (objects), 9 (text), 12.6.4 (actions).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import a85decode
+from bisect import bisect_right
+from contextlib import suppress
+
+from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
+from nbspam.mail.message import MAX_TEXT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.mail.limits import Allowance
+    from nbspam.mail.message import Document
+
+MAX_OBJECTS = 10_000
+MAX_PAGES = 100  # pages and forms
+MAX_SAYS = 20_000  # bytes of a dictionary or array in which keys are looked up
+MAX_STRING = 2_000  # bytes of a title or an address
+MAX_TITLES = 20  # titles, authors and their like
+MAX_RANGE = 256  # codes of one width
+FONT_COST = 100  # items of a message that reading a font counts, for its dictionary is searched
+_MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroForm", "EmbeddedFile", "XFA")
+_GAP = 0.2  # sizes of a font between two words
+_FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
+
+# One level of parentheses inside a string; without its end a string is all that follows, else the search
+# would not be linear.
+_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\))*+\)?|<[0-9A-Fa-f\s]*+>)"
+_NUMBER = rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})"
+_NUMBERS = re.compile(_NUMBER)
+_TOKEN = re.compile(_STRING + rb"|(" + _NUMBER + rb")|/([^\s()<>\[\]{}/%]*+)|[A-Za-z'\"*]++", re.DOTALL)
+_ADDRESSES = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
+_TITLES = re.compile(rb"/(?:Title|Author|Subject|Keywords|Creator|Producer)\s*+" + _STRING, re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\n": b"", b"\r": b"", b"\r\n": b""}
+_OBJECT = re.compile(rb"(?<!\d)(\d{1,9})\s{1,9}\d{1,5}\s{1,9}obj")
+_STREAM = re.compile(rb">>\s*+stream\r?\n?")
+_REFERENCE = re.compile(rb"(\d{1,9})\s+\d{1,5}\s+R")
+_STREAMS = re.compile(rb"/(?:Contents|ToUnicode)\s*+(\[[^]]*+|\d{1,9}\s+\d{1,5}\s+R)")
+_FILTERS = re.compile(rb"/Filter\s*+(\[[^]]*+|/\w++)")
+_FONT = re.compile(rb"/([^\s/<>\[\]()]++)\s+(\d{1,9})\s+\d{1,5}\s+R")
+_WIDTHS = re.compile(rb"(\d{1,5}+)\s*+(?:\[([^]]*+)|(\d{1,5}+)\s++(\d{1,5}(?:\.\d*+)?))")
+_CODE = rb"<([0-9A-Fa-f]{1,8})>\s*+"
+_CHARACTER = re.compile(_CODE + rb"()<([^<>]{0,128}+)>()")  # the groups of _RANGE, two of them empty
+_RANGE = re.compile(_CODE + _CODE + rb"(?:<([^<>]{0,128}+)>|\[([^][]*+)\])")
+
+
+def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
+    """Fill the document; the strings of an encrypted file cannot be read, and its text is left out."""
+    file = _File(payload, allowance)
+    plain = b"\n".join(file.pieces)
+    for name in _MARKS:
+        if b"/" + name.encode() in plain:
+            document.mark("encrypted" if name == "Encrypt" else name.lower())
+    for string in [string for piece in file.pieces for string in _ADDRESSES.findall(piece)]:
+        document.leads_to(_text(string))
+    if "encrypted" not in document.marks:
+        document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
+        document.text = file.text()
+
+
+class _File:
+    """The objects of a file.
+
+    pieces  : all bytes that are not in a stream, an object each; objects packed in streams, too
+    says    : the first bytes of the dictionary, array or string that an object is, by its number
+    streams : the stream of an object as it is in the file
+    """
+
+    def __init__(self, payload: bytes, allowance: Allowance) -> None:
+        self.allowance = allowance
+        self.pieces: list[bytes] = []
+        self.says: dict[int, bytes] = {}
+        self.streams: dict[int, bytes] = {}
+        self._fonts: dict[int, _Font] = {}
+        _, *found = _OBJECT.split(payload, MAX_OBJECTS)
+        for number, content in zip(map(int, found[::2]), found[1::2], strict=True):
+            said, *rest = _STREAM.split(content, 1)
+            self._add(number, said)
+            if rest:
+                self.streams[number], _, trailer = rest[0].partition(b"endstream")
+                self.pieces.append(trailer)
+            if rest and b"/ObjStm" in said:
+                self._add_packed(self.stream(number), int(self.number(said, b"First")))
+
+    def _add(self, number: int, said: bytes) -> None:
+        self.pieces.append(said)
+        self.says[number] = said[:MAX_SAYS]
+
+    def _add_packed(self, data: bytes, first: int) -> None:
+        """Objects in a stream: pairs of number and place, then the objects from `first` on."""
+        words = data[:first].split()[: 2 * MAX_OBJECTS]
+        numbers = [int(word) for word in words if word.isdigit() and len(word) < 10]
+        begins = sorted(zip(numbers[1::2], numbers[::2], strict=False))
+        ends = [place for place, _ in begins[1:]] + [len(data)]
+        for (place, number), end in zip(begins, ends, strict=False):
+            if len(self.pieces) < 2 * MAX_OBJECTS:
+                self._add(number, data[first + place : first + end])
+
+    def stream(self, number: int) -> bytes:
+        """The first bytes of a stream; b"" if it has a filter that text seldom has."""
+        if self.allowance.document_bytes <= 0:
+            return b""
+        data = self.streams.get(number, b"")
+        filters = _FILTERS.search(self.says.get(number, b""))
+        for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
+            if name in (b"FlateDecode", b"Fl"):
+                data = inflate(data.lstrip()[2:])  # after the header of zlib
+            elif name in (b"ASCII85Decode", b"A85"):
+                with suppress(ValueError):
+                    data = a85decode(data[:MAX_PIECE].partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
+            else:
+                return b""
+        data = data[:MAX_PIECE]
+        self.allowance.document_bytes -= max(len(data), PIECE_COST)
+        return data
+
+    def value(self, says: bytes, key: bytes) -> bytes:
+        """What follows a key, or the object that it refers to; the value is its beginning."""
+        found = re.search(rb"/" + key + rb"(?![A-Za-z0-9])\s*+", says)
+        value = says[found.end() :] if found else b""
+        for _ in range(2):  # an array of one reference may be an object, too
+            if reference := _REFERENCE.match(value.lstrip(b"[ \r\n")):
+                value = self.says.get(int(reference[1]), b"").lstrip()
+        return value
+
+    def number(self, says: bytes, key: bytes) -> float:
+        """The number after a key, or the first one of an array; 0 if there is none."""
+        return next(iter(_numbers(self.value(says, key)[:100])), 0.0)
+
+    def content(self, says: bytes) -> bytes:
+        """What a page draws, or the table of a font to Unicode, from one stream or several."""
+        found = _STREAMS.search(says)
+        numbers = [int(number) for number in _REFERENCE.findall(found[1])] if found else []
+        if numbers and numbers[0] not in self.streams:  # an array of them is an object
+            numbers = [int(number) for number in _REFERENCE.findall(self.says.get(numbers[0], b""))]
+        return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
+
+    def text(self) -> str:
+        """What the pages show, then the forms that are drawn on them; about MAX_TEXT characters."""
+        writer = _Writer(self)
+        pages = [n for n, says in self.says.items() if b"/Page" in says and b"/Contents" in says]
+        forms = [n for n, says in self.says.items() if b"/Form" in says and b"/BBox" in says]
+        for number in (pages + forms)[:MAX_PAGES]:
+            says = self.says[number]
+            content = self.stream(number) if number in self.streams else self.content(says)
+            writer.write(content, self._fonts_of(says))
+        return "".join(writer.shown)[:MAX_TEXT]
+
+    def _fonts_of(self, says: bytes) -> dict[bytes, _Font]:
+        """The fonts of a page or form by the names they have there; a page inherits those of its parents."""
+        fonts = b""
+        for _ in range(5):
+            fonts = fonts or self.value(self.value(says, b"Resources"), b"Font").partition(b">>")[0]
+            says = self.value(says, b"Parent")
+        named = {name: int(number) for name, number in _FONT.findall(fonts)}
+        for number in named.values():
+            if number not in self._fonts and self.allowance.document_items > 0:
+                self._fonts[number] = _Font(self, self.says.get(number, b""))
+        return {name: self._fonts[number] for name, number in named.items() if number in self._fonts}
+
+
+class _Font:
+    """What the codes of a font show, and how wide that is in thousandths of the size of the font.
+
+    ranges : first code, last code and the UTF-16 of the first; sorted
+    shown  : what single codes show; grows with those looked up in ranges
+    """
+
+    def __init__(self, file: _File, says: bytes) -> None:
+        self.code_bytes = 2 if b"/Type0" in says else 1
+        self.ranges = sorted(_ranges(file.content(says), file.allowance))
+        self.shown: dict[int, str] = {}
+        if self.code_bytes == 1 and not self.ranges:
+            encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
+            self.shown = dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
+        descendant = file.value(says, b"DescendantFonts")
+        self.width = file.number(descendant, b"DW") or 500
+        listed = file.value(says, b"Widths").partition(b"]")[0]
+        self.widths = dict(enumerate(_numbers(listed), int(file.number(says, b"FirstChar"))))
+        for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W")):
+            widths = _numbers(listed) or [float(width or 0)] * min(int(last or 0) + 1 - int(first), MAX_RANGE)
+            self.widths.update(enumerate(widths, int(first)))
+            file.allowance.document_items -= 1 + len(widths) // 8
+
+    def character(self, code: int) -> str:
+        """What a code shows; "" if the font does not say."""
+        if code not in self.shown:
+            place = bisect_right(self.ranges, (code, 1 << 32, b""))
+            first, last, target = self.ranges[place - 1] if place else (0, -1, b"")
+            number = int.from_bytes(target, "big") + code - first
+            shown = number.to_bytes(len(target) + 4, "big")[4:].decode("utf-16-be", "replace")
+            self.shown[code] = shown if code <= last else ""
+        return self.shown[code]
+
+
+def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
+    """The ranges of codes in a ToUnicode table; a single code is a range as well."""
+    found: list[tuple[int, int, bytes]] = []
+    for section in table.split(b"beginbf")[1:]:
+        content = section.partition(b"endbf")[0]
+        entries = _RANGE if section.startswith(b"range") else _CHARACTER
+        for first, last, target, listed in entries.findall(content):
+            each = [_bytes(to[:128]) for to in listed.split(b"<")[1:]]
+            found += [(code, code, to) for code, to in enumerate(each, int(first, 16))]
+            if not each:
+                found.append((int(first, 16), int(last or first, 16), _bytes(target)))
+    allowance.document_items -= len(found) + FONT_COST
+    return found
+
+
+class _Writer:
+    """A pen that goes over pages and writes what they show.
+
+    Places are complex numbers; the unit is how text is scaled and turned.
+    """
+
+    def __init__(self, file: _File) -> None:
+        self.shown: list[str] = []
+        self._allowance = file.allowance
+        self._plain = _Font(file, b"")  # of text whose font is not known
+
+    def write(self, content: bytes, fonts: dict[bytes, _Font]) -> None:
+        """Run the operators of a page."""
+        self._font, self._size, self._unit = self._plain, 1.0, 1 + 0j
+        self._pen, self._line, self._end = 0j, 0j, _FAR
+        operands: list[bytes | float] = []
+        for found in _TOKEN.finditer(content):
+            if len(self.shown) >= MAX_TEXT or self._allowance.document_items <= 0:
+                break
+            self._allowance.document_items -= 1
+            string, number, name = found.groups()
+            if string or number:
+                operands.append(_bytes(string) if string else float(number))
+            elif name is not None:
+                self._font = fonts.get(name, self._font)  # only Tf takes names of fonts
+            else:
+                self._run(found[0], operands)
+                operands = []
+
+    def _run(self, operator: bytes, operands: list[bytes | float]) -> None:
+        numbers = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] + [each for each in operands if isinstance(each, float)]
+        if operator == b"Tf":
+            self._size = numbers[-1]
+        elif operator in (b"BT", b"Tm"):
+            self._unit, self._line = complex(*numbers[-6:-4]), complex(*numbers[-2:])
+            self._pen = self._line
+        elif operator in (b"Td", b"TD"):
+            self._pen = self._line = self._line + complex(*numbers[-2:]) * self._unit
+        elif operator in (b"T*", b"'", b'"'):
+            self._end = _FAR
+        if operator in (b"Tj", b"TJ", b"'", b'"'):
+            for each in operands:
+                if isinstance(each, bytes):
+                    self._show(each)
+                else:
+                    self._pen -= each / 1000 * self._size * self._unit
+
+    def _show(self, string: bytes) -> None:
+        if abs(self._pen - self._end) > _GAP * abs(self._size * self._unit):
+            self.shown.append(" ")
+        codes = list(string)
+        if self._font.code_bytes == 2:
+            codes = [high << 8 | low for high, low in zip(codes[::2], codes[1::2], strict=False)]
+        self._allowance.document_items -= len(codes)
+        self.shown += [self._font.character(code) for code in codes]
+        width = sum([self._font.widths.get(code, self._font.width) for code in codes])
+        self._pen = self._end = self._pen + width / 1000 * self._size * self._unit
+
+
+def _text(string: bytes) -> str:
+    """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
+    found = _bytes(string)[:MAX_STRING]
+    return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")
+
+
+def _bytes(string: bytes) -> bytes:
+    """The bytes of a string as it is written: in parentheses, or hexadecimal digits; b"" if it is wrong."""
+    if string[:1] == b"(":
+        return _ESCAPE.sub(_unescaped, string[1:-1])
+    with suppress(ValueError):
+        return bytes.fromhex(string.strip(b"<> \r\n").decode("latin-1"))
+    return b""
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return bytes([int(code, 8) & 255]) if code.isdigit() else _ESCAPES.get(code, code)
+
+
+def _numbers(array: bytes) -> list[float]:
+    return [float(word) for word in _NUMBERS.findall(array)]

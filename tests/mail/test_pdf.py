@@ -1,0 +1,262 @@
+"""PDF: its text, links and marks, whatever the file is made like; hostile files cost little."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from base64 import a85encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail.attachments import read_document
+from nbspam.mail.limits import Allowance
+from nbspam.mail.message import MAX_ADDRESSES, MAX_TEXT, Document
+
+HELVETICA = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+RESOURCES = "/Resources << /Font << /F1 4 0 R >> >>"
+PAGE = f"<< /Type /Page /Contents 3 0 R {RESOURCES} >>"
+LINK = b"<< /Type /Annot /A << /S /URI /URI (https://pay.example/now) >> >>"
+
+
+def stream(data: bytes, says: str = "", *, packed: bool = True) -> bytes:
+    filters = "/Filter /FlateDecode" if packed else ""
+    content = zlib.compress(data) if packed else data
+    return f"<< {says} {filters} /Length {len(content)} >>\nstream\n".encode() + content + b"\nendstream"
+
+
+def pdf_of(objects: dict[int, bytes | str], trailer: str = "") -> bytes:
+    """A file of these objects, without a table of contents, which nobody reads here."""
+    made = [b"%PDF-1.7\n"]
+    for number, content in objects.items():
+        content = content.encode() if isinstance(content, str) else content
+        made.append(b"%d 0 obj\n%s\nendobj\n" % (number, content))
+    return b"".join(made) + f"trailer << /Root 1 0 R {trailer} >>\n%%EOF\n".encode()
+
+
+def page_of(
+    drawn: str | bytes,
+    *,
+    font: str = HELVETICA,
+    page: str = PAGE,
+    more: dict[int, bytes | str] | None = None,
+    content: bytes | None = None,
+) -> bytes:
+    drawn = drawn.encode("cp1252") if isinstance(drawn, str) else drawn
+    return pdf_of({2: page, 3: content or stream(drawn), 4: font, **(more or {})})
+
+
+def read(payload: bytes) -> Document:
+    return read_document(payload, Allowance())
+
+
+def words_of(payload: bytes) -> str:
+    return " ".join(read(payload).text.split())
+
+
+@pytest.mark.parametrize(
+    ("drawn", "shown"),
+    [
+        ("BT /F1 12 Tf (pay now) Tj ET", "pay now"),
+        ("BT /F1 12 Tf (a\\(b\\)c \\344\\\\) Tj (x(y)z) Tj ET", "a(b)c ä\\x(y)z"),
+        ("BT /F1 12 Tf <706179> Tj ET", "pay"),
+        ("BT /F1 12 Tf [(pa) 20 (y) -300 (now)] TJ ET", "pay now"),
+        ("BT /F1 12 Tf (pay) Tj 0 -14 Td (now) Tj T* (or) Tj (never) ' ET", "pay now or never"),
+        ("BT /F1 12 Tf 1 0 0 1 50 700 Tm (pay) Tj 1 0 0 1 50 680 Tm (now) Tj ET", "pay now"),
+        ("BT /F1 1 Tf 12 0 0 12 50 700 Tm (pay) Tj 1.5 0 Td (ment) Tj 3 0 Td (now) Tj ET", "payment now"),
+        ("BT /F1 12 Tf (pay) Tj ET BT /F1 12 Tf 60 0 Td (now) Tj ET", "pay now"),
+        ("/Span << /MCID 0 >> BDC BT /F1 12 Tf (pay) Tj ET EMC q 1 0 0 RG 0 0 9 9 re f Q", "pay"),
+        ("BT (no font) Tj ET", "no font"),
+    ],
+)
+def test_operators_show_words(drawn: str, shown: str) -> None:
+    assert words_of(page_of(drawn)) == shown
+
+
+def test_widths_of_a_font_tell_words_from_halves_of_words() -> None:
+    font = "<< /Type /Font /FirstChar 97 /Widths [1000 1000 200] >>"
+    drawn = "BT /F1 10 Tf (ab) Tj 20 0 Td (cc) Tj 7 0 Td (a) Tj ET"
+    assert words_of(page_of(drawn, font=font)) == "abcc a"
+
+
+TABLE = b"""begincmap 2 beginbfchar <0001> <0070> <0002> <00660069> endbfchar
+2 beginbfrange <0010> <0012> <0061> <0020> <0021> [<d83dde00> <0078>] endbfrange endcmap"""
+
+
+@pytest.mark.parametrize(
+    ("codes", "shown"),
+    [("00010010", "pa"), ("0011", "b"), ("0002", "fi"), ("0020 0021", "😀x"), ("0099", ""), ("00", "")],
+)
+def test_codes_of_two_bytes_are_read_by_the_table_of_the_font(codes: str, shown: str) -> None:
+    font = "<< /Type /Font /Subtype /Type0 /ToUnicode 5 0 R /DescendantFonts [6 0 R] >>"
+    more = {5: stream(TABLE), 6: "<< /DW 500 /W [1 [600 600] 16 33 400] >>"}
+    assert words_of(page_of(f"BT /F1 9 Tf <{codes}> Tj ET", font=font, more=more)) == shown
+
+
+def test_one_range_may_be_of_all_codes() -> None:
+    font = "<< /Type /Font /Subtype /Type0 /ToUnicode 5 0 R >>"
+    table = b"1 beginbfrange <0000> <FFFF> <0000> endbfrange"
+    drawn = b"BT /F1 9 Tf (" + "zahlen für ☃".encode("utf-16-be") + b") Tj ET"
+    assert words_of(page_of(drawn, font=font, more={5: stream(table)})) == "zahlen für ☃"
+
+
+@pytest.mark.parametrize(
+    ("page", "more"),
+    [
+        (
+            "<< /Type /Page /Contents [3 0 R] /Resources 5 0 R >>",
+            {5: "<< /Font 6 0 R >>", 6: "<< /F1 4 0 R >>"},
+        ),
+        ("<< /Type /Page /Contents 5 0 R /Parent 6 0 R >>", {5: "[3 0 R]", 6: f"<< /Kids [] {RESOURCES} >>"}),
+    ],
+)
+def test_fonts_and_contents_may_be_objects_or_inherited(page: str, more: dict[int, bytes | str]) -> None:
+    font = "<< /Type /Font /ToUnicode 8 0 R >>"
+    more = {**more, 8: stream(b"1 beginbfchar <61> <0062> endbfchar")}
+    assert words_of(page_of("BT /F1 9 Tf (a) Tj ET", page=page, font=font, more=more)) == "b"
+
+
+def test_forms_and_streams_in_several_pieces_are_read() -> None:
+    page = f"<< /Type /Page /Contents [3 0 R 5 0 R] {RESOURCES} >>"
+    form = stream(b"BT (a form) Tj ET", "/Subtype /Form /BBox [0 0 9 9]")
+    more: dict[int, bytes | str] = {5: stream(b"(now) Tj ET"), 6: form}
+    assert words_of(page_of("BT /F1 9 Tf (pay ) Tj", page=page, more=more)) == "pay now a form"
+
+
+@pytest.mark.parametrize(
+    ("filters", "packed"),
+    [
+        ("", b"BT (pay) Tj ET"),
+        ("/Filter [/ASCII85Decode /FlateDecode]", a85encode(zlib.compress(b"BT (pay) Tj ET")) + b"~>"),
+        ("/Filter[/FlateDecode]", zlib.compress(b"BT (pay) Tj ET")),
+    ],
+)
+def test_filters_of_streams(filters: str, packed: bytes) -> None:
+    content = f"<< {filters} >> stream\r\n".encode() + packed + b"\nendstream"
+    assert words_of(page_of("", content=content)) == "pay"
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("(https://a.example/b\\(c\\)d)", "https://a.example/b(c)d"),
+        ("(https://a.example/b(c)d)", "https://a.example/b(c)d"),
+        ("<68747470733a2f2f612e6578616d706c65>", "https://a.example"),
+        ("(\\376\\377\\000f\\000:\\000/\\000/\\000a)", "f://a"),
+        ("(mailto)", ""),
+    ],
+)
+def test_links(written: str, address: str) -> None:
+    found = read(pdf_of({1: f"<< /A << /S/URI/URI{written} >> >>"})).addresses
+    assert found == ([address] if address else [])
+
+
+def test_links_in_packed_objects_are_found() -> None:
+    packed = b"8 0 9 %d " % len(LINK)
+    objects = stream(packed + LINK + b"<< /Producer (X) >>", f"/Type /ObjStm /N 2 /First {len(packed)}")
+    found = read(pdf_of({5: objects}))
+    assert (found.addresses, found.says) == (["https://pay.example/now"], ["X"])
+
+
+def test_what_it_says_and_does() -> None:
+    found = read(
+        pdf_of(
+            {
+                1: "<< /OpenAction << /S /JavaScript /JS (x) >> /AcroForm 2 0 R >>",
+                2: "<< /S /Launch >>",
+                3: "<< /Title (Invoice) /Author <feff00c4> /Producer (Tool \\(1\\)) >>",
+                4: stream(b"x", "/Type /EmbeddedFile"),
+            }
+        )
+    )
+    assert found.marks == ["javascript", "openaction", "launch", "acroform", "embeddedfile"]
+    assert found.says == ["Invoice", "Ä", "Tool (1)"]
+
+
+def test_of_an_encrypted_file_no_text_is_read() -> None:
+    found = read(pdf_of({1: "<< /Title (junk) >>", 2: PAGE, 3: stream(b"BT (junk) Tj ET")}, "/Encrypt 9 0 R"))
+    assert (found.marks, found.says, found.text) == (["encrypted"], [], "")
+
+
+def test_later_objects_replace_earlier_ones() -> None:
+    new = pdf_of({3: stream(b"BT (new) Tj ET")})
+    assert words_of(page_of("BT (old) Tj ET") + new) == "new"
+
+
+def repeated(unit: bytes, size: int) -> bytes:
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+def fonts_of(size: int) -> bytes:
+    """Many fonts that share one large table and one long list of widths."""
+    fonts = range(10, 10 + size // 300)
+    listed = " ".join(f"/F{number} {number} 0 R" for number in fonts)
+    page = f"<< /Type /Page /Contents 3 0 R /Resources << /Font << {listed} >> >> >>"
+    font = "<< /Type0 /ToUnicode 5 0 R /DescendantFonts [6 0 R] >>"
+    more: dict[int, bytes | str] = {
+        5: stream(repeated(b"beginbfrange <00> <01> [", size)),
+        6: "<< /W [" + "0 65535 500 " * (size // 12) + "] >>",
+    }
+    return page_of("BT /F1 9 Tf (a) Tj ET", page=page, more=more | dict.fromkeys(fonts, font))
+
+
+HOSTILE = {
+    "text": lambda n: page_of(b"BT " + repeated(b"(ab) Tj ", 10 * n)),
+    "numbers": lambda n: page_of(repeated(b"1 ", 10 * n)),
+    "open strings": lambda n: page_of(b"", content=stream(repeated(b"(\\", n), packed=False)),
+    "open links": lambda n: pdf_of({1: repeated(b"/URI(()/URI(", n)}),
+    "objects": lambda n: repeated(b"%PDF 1 0 obj ", n),
+    "spaces": lambda n: pdf_of({2: PAGE, 3: b"[" + repeated(b" ", n), 4: repeated(b">>  ", n)}),
+    "pages": lambda n: pdf_of({3: stream(bytes(10**6))} | dict.fromkeys(range(10, n // 60), PAGE)),
+    "one stream many times": lambda n: page_of(
+        b"x" * 10**6, page=PAGE.replace("3 0 R", "[" + "3 0 R " * (n // 6) + "]")
+    ),
+    "fonts": fonts_of,
+    "a font is its own parent": lambda n: pdf_of(
+        {2: "<< /Page /Contents 2 0 R /Parent 2 0 R /Resources 2 0 R >>"}
+    ),
+    "packed objects": lambda n: pdf_of({5: stream(repeated(b"7 0 ", 10 * n), "/Type /ObjStm /First 99999")}),
+    "packed in itself": lambda n: pdf_of(
+        {5: stream(stream(b"7 0 ", "/ObjStm") * 9, "/ObjStm /Extends 5 0 R /First 0")}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_cost_no_more_than_their_size(name: str) -> None:
+    def seconds(size: int) -> float:
+        payload = HOSTILE[name](size)[: 1 << 20]
+        times = []
+        for _ in range(3):
+            begin = time.process_time()
+            found = read(payload)
+            times.append(time.process_time() - begin)
+        assert len(found.text) <= MAX_TEXT
+        assert len(found.addresses) <= MAX_ADDRESSES
+        return min(times)
+
+    assert seconds(800_000) < max(6 * seconds(200_000), 0.1)
+    assert seconds(800_000) < 1.0
+
+
+WHOLE = page_of(
+    "BT /F1 9 Tf [(pay) -300 <6e6f77>] TJ ET",
+    font="<< /Type /Font /Subtype /Type0 /ToUnicode 5 0 R /DescendantFonts [6 0 R] >>",
+    more={5: stream(TABLE, packed=False), 6: "<< /DW 500 /W [1 [600 600] 16 33 400] >>", 7: LINK},
+    content=stream(b"BT /F1 9 Tf [<0001> -300 (\\1)] TJ ET", packed=False),
+)
+
+
+@given(st.integers(0, len(WHOLE)), st.integers(0, len(WHOLE)), st.binary(max_size=30))
+def test_changed_bytes_never_raise(begin: int, end: int, other: bytes) -> None:
+    read(WHOLE[:begin] + other + WHOLE[end:])
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"(", b")", b"<", b">", b"[", b"9" * 400, b"-1.", b" Tj", b" Tm", b" Tf", b"BT "])
+    )
+)
+def test_odd_operators_never_raise(pieces: list[bytes]) -> None:
+    read(page_of(b"".join(pieces)))
