@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from nbspam.cli.options import CLASSIFY
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 
@@ -30,8 +29,3 @@ def test_features_that_are_none_are_refused(tmp_path: Path) -> None:
         run("train", "-q", "-j1", folder, "-m", model, "--features", features)
         said = error("classify", "-m", model, "--features", "bogus", status=64, stdin=b"Subject: hello\n\n")
         assert said.startswith("nbspam: --features bogus: ")
-
-
-def test_an_option_that_would_change_nothing_is_not_there(tmp_path: Path) -> None:
-    assert "verbose" not in [name for name, *_ in CLASSIFY]
-    error("classify", "-v", tmp_path, status=64)

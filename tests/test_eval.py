@@ -13,9 +13,9 @@ from nbspam.decision import zero_one_loss
 from nbspam.engine.accumulator import select_rows
 from nbspam.engine.reading import WORDS
 from nbspam.evaluation.outcomes import Evaluation
-from nbspam.mail import parse
 from nbspam.settings import Settings
 from nbspam.sources import Item, open_labelled
+from nbspam.tokens import read as read_tokens
 from nbspam.workflow import corpus as corpus_room
 from nbspam.workflow import counting, model_on_mail
 from nbspam.workflow.classifying import open_classifier
@@ -275,7 +275,9 @@ def test_a_saved_model_of_classes_without_spam_has_no_log_odds_of_spam(
     train(source.items(), source.classes, str(tmp_path / "m"), Settings())
     parsed: list[bytes] = []
     for module in (model_on_mail, counting):
-        monkeypatch.setattr(module, "parse", lambda data: parsed.append(data) or parse(data))
+        monkeypatch.setattr(
+            module, "read", lambda data, wanted: parsed.append(data) or read_tokens(data, wanted)
+        )
     evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
     assert {one.log_odds for one in evaluation.outcomes} == {None}
     folds = evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.headers import header_tokens
 from nbspam.tokens.structure import atom
-from nbspam.tokens.words import words
+from nbspam.tokens.unicode_words import folded
+from nbspam.tokens.words import INNER, words
 
 Counterpart = tuple[int, str]  # view and text of a token of ours
 
@@ -21,14 +22,19 @@ _MAX_WORDS = 16  # that one word of others may be cut into
 
 def body_word(text: str) -> Counterpart | None:
     """A word of the text."""
-    folded = text.casefold()
-    return (_BODY, folded) if folded in words(text, _MAX_WORDS) else None
+    wanted = _as_written(text)
+    return (_BODY, wanted) if wanted in words(text, _MAX_WORDS) else None
 
 
 def header_word(field: str, text: str, token: str = "") -> Counterpart | None:
     """A word of a header field, whose name is in lower case; `token` is what it becomes, if not itself."""
-    wanted = f"{field}:{token or text.casefold()}"
+    wanted = f"{field}:{token or _as_written(text)}"
     return (_HEADER, wanted) if wanted in header_tokens([(field, text)]) else None
+
+
+def _as_written(text: str) -> str:
+    """A word in the letters that our tokens have: `Über` is `uber`."""
+    return folded(text).replace(INNER, "").strip().lower()
 
 
 def field_named(name: str) -> Counterpart | None:

@@ -16,7 +16,7 @@ from nbspam.mail import parse
 from nbspam.mail.attachments import read_document
 from nbspam.mail.limits import Allowance
 from nbspam.mail.message import MAX_ADDRESSES, MAX_NAMES, MAX_TEXT, Document
-from nbspam.tokens import Bag, tokenize
+from nbspam.tokens import Tokens, tokenize
 
 TYPES = {"[Content_Types].xml": "<Types/>"}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -40,7 +40,7 @@ def read(payload: bytes) -> Document:
     return read_document(payload, Allowance())
 
 
-def mailed(payload: bytes, name: str = "scan.bin", kind: str = "octet-stream") -> Bag:
+def mailed(payload: bytes, name: str = "scan.bin", kind: str = "octet-stream") -> Tokens:
     message = EmailMessage()
     message["Subject"] = "scan"
     message.set_content("See the file.")

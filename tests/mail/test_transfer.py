@@ -128,7 +128,7 @@ def test_uuencoded_files_are_taken_out_of_the_text():
     [
         ("a.html", b"<p>p&#97;y here", "application/octet-stream", "<p>p&#97;y here"),
         ("a.txt", "zahl \u20ac".encode(), "text/plain", "zahl \u20ac"),
-        ("a.ics", b"SUMMARY:pay he\n re", "text/calendar", "SUMMARY:pay here"),
+        ("a.ics", b"BEGIN:VCALENDAR\nSUMMARY:pay he\n re", "text/calendar", "pay here"),
         ("a.eml", b"Subject: a\n\npay here", "application/octet-stream", ""),
     ],
 )
