@@ -10,12 +10,12 @@ from __future__ import annotations
 from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 from nbspam.mail.parameters import parse_parameters
-from nbspam.mail.transfer import decode_transfer, encoding_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
+IDENTITY = frozenset(("", "7bit", "8bit", "binary"))  # transfer encodings that change nothing
 # Kinds that contain a message, or the header of one, and are read as such.
 MESSAGES = frozenset(
     ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
@@ -60,7 +60,11 @@ class Entity:
             self._read_type(value, allowance)
         value = content.get("content-transfer-encoding")
         if value:
-            self.encoding = encoding_name(value)
+            self.encoding = value.lower()
+            if self.encoding not in IDENTITY:
+                from nbspam.mail.transfer import encoding_name  # plain mail does without
+
+                self.encoding = encoding_name(value)
         value = content.get("content-disposition")
         if value:
             kind, parameters = parse_parameters(value, allowance)
@@ -109,7 +113,10 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     """
     files: list[tuple[str, bytes]] = []
     try:
-        payload = decode_transfer(payload, entity.encoding, allowance)
+        if entity.encoding not in IDENTITY:
+            from nbspam.mail.transfer import decode_transfer  # plain mail does without
+
+            payload = decode_transfer(payload, entity.encoding, allowance)
         if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
             from nbspam.mail.uuencode import take_out_files
 

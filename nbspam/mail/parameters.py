@@ -7,7 +7,6 @@ Reads RFC 2045 as mail really writes it (no semicolon, no closing quote, comment
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_PARAMETER_BYTES, MAX_PARAMETERS
-from nbspam.mail.transfer import percent_decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +116,7 @@ def _merged(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str
 def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) -> str:
     """The parameter in UTF-8, as its bytes would be without an encoding."""
     from nbspam.mail.charset import decode
+    from nbspam.mail.transfer import percent_decoded  # few messages have such a parameter
 
     charset = ""
     chunks: list[bytes] = []

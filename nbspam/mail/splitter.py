@@ -10,9 +10,9 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 from __future__ import annotations
 
 from nbspam.mail.headers import header_start, read_block, with_line_feeds
-from nbspam.mail.leaf import CARDS, MESSAGES, Entity, read_leaf
+from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, Entity, read_leaf
 from nbspam.mail.limits import MAX_NESTING
-from nbspam.mail.transfer import IDENTITY, decode_transfer
+from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

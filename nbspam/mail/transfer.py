@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
-IDENTITY = frozenset(("", "7bit", "8bit", "binary"))  # these encodings change nothing
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NOT_BASE64 = bytes(byte for byte in range(256) if byte not in _BASE64)
@@ -23,10 +22,7 @@ _HEX = b"0123456789abcdefABCDEF"
 
 def encoding_name(value: str) -> str:
     """The usual name of a Content-Transfer-Encoding: lower-case, without comment or junk."""
-    name = value.lower()
-    if name in IDENTITY:
-        return name
-    name = name.partition(";")[0].partition("(")[0].strip(" \t\"'")
+    name = value.lower().partition(";")[0].partition("(")[0].strip(" \t\"'")
     if name.startswith("quoted"):
         return "quoted-printable"
     if name.startswith(("base64", "base-64")):
@@ -35,7 +31,10 @@ def encoding_name(value: str) -> str:
 
 
 def decode_transfer(payload: bytes, encoding: str, allowance: Allowance) -> bytes:
-    """The decoded payload; the same bytes where the encoding is unknown or changes nothing."""
+    """The decoded payload; the same bytes if the encoding is unknown.
+
+    encoding : one that changes bytes, see leaf.IDENTITY
+    """
     if encoding == "quoted-printable":
         return decode_quoted_printable(payload)
     if encoding == "base64":
@@ -44,8 +43,7 @@ def decode_transfer(payload: bytes, encoding: str, allowance: Allowance) -> byte
         from nbspam.mail.uuencode import decode_uuencode  # rare
 
         return decode_uuencode(payload, allowance)
-    if encoding not in IDENTITY:
-        allowance.note("unknown-encoding")
+    allowance.note("unknown-encoding")
     return payload
 
 

@@ -1,36 +1,29 @@
 """Text beyond ASCII -> the small alphabet of nbspam.tokens.words, one character at a time.
 
-A character becomes the same letters wherever it is: its compatibility form (NFKC) in lower case, without
-accents and vowel points, because many writers leave these out and spammers add them.
-The `regex` package would cost a fresh process 13 ms.
+nbspam.tokens.characters says what a character becomes.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from itertools import pairwise
 
 from nbspam.tokens.words import INNER
 
 MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 EDGE = "\ue000"  # on both sides of each character of a script without spaces
-# Quotation marks, hyphens and dashes inside of words; Arabic signs of numbers.
-_SIGNS = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''------%.,")
-# Letters that some programs or writers replace by another one: Turkish, Arabic and Persian.
-_SPELLINGS = str.maketrans("ıىیةکٱ", "iييهكا", "\u0640")
-# Combining classes of marks that make another letter: nukta of India, voiced kana.  Other marks are dropped.
-_KEPT_MARKS = (0, 7, 8)
-_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5"  # print nothing, and are letters or marks by their category
+# The characters of most Western mail, worked out: unicodedata takes 2 ms to load.
+COMMON = {code: chr(code) for code in range(128)}
+COMMON |= zip(
+    range(0xC0, 0x100), "aaaaaaæceeeeiiiiðnooooo øuuuuyþßaaaaaaæceeeeiiiiðnooooo øuuuuyþy", strict=True
+)
+COMMON |= {ord("ß"): "ss", ord("…"): "...", ord("™"): "tm", ord("£"): "£", ord("€"): "€"}
+COMMON |= dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\ufeff"), "")
+COMMON |= dict.fromkeys(map(ord, "\xa0«»·©®°“”„•\u202f"), " ")
+COMMON |= {ord("‘"): "'", ord("’"): "'", ord("–"): "-", ord("—"): "-"}
 _INVISIBLE = "\u00ad\u034f\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u3164\ufeff\uffa0"  # noqa: E501
 _TURNED_ROUND = "\u202e"  # what follows is shown from right to left
 # Scripts whose words need invisible characters: Hebrew, Arabic, those of India and South East Asia.
 _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
-_BLANK = "\u2800"  # Braille without a dot
-# How the Unicode names of characters begin that are written without spaces between words.
-_UNSPACED = (
-    *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL"),
-    *("THAI", "LAO", "MYANMAR", "KHMER"),
-)
 
 
 class CharacterTable(dict[int, str]):
@@ -40,52 +33,15 @@ class CharacterTable(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
+        from nbspam.tokens.characters import become  # common characters do without
+
         if len(self) >= MAX_CHARACTERS:
             self.clear()
-        self[code] = become = _become(chr(code))
-        return become
+        self[code] = found = become(chr(code))
+        return found
 
 
-def _become(character: str) -> str:
-    """What one character becomes: letters, nothing, or a space."""
-    if character.isascii():
-        return character
-    bare = "".join(
-        [part for part in unicodedata.normalize("NFKD", character.translate(_SIGNS)) if not _is_mark(part)]
-    )
-    plain = unicodedata.normalize("NFKC", bare).casefold().translate(_SPELLINGS)
-    return "".join([part if part.isascii() else _letter(part) for part in plain])
-
-
-def _is_mark(character: str) -> bool:
-    """True for accents, vowel points, and characters that print nothing."""
-    if unicodedata.combining(character) not in _KEPT_MARKS or character in _FILLERS:
-        return True
-    if unicodedata.category(character) in ("Cf", "Me"):
-        return True
-    return unicodedata.name(character, "").startswith("VARIATION SELECTOR")
-
-
-def _letter(character: str) -> str:
-    """A letter, digit, mark or currency sign beyond ASCII as it is, a picture as a word of its own."""
-    category = unicodedata.category(character)
-    if category == "So" and character > "\u00ff" and character != _BLANK:
-        return f" {character} "
-    if category[0] == "N" and unicodedata.digit(character, None) is not None:
-        return str(unicodedata.digit(character))
-    if category == "Sc":
-        return character
-    if category[0] not in "LNM":
-        return " "
-    return EDGE + character + EDGE if is_unspaced(character) else character
-
-
-def is_unspaced(character: str) -> bool:
-    """True for a character of a script that is written without spaces between words."""
-    return unicodedata.name(character, "").startswith(_UNSPACED)
-
-
-_table = CharacterTable()
+_table = CharacterTable(COMMON)
 
 
 def folded(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nbspam.mail.transfer import percent_decoded
 from nbspam.tokens.words import ALPHABET, INNER, KEPT, MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # of a text; later ones repeat what the first said
@@ -171,6 +170,8 @@ def _plain(host: str) -> str:
 
 def _unescaped(text: str) -> str:
     """The text with its escapes (%2F) decoded, as UTF-8."""
+    from nbspam.mail.transfer import percent_decoded  # rare
+
     return percent_decoded(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 

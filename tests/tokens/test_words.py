@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbspam.tokens.unicode_words import has_zero_width, is_unspaced
+from nbspam.tokens.characters import become, is_unspaced
+from nbspam.tokens.unicode_words import COMMON, has_zero_width
 from nbspam.tokens.words import MAX_WORD, Memory, parents, words
 
 WORDISH = st.text(
@@ -151,3 +152,7 @@ def test_a_memory_keeps_short_texts_and_starts_anew_when_it_is_full() -> None:
     assert [memory[text] for text in ("a", "long", "bb", "a", "long", "ccc", "a")] == [1, 4, 2, 1, 4, 3, 1]
     assert asked == ["a", "long", "bb", "long", "ccc", "a"]
     assert set(memory) == {"ccc", "a"}
+
+
+def test_common_characters_become_what_all_others_do() -> None:
+    assert {code: become(chr(code)) for code in COMMON} == COMMON

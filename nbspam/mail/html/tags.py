@@ -162,12 +162,12 @@ def attributes(text: str, place: int) -> dict[str, str]:
         place = equals + 1
         while text[place : place + 1] == " ":
             place += 1
-        quote = text[place : place + 1]
-        quote = quote if quote in ("'", '"') else " "
+        quote = text[place] if text[place : place + 1] in ("'", '"') else " "
         place += quote != " "
         end = text.find(quote, place)
         end = end if end >= 0 else len(text)
+        value = decode(text[place:end], True) if "&" in text else text[place:end]
         for number, word in enumerate(words, 1):
-            found.setdefault(word.lower(), decode(text[place:end], True) if number == len(words) else "")
+            found.setdefault(word.lower(), value if number == len(words) else "")
         place = end + 1
     return found
