@@ -152,8 +152,8 @@ def _target(name: str, found: dict[str, str]) -> str | None:
 
 def attributes(text: str, place: int) -> dict[str, str]:
     """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
-    if not text.isprintable():
-        text = text.translate(_BLANKS)
+    text = text if text.isprintable() else text.translate(_BLANKS)
+    is_plain = "&" not in text
     found: dict[str, str] = {}
     while place < len(text):
         equals = text.find("=", place)
@@ -166,7 +166,7 @@ def attributes(text: str, place: int) -> dict[str, str]:
         place += quote != " "
         end = text.find(quote, place)
         end = end if end >= 0 else len(text)
-        value = decode(text[place:end], True) if "&" in text else text[place:end]
+        value = text[place:end] if is_plain else decode(text[place:end], True)
         for number, word in enumerate(words, 1):
             found.setdefault(word.lower(), value if number == len(words) else "")
         place = end + 1
