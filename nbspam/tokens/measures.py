@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message
     from nbspam.tokens.texts import Texts
 
+MAX_BRACKETS = 1_000  # that may hold an area code
 MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
 
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
@@ -35,12 +36,15 @@ BINS: dict[str, tuple[float, ...]] = {
     "html_comments": _NUMBER,
     "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
     "foreign_message_id": (0.5,),
+    "telephone_numbers": _NUMBER,
 }
 MEASURES = tuple(BINS)
 N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
 
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
+_NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
+_NUMBERS = bytes(code if code in _DIGITS + b"-.()+/" else 32 for code in range(256))
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 
@@ -80,7 +84,8 @@ def _place(value: float | None, edges: tuple[float, ...]) -> int:
 
 def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
     """The value of each measure; None if there is nothing to measure."""
-    made_of = Characters(visible_text(texts), sum([page.quoted for page in texts.pages]))
+    text = visible_text(texts)
+    made_of = Characters(text, sum([page.quoted for page in texts.pages]))
     first = first_values(message, ("subject", "from", "message-id"))
     subject = first.get("subject")
     return {
@@ -95,6 +100,8 @@ def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
         "html_comments": float(sum([page.comments for page in texts.pages])) if texts.pages else None,
         "subject_length": None if subject is None else float(len(subject)),
         "foreign_message_id": foreign_message_id(first),
+        # No fewer digits are a number: most texts are not looked at.
+        "telephone_numbers": float(telephone_numbers(text)) if made_of.digits >= 8 else 0.0,
     }
 
 
@@ -145,6 +152,24 @@ class Characters:
     def share(self, number: int) -> float | None:
         """A number of characters as a share of all but white space; None if there are none."""
         return number / self.ink if self.ink else None
+
+
+def telephone_numbers(text: str) -> int:
+    """How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
+
+    A run with / is no number but a date, and one with three full stops is an address.
+    """
+    raw = text.encode("ascii", "replace")
+    found = 0
+    for run in raw.translate(_NUMBERS).split():
+        if len(run) >= 10 and 10 <= len(run.translate(None, _NO_DIGITS)) <= 12:
+            found += b"/" not in run and run.strip(b".").count(b".") != 3
+    for after in raw.split(b"(", MAX_BRACKETS)[1:]:
+        area, closing, local = after[:17].partition(b") ")
+        if closing and area.isdigit() and 2 <= len(area) <= 5:
+            local = local[: len(local) - len(local.lstrip(_DIGITS + b"-. "))]
+            found += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
+    return found
 
 
 def first_values(message: Message, names: tuple[str, ...]) -> dict[str, str]:

@@ -102,6 +102,12 @@ FEATURES = (
         "Message-ID was made on a host unrelated to that of From",
         "no host in one of them",
     ),
+    (
+        "telephone_numbers",
+        "numbers",
+        "runs of 10 to 12 digits with `-.()+` among them, and numbers behind an area code in brackets",
+        _ALWAYS,
+    ),
 )
 NAMES = tuple(name for name, _, _, _ in FEATURES)
 

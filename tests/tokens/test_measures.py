@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nbspam.sources import open_labelled
 from nbspam.tokens import read
-from nbspam.tokens.measures import BINS, MEASURES, N_BINS, bins_of, measure_of
+from nbspam.tokens.measures import BINS, MEASURES, N_BINS, bins_of, measure_of, telephone_numbers
 from nbspam.tokens.numeric import NAMES
 
 SPAM = b"""From: "A. Sender" <a@one.example>\r
@@ -43,6 +43,7 @@ def test_a_spam_and_a_ham_by_hand() -> None:
         "html_comments>=2",
         "subject_length>=10",
         "foreign_message_id>=0.5",
+        "telephone_numbers<1",
     ]
     ham = dict(zip(MEASURES, measured(HAM), strict=True))
     assert ham["quoted_share"] == "quoted_share>=0.5"  # one line of two
@@ -58,6 +59,22 @@ def test_a_reply_in_html_has_quoted_lines_though_none_begins_with_the_mark() -> 
     assert "quoted_share<0.001" in measured(HAM[: HAM.index(b"\n\n") + 1] + reply % b"<blockquote>")
     everything = b"Content-Type: text/html\n\n<blockquote type=cite>&gt; a<br>&gt; b<br>&gt; c"
     assert "quoted_share>=0.7" in measured(HAM[: HAM.index(b"\n\n") + 1] + everything)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Call 555-0100-200 or (713) 555-0100 now", 2),
+        ("(713) 555 0100, (713)555-0100, 713.555.0100, 713-555-0100; +1-713-555-0100!", 5),
+        ("09061701461 13800138000 +447700900123 (020) 7946 0018", 4),
+        ("\u7535\u8bdd13800138000\uff0c13900139000\u8bf7", 2),
+        ("2002/07/15 192.168.100.200 on 2002-07-15 at 12:30, 1234567890123, (see 12) 5, (713) x 555-0100", 0),
+        ("() ( (1) 23456 (713) 5 ) 7135550100 7135550100.", 2),
+        ("", 0),
+    ],
+)
+def test_telephone_numbers_are_counted_as_they_are_written(text: str, number: int) -> None:
+    assert telephone_numbers(text) == number
 
 
 def test_prices_are_counted_in_the_currencies_of_other_scripts() -> None:
