@@ -8,6 +8,7 @@ Which features and which bins: docs/decisions.md.
 from __future__ import annotations
 
 from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.origin import unnamed_origin
 from nbspam.tokens.words import CURRENCIES
 
 TYPE_CHECKING = False
@@ -36,6 +37,7 @@ BINS: dict[str, tuple[float, ...]] = {
     "html_comments": _NUMBER,
     "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
     "foreign_message_id": (0.5,),
+    "unnamed_origin": (0.5,),
     "telephone_numbers": _NUMBER,
 }
 MEASURES = tuple(BINS)
@@ -100,6 +102,7 @@ def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
         "html_comments": float(sum([page.comments for page in texts.pages])) if texts.pages else None,
         "subject_length": None if subject is None else float(len(subject)),
         "foreign_message_id": foreign_message_id(first),
+        "unnamed_origin": unnamed_origin(message),
         # No fewer digits are a number: most texts are not looked at.
         "telephone_numbers": float(telephone_numbers(text)) if made_of.digits >= 8 else 0.0,
     }

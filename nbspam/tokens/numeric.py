@@ -103,6 +103,12 @@ FEATURES = (
         "no host in one of them",
     ),
     (
+        "unnamed_origin",
+        "0 or 1",
+        "the first host of a public address in Received has no name by that address",
+        "all addresses in Received are private",
+    ),
+    (
         "telephone_numbers",
         "numbers",
         "runs of 10 to 12 digits with `-.()+` among them, and numbers behind an area code in brackets",

@@ -43,6 +43,7 @@ def test_a_spam_and_a_ham_by_hand() -> None:
         "html_comments>=2",
         "subject_length>=10",
         "foreign_message_id>=0.5",
+        "unnamed_origin<0.5",
         "telephone_numbers<1",
     ]
     ham = dict(zip(MEASURES, measured(HAM), strict=True))
