@@ -1,8 +1,8 @@
 """Where a mail came from: does the first host on its way that others can reach have a name?
 
 A mail server writes into Received who handed the message over, with the name that the DNS has for the
-address.  People who keep a mail server give its address a name; most machines that send spam of their own have none.
-The fields below the sender's own server may be forged, those above it are not.
+address.  People who keep a mail server give its address a name; most machines that send spam of their own
+have none.  The fields below the sender's own server may be forged, those above it are not.
 Source: RFC 5321, 4.4, and what Sendmail, Postfix, qmail, Exim and Exchange write.
 """
 
