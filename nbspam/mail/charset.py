@@ -97,11 +97,6 @@ def decode_with(codec: str, payload: bytes) -> str:
     return codecs.charmap_decode(payload, "strict", _CP1252)[0]
 
 
-def with_halves_joined(text: str) -> str:
-    """The text with each UTF-16 surrogate pair as one character; a lone surrogate is U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance) -> str:
     """The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess."""
     from nbspam.mail.parameters import parse_parameters

@@ -73,7 +73,7 @@ class Html:
     """What is in an HTML text; see html.read_html."""
 
     __slots__ = (
-        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "quoted", "scripts"),
+        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "quoted"),
         *("tags", "title", "visible"),
     )
 
@@ -86,7 +86,6 @@ class Html:
         self.alts: list[str] = []  # what readers show for images that they do not load
         self.tags = 0  # start tags
         self.colours: set[str] = set()  # `#rrggbb`
-        self.scripts: list[str] = []
         self.comments = 0
         self.joined = 0  # words split by markup that shows nothing
         self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`

@@ -336,7 +336,7 @@ def test_what_else_is_found() -> None:
         "<script>go()</script>"
     )
     assert (html.title, html.comments, html.tags) == ("A & B", 1, 8)
-    assert (html.alts, html.scripts, len(html.colours)) == (["café"], ["go()"], 2)
+    assert (html.alts, len(html.colours)) == (["café"], 2)
 
 
 def test_lines_of_a_quotation_are_counted() -> None:

@@ -262,8 +262,6 @@ class _Reader:
         content = "<".join(kept)
         if name == "title":
             self.html.title = self.html.title or decode(content).strip()
-        elif name == "script":
-            self.html.scripts.append(content)
         elif name == "style" and self.sheets < MAX_SHEETS and is_screen(tag.media):
             self.sheets += 1
             self.sheet.read(content)
