@@ -141,6 +141,21 @@ def test_rooms_of_one_floor_do_not_import_each_other_in_a_circle() -> None:
     assert [(a, b) for a, others in known.items() for b in others if a in known.get(b, ())] == []
 
 
+@pytest.mark.parametrize("name", ["mail", "tokens"])
+def test_files_of_a_room_import_each_other_in_no_circle(name: str) -> None:
+    files = {"nbspam." + relative(path)[:-3].replace("/", "."): path for path in FILES if room(path) == name}
+    below = {
+        file: {other for other in files if any(f"{used}.".startswith(f"{other}.") for used in imports(path))}
+        for file, path in files.items()
+    }
+    while leaves := [file for file, others in below.items() if not others]:
+        for file in leaves:
+            del below[file]
+        for others in below.values():
+            others.difference_update(leaves)
+    assert below == {}
+
+
 def test_only_the_store_knows_sql() -> None:
     assert {name.partition("/")[0] for name in importers("sqlite3", "_sqlite3")} == {"store"}
     verbs = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")

@@ -8,11 +8,11 @@ apart, is not mixed with the word: docs/decisions.md.
 
 from __future__ import annotations
 
-from nbspam.tokens.bag import TEXTBOOK_VIEWS
+from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS
 from nbspam.tokens.headers import header_tokens
 from nbspam.tokens.structure import atom
 from nbspam.tokens.unicode_words import folded
-from nbspam.tokens.words import INNER, words
+from nbspam.tokens.words import words
 
 Counterpart = tuple[int, str]  # view and text of a token of ours
 

@@ -97,11 +97,12 @@ def decode_with(codec: str, payload: bytes) -> str:
     return codecs.charmap_decode(payload, "strict", _CP1252)[0]
 
 
-def codec_of_raw_headers(payload: bytes, content_type: str, allowance: Allowance) -> str:
-    """The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess."""
-    from nbspam.mail.parameters import parse_parameters
+def codec_of_raw_headers(payload: bytes, label: str, allowance: Allowance) -> str:
+    """The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess.
 
-    codec = canonical(parse_parameters(content_type, allowance)[1].get("charset", "").lower())
+    label : lower-case, of the body
+    """
+    codec = canonical(label)
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _strict(payload, codec) is not None:
         return codec

@@ -264,6 +264,7 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
     All values share one guess: a single value is often too short for it.
     """
     from nbspam.mail.charset import codec_of_raw_headers, decode_with
+    from nbspam.mail.parameters import parse_parameters
 
     legacy: list[tuple[int, bytes]] = []
     for number in numbers:
@@ -275,7 +276,8 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
             legacy.append((number, value))
     if legacy:
         sample = b" ".join([value for _, value in legacy])
-        codec = codec_of_raw_headers(sample, block.content.get("content-type", ""), allowance)
+        _, parameters = parse_parameters(block.content.get("content-type", ""), allowance)
+        codec = codec_of_raw_headers(sample, parameters.get("charset", "").lower(), allowance)
         for number, value in legacy:
             block.fields[number] = (block.fields[number][0], decode_with(codec, value))
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # What can be read in addition to the words of a message.
 BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
-# Began pairs of words at the edges of a text, which models of older versions have.
-EDGE = "edge="
+# Private characters at which text of scripts without spaces is cut into words, see unicode_words.
+EDGE = "\ue000"  # on both sides of each character
+INNER = "\ue001"  # between two of them
 FIRST_PAIRED = 50  # words of a text whose pairs are bigrams, and
 LAST_PAIRED = 50  # so many of its last: docs/decisions.md
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from nbspam.tokens.unicode_words import EDGE
+from nbspam.tokens.bag import EDGE
 
 # Quotation marks, hyphens and dashes inside of words; Arabic signs of numbers.
 _SIGNS = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''------%.,")

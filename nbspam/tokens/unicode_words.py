@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nbspam.tokens.words import INNER
+from nbspam.tokens.bag import EDGE, INNER
 
 MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
-EDGE = "\ue000"  # on both sides of each character of a script without spaces
 # The characters of most Western mail, worked out: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
 COMMON |= zip(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nbspam.tokens.words import ALPHABET, INNER, KEPT, MAX_WORD, Memory, parents, skip_token
+from nbspam.tokens.bag import INNER
+from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, Memory, parents, skip_token
 
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_LINKS = 300  # of a page, and pictures of it, that are looked at

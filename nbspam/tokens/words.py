@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from itertools import compress, pairwise
 
+from nbspam.tokens.bag import INNER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +28,6 @@ JOINERS = "'-.,_@"  # part of a word only between two of its characters
 KEPT = "$%" + JOINERS
 CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
 NUMERIC = "0123456789$.,%-" + CURRENCIES
-INNER = "\ue001"  # between two characters of a script without spaces, see unicode_words
 PAIR = 2  # the length of a pair
 _SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths of the words
 _IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
