@@ -108,7 +108,7 @@ def _run(arguments: list[str]) -> int:
     try:
         gc.set_threshold(RARE_COLLECTION)
         if arguments[:1] == ["classify"]:
-            from nbspam.cli.lane import parse_arguments
+            from nbspam.cli.options import parse_arguments
 
             understood = parse_arguments(arguments[1:])
             if understood is not None:

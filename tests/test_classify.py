@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from nbspam.__main__ import _run
 from nbspam.cli import classify_command as by_click
-from nbspam.cli.lane import parse_arguments
-from nbspam.cli.options import CLASSIFY
+from nbspam.cli.options import CLASSIFY, parse_arguments
 from nbspam.decision import zero_one_loss
 from nbspam.scoring.scorer import Scored
 from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues

@@ -1,7 +1,10 @@
-"""The options of `classify`, once: click and the small parser of the lane both read this table.
+"""The options of `classify`: one table for click and for the short parser here.
 
-Hides nothing; it is data.  Imports nothing, because it stands on the lane.
+A mail is a fresh process, so `classify` is read without click.  The parser knows the table and nothing else;
+what it does not plainly understand (help, an unknown option, a missing value) is left to click.
 """
+
+from __future__ import annotations
 
 # (name, flags, takes a value, help)
 CLASSIFY = (
@@ -29,3 +32,33 @@ CLASSIFY = (
 )
 # The options that change the way of scoring.
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")
+
+
+def parse_arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]] | None:
+    """(options, paths) of `classify`, or None if click should read them."""
+    by_flag = {flag: (name, takes_value) for name, flags, takes_value, _ in CLASSIFY for flag in flags}
+    options: dict[str, str] = {}
+    paths: list[str] = []
+    waiting = list(reversed(arguments))
+    while waiting:
+        argument = waiting.pop()
+        if argument == "--":
+            return options, paths + list(reversed(waiting))
+        if not argument.startswith("-") or argument == "-":
+            paths.append(argument)
+            continue
+        flag, equals, value = argument.partition("=")
+        if flag not in by_flag or (equals and not flag.startswith("--")):
+            return None
+        name, takes_value = by_flag[flag]
+        if not takes_value:
+            if equals:
+                return None
+            options[name] = "1"
+        elif equals:
+            options[name] = value
+        elif waiting:
+            options[name] = waiting.pop()
+        else:
+            return None
+    return options, paths

@@ -18,8 +18,7 @@ from nbspam.errors import (
     NoInputError,
     TryAgainError,
 )
-from nbspam.store.reading import ReadingConnection
-from nbspam.store.sqlite import sqlite3
+from nbspam.store.reading import ReadingConnection, sqlite3
 from nbspam.tokens.bag import N_VIEWS
 
 TYPE_CHECKING = False
