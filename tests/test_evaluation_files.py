@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, CannotCreateError, NoInputError
-from nbspam.evaluation import evaluation_file, trec
-from nbspam.evaluation.outcomes import Evaluation, Outcome, corpus_digest, worst_mistakes
+from nbspam.evaluate import evaluation_file, trec
+from nbspam.evaluate.outcomes import Evaluation, Outcome, corpus_digest, worst_mistakes
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 

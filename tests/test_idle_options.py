@@ -12,7 +12,7 @@ import pytest
 
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
-from nbspam.workflow.idle_settings import check_all_act
+from nbspam.tasks.idle_settings import check_all_act
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 

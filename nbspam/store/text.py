@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
+from nbspam.corpus.tsv_fields import escaped, natural, unescaped
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.autolearned import autolearned_rows, packed, unpacked
@@ -21,8 +22,7 @@ from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model, check_format, count_columns, store_error
 from nbspam.store.writer import NewModel, add_prior_columns, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.vocabulary.fields import escaped, natural, unescaped
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
 MAGIC = "#nbspam-model"
 END = "#end"
