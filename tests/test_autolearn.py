@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
 from nbspam.evaluate.outcomes import Outcome
 from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
@@ -20,7 +21,6 @@ from nbspam.store.autolearned import mark
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.tasks import learn as learning
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.judges.replay import AveragedReplay
 from nbspam.tasks.learn import MAX_OWN, MIN_LABELLED, learn_own, outdated
 from tests.tiny_mail import counts, error, mail, program, run, write_folders

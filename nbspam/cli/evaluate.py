@@ -25,6 +25,7 @@ from nbspam.cli.shared import (
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import Loss
@@ -35,7 +36,6 @@ from nbspam.evaluate.summary import summary
 from nbspam.evaluate.trec import result_lines
 from nbspam.filter import read_loss
 from nbspam.settings import Settings
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
 from nbspam.tasks.fixed_words import settings_under
 
