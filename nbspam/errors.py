@@ -5,10 +5,9 @@ How to raise one below the command line:
   option  the wrong argument as Python names it: UsageError("x", "is not a number", option="alpha")
   allowed the values that would be right, where these can be listed; they become the remedy
   remedy  what to do next, one line
-No text names a --flag.  In `why` and `remedy` an argument stands in backticks, written as in Python:
-"train again with `features=both`", "add `update`".  The command line shows that as --features both and
---update (cli/texts.py), and the error above as `--alpha x: is not a number`.  The slug of an error stays the
-same for ever: people search for it, tests check it.  Procmail and other programs read the exit status:
+No text names a flag.  In `why` and `remedy` an argument stands in backticks, written as in Python:
+"train again with `features=both`", "add `update`"; the command line shows it as an option (cli/texts.py).
+A slug never changes: people search for it, tests check it.  Procmail and other programs read the exit status:
 75 is a temporary failure, every other status from 64 a lasting one.
 """
 

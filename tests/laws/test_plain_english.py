@@ -8,23 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ABOVE = ("cli/", "__main__.py")  # the rooms that know options
+KNOWS_OPTIONS = ("cli/", "__main__.py")
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
-WITH_FLAGS = {  # still to be converted
-    *("corpus/executor.py", "corpus/index.py", "corpus/labelled.py"),
-    *("decision.py", "losses.py", "filter.py"),
-    *("evaluate/folds.py", "evaluate/replay.py", "evaluate/report/extra.py", "evaluate/evaluation_file.py"),
-    *("model/features.py", "model/numeric_models.py", "model/priors.py", "model/scorer.py"),
-    *("model/credibility.py", "model/uncertainty.py", "model/word_models.py"),
-    *("serve/filter.py", "serve/listening.py", "serve/users.py"),
-    *("store/copying.py", "store/locking.py", "store/merge.py", "store/reader.py", "store/with_prior.py"),
-    *("store/writer.py", "evaluate/summary.py", "tasks/alpha.py", "tasks/doctor/checkup.py"),
-    *("tasks/doctor/delivery.py", "tasks/doctor/model_health.py", "tasks/doctor/model_place.py"),
-    *("tasks/import_words.py", "tasks/judge_mail.py", "tasks/judges/bulk.py", "tasks/judges/fixed.py"),
-    *("tasks/judges/replay.py", "tasks/prior_model.py", "tasks/regimes.py", "tasks/replay.py"),
-    *("tasks/start.py", "tasks/train.py", "tasks/tune.py", "tasks/update.py", "tasks/vocabularies.py"),
-    *("tasks/corpus.py", "tasks/inspect_model.py"),
-}
+STILL_WITH_FLAGS = 130  # strings, to be converted; the number goes down only
 
 
 def strings(path: Path) -> Iterator[str]:
@@ -36,6 +22,11 @@ def strings(path: Path) -> Iterator[str]:
 
 def test_only_the_command_line_speaks_of_flags() -> None:
     files = {path.relative_to(ROOT / "nbspam").as_posix(): path for path in ROOT.glob("nbspam/**/*.py")}
-    below = {name: path for name, path in files.items() if not name.startswith(ABOVE)}
-    found = {name for name, path in below.items() if any(map(FLAG.search, strings(path)))}
-    assert found - WITH_FLAGS == set()
+    found = [
+        f"{name}: {text[:60]!r}"
+        for name, path in files.items()
+        if not name.startswith(KNOWS_OPTIONS)
+        for text in strings(path)
+        if FLAG.search(text)
+    ]
+    assert len(found) <= STILL_WITH_FLAGS, "\n".join(found)
