@@ -22,16 +22,16 @@ from typing import NamedTuple
 from unittest import mock
 
 from experiments.corpora import corpus_folder
+from nbspam.corpus import Item, open_labelled
+from nbspam.filter import open_classifier
 from nbspam.labels import HAM, SPAM
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html import read_html
 from nbspam.settings import HAM_CAP, Settings
-from nbspam.sources import Item, open_labelled
 from nbspam.store.reader import open_model
+from nbspam.tasks.train import train
 from nbspam.tokens import VIEWS
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.training import train
-from tests.peers.bogofilter import SPAM_CUTOFF, Bogofilter
+from peers.bogofilter import SPAM_CUTOFF, Bogofilter
 
 PEER_CUTS = {"bogofilter, above 0.5": 0.5, "bogofilter, not unsure": SPAM_CUTOFF}
 MIME = ("content-type", "content-transfer-encoding", "mime-version", "")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from nbspam.scoring.scorer import Scorer
+from nbspam.filter import as_scored
+from nbspam.model.scorer import Scorer
 from nbspam.settings import from_text
 from nbspam.store.reader import open_model
-from nbspam.workflow import calibrating
-from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.counting import counted_message
-from nbspam.workflow.learning import unlearn
+from nbspam.tasks import calibrate as calibrating
+from nbspam.tasks.learn import unlearn
+from nbspam.tasks.message_bytes import counted_message
 
 
 def check_evidence(

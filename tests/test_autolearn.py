@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
-from nbspam.evaluation.outcomes import Outcome
-from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
+from nbspam.evaluate.outcomes import Outcome
+from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
 from nbspam.store.autolearned import mark
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
-from nbspam.workflow import learning
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.filters.replay import AveragedReplay
-from nbspam.workflow.learning import MAX_OWN, MIN_LABELLED, learn_own, outdated
+from nbspam.tasks import learn as learning
+from nbspam.tasks.judges.replay import AveragedReplay
+from nbspam.tasks.learn import MAX_OWN, MIN_LABELLED, learn_own, outdated
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]

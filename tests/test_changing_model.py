@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 
 from nbspam.cli import classify as command
+from nbspam.corpus import Item, open_labelled
 from nbspam.errors import TryAgainError
+from nbspam.filter import Classifier, open_classifier
 from nbspam.settings import Settings
-from nbspam.sources import Item, open_labelled
 from nbspam.store import inspect, updater
 from nbspam.store import merge as store_merge
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.workflow.classifying import Classifier, open_classifier
-from nbspam.workflow.inspecting import dump_lines
-from nbspam.workflow.learning import learn
-from nbspam.workflow.merging import merge
-from nbspam.workflow.prior_model import PriorModel
-from nbspam.workflow.training import Choices, train
+from nbspam.tasks.inspect_model import dump_lines
+from nbspam.tasks.learn import learn
+from nbspam.tasks.merge import merge
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 

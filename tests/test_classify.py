@@ -15,9 +15,9 @@ from nbspam.__main__ import _run
 from nbspam.cli import classify_command as by_click
 from nbspam.cli.options import CLASSIFY, parse_arguments
 from nbspam.decision import zero_one_loss
-from nbspam.scoring.scorer import Scored
-from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
-from nbspam.workflow.passthrough import own_fields
+from nbspam.filter import Classifier, Verdict, open_classifier, top_clues
+from nbspam.model.scorer import Scored
+from nbspam.tasks.passthrough import own_fields
 from tests.tiny_mail import mail, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.workflow.doctor.delivery import delivery
-from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG
+from nbspam.tasks.doctor.delivery import delivery
+from nbspam.tasks.doctor.finding import FINE, NOTE, WRONG
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 RECIPES = re.findall(r"<!-- recipe: (\w+) -->\n```(procmail|maildrop)\n(.*?)```\n", README, re.DOTALL)

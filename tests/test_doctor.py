@@ -15,10 +15,10 @@ import pytest
 from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.cli.texts import default_model, model_places
-from nbspam.workflow.doctor import model_place
-from nbspam.workflow.doctor.checkup import examine
-from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG, Finding
-from nbspam.workflow.importing import import_words
+from nbspam.tasks.doctor import model_place
+from nbspam.tasks.doctor.checkup import examine
+from nbspam.tasks.doctor.finding import FINE, NOTE, WRONG, Finding
+from nbspam.tasks.import_words import import_words
 from tests.as_nobody import NOBODY, as_nobody
 
 
@@ -191,7 +191,7 @@ def found_by_nobody(path: Path) -> dict[str, tuple[str, str | None]]:
     """about -> (state, name of the fault)."""
     program = f"""\
 import json
-from nbspam.workflow.doctor.checkup import examine
+from nbspam.tasks.doctor.checkup import examine
 findings = examine({str(path)!r}, "named", [], "/nonexistent", False)
 print(json.dumps([(one.about, one.state, one.fault and one.fault.__name__) for one in findings]))
 """
@@ -202,7 +202,7 @@ def learned_by_nobody(path: Path) -> str:
     """What learning gives, or the name of its error."""
     program = f"""\
 import json
-from nbspam.workflow.learning import learn
+from nbspam.tasks.learn import learn
 try:
     print(json.dumps(learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")))
 except Exception as error:

@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index
 
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus import corpus as corpus_room
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
+from nbspam.corpus.reading import WORDS
 from nbspam.decision import zero_one_loss
-from nbspam.engine.accumulator import select_rows
-from nbspam.engine.reading import WORDS
-from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.filter import open_classifier
 from nbspam.settings import Settings
-from nbspam.sources import Item, open_labelled
+from nbspam.tasks import message_bytes as counting
+from nbspam.tasks import model_on_mail
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, judge_splits
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
+from nbspam.tasks.model_on_mail import evaluate_model
+from nbspam.tasks.train import train
 from nbspam.tokens import read as read_tokens
-from nbspam.workflow import corpus as corpus_room
-from nbspam.workflow import counting, model_on_mail
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
-from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout, judge_splits
-from nbspam.workflow.filters.bulk import BulkFilter, count_rows
-from nbspam.workflow.model_on_mail import evaluate_model
-from nbspam.workflow.training import train
 
 WAYS = {
     "body and structure": Settings(views="body,structure"),

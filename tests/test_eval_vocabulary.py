@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.vocabulary import Vocabulary, Word
 from nbspam.decision import zero_one_loss
-from nbspam.scoring.scorer import Scorer
+from nbspam.filter import open_classifier, top_clues
+from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
 from nbspam.store.reader import open_model
-from nbspam.vocabulary.file import Vocabulary, Word
-from nbspam.workflow.classifying import open_classifier, top_clues
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.counting import counted_message
-from nbspam.workflow.evaluating import Plan, judge_splits
-from nbspam.workflow.filters.fixed import FixedFilter
-from nbspam.workflow.filters.replay import AveragedReplay, replay_filter
-from nbspam.workflow.fixed_words import settings_under
-from nbspam.workflow.training import Choices, train
-from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from nbspam.tasks.evaluate import Plan, judge_splits
+from nbspam.tasks.fixed_words import settings_under
+from nbspam.tasks.judges.fixed import FixedFilter
+from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.message_bytes import counted_message
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from tests.tiny_mail import error, run
 
 WAYS = {

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.engine.accumulator import Accumulator, select_rows
-from nbspam.engine.block import Block
-from nbspam.engine.corpus import merge_blocks
-from nbspam.engine.reading import read_blocks
-from nbspam.models.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
-from nbspam.models.textbook import TextbookModel, count_textbook, word_matrix
-from nbspam.scoring.priors import parse_prior
+from nbspam.corpus import Source, open_labelled
+from nbspam.corpus.accumulator import Accumulator, select_rows
+from nbspam.corpus.block import Block
+from nbspam.corpus.blocks import merge_blocks
+from nbspam.corpus.reading import read_blocks
+from nbspam.filter import open_classifier
+from nbspam.model.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
+from nbspam.model.priors import parse_prior
+from nbspam.model.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.settings import Settings, from_text
-from nbspam.sources import Source, open_labelled
 from nbspam.store.reader import open_model
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.filters.bulk import BulkFilter, count_rows
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from tests.tiny_mail import program
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -284,8 +284,8 @@ def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) ->
         parts.add(block)
     assert whole.features is not None
     features, labels = whole.features.sample()
-    from nbspam.models.feature_counts import FeatureCounts
-    from nbspam.models.numeric import learn_edges
+    from nbspam.model.bulk_numeric import learn_edges
+    from nbspam.model.feature_counts import FeatureCounts
 
     edges = learn_edges(features, 6, "frequency")
     one, two = FeatureCounts(2, edges, True), FeatureCounts(2, edges, True)

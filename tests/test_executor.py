@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tiny_mail import error
 
-from nbspam.engine import executor
+from nbspam.corpus import executor
 from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
 
 

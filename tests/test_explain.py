@@ -17,14 +17,14 @@ import pytest
 from rich.console import Console
 
 from nbspam.cli.render_clues import MIN_CLUE, _counts, clue_table, nats_text
+from nbspam.corpus import open_labelled
 from nbspam.decision import cutoffs
+from nbspam.filter import CLUES, Classifier, open_classifier, top_clues
 from nbspam.losses import parse_loss
-from nbspam.scoring.scorer import Counted
-from nbspam.scoring.uncertainty import JEFFREYS
-from nbspam.sources import open_labelled
-from nbspam.vocabulary.keys import NOTAWORD, token_key
-from nbspam.workflow.classifying import CLUES, Classifier, open_classifier, top_clues
-from nbspam.workflow.explaining import FLIP_CLUES, Clue, Explanation, explain
+from nbspam.model.scorer import Counted
+from nbspam.model.uncertainty import JEFFREYS
+from nbspam.tasks.explain import FLIP_CLUES, Clue, Explanation, explain
+from nbspam.tokens.keys import NOTAWORD, token_key
 from tests.tiny_mail import error, mail, run, write_folders
 
 WAYS = {

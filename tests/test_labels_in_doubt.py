@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index, run_here
 
-from nbspam.engine.accumulator import select_rows
-from nbspam.models.leave_group_out import leave_group_out
-from nbspam.models.views import fixed_background, leave_one_out
-from nbspam.sources import open_labelled
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.doctor.labels_in_doubt import asked_for, check_labels
-from nbspam.workflow.learning import MOVED, learn
+from nbspam.corpus import open_labelled
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.model.leave_group_out import leave_group_out
+from nbspam.model.views import fixed_background, leave_one_out
+from nbspam.tasks.doctor.labels_in_doubt import asked_for, check_labels
+from nbspam.tasks.learn import MOVED, learn
 
 
 def read(*paths: Path) -> Corpus:

@@ -18,8 +18,8 @@ import pytest
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Updater, updating
-from nbspam.workflow import learning
-from nbspam.workflow.learning import learn, unlearn
+from nbspam.tasks import learn as learning
+from nbspam.tasks.learn import learn, unlearn
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 

@@ -10,8 +10,8 @@ import pytest
 from nbspam.cli import learn as command
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump
-from nbspam.workflow import learning
-from nbspam.workflow.learning import learn, unlearn
+from nbspam.tasks import learn as learning
+from nbspam.tasks.learn import learn, unlearn
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import mail, run
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tiny_mail import mail
 
-from nbspam.engine.reading import readable
-from nbspam.sources import folders, open_unlabelled
+from nbspam.corpus import folders, open_unlabelled
+from nbspam.corpus.reading import readable
 
 
 @pytest.fixture

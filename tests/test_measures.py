@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.engine.block import Block, BlockBuilder
-from nbspam.engine.corpus import merge_blocks
-from nbspam.models.views import leave_one_out, prequential, view_evidence
-from nbspam.scoring.evidence import measure_evidence
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.block import Block, BlockBuilder
+from nbspam.corpus.blocks import merge_blocks
+from nbspam.corpus.corpus import Corpus
+from nbspam.filter import open_classifier
+from nbspam.model.evidence import measure_evidence
+from nbspam.model.views import leave_one_out, prequential, view_evidence
 from nbspam.settings import Settings, textbook
-from nbspam.sources import Item, open_labelled
 from nbspam.store.reader import open_model
+from nbspam.tasks.evaluate import duplicate_groups
+from nbspam.tasks.train import train
 from nbspam.tokens.bag import MEASURES_VIEW, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of, measure_of
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.corpus import Corpus
-from nbspam.workflow.evaluating import duplicate_groups
-from nbspam.workflow.training import train
 
 
 def test_the_evidence_of_a_bin_in_fractions() -> None:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.foreign import bogofilter
-from nbspam.foreign.counterparts import body_word
-from nbspam.foreign.word_list import MAX_COUNT, MAX_LINE_BYTES
-from nbspam.scoring.calibration import first_weights
+from nbspam.model.calibration import first_weights
 from nbspam.settings import Settings
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model
+from nbspam.tasks import foreign_bogofilter as bogofilter
+from nbspam.tasks.foreign_counterparts import body_word
+from nbspam.tasks.foreign_word_list import MAX_COUNT, MAX_LINE_BYTES
+from nbspam.tasks.import_words import FIRST_WEIGHTS, form_of, import_words
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
-from nbspam.workflow.importing import FIRST_WEIGHTS, form_of, import_words
 from tests.tiny_mail import error, mail, program, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "import"

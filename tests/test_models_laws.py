@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from nbspam.errors import UsageError
-from nbspam.models import leave_one_out as loo
-from nbspam.models import numeric as bulk
-from nbspam.models import words as word_models
-from nbspam.scoring import events, numeric
-from nbspam.scoring.posterior import log_posteriors
-from nbspam.scoring.priors import log_priors
+from nbspam.model import bulk_numeric as bulk
+from nbspam.model import bulk_words as word_models
+from nbspam.model import leave_one_out as loo
+from nbspam.model import numeric_models as numeric
+from nbspam.model import word_models as events
+from nbspam.model.posterior import log_posteriors
+from nbspam.model.priors import log_priors
 
 WORDS = 12
 FEATURES = 4

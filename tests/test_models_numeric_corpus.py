@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nbspam.engine.feature_rows import FeatureRows
-from nbspam.models import numeric as bulk
-from nbspam.models.feature_counts import FeatureCounts, count_features
-from nbspam.models.numeric import pair_matrix
-from nbspam.models.numeric_leave_one_out import numeric_leave_one_out
-from nbspam.scoring.features import feature_order, message_rows
+from nbspam.corpus.feature_rows import FeatureRows
+from nbspam.model import bulk_numeric as bulk
+from nbspam.model.bulk_numeric import pair_matrix
+from nbspam.model.feature_counts import FeatureCounts, count_features
+from nbspam.model.features import feature_order, message_rows
+from nbspam.model.numeric_leave_one_out import numeric_leave_one_out
 from nbspam.tokens.numeric import NAMES
 
 WIDTH = len(NAMES)
@@ -67,7 +67,7 @@ def test_a_feature_of_another_version_counts_as_missing() -> None:
 
 
 def test_rows_come_back_as_they_were_added_whatever_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbspam.engine.feature_rows.CHUNK_MESSAGES", 7)
+    monkeypatch.setattr("nbspam.corpus.feature_rows.CHUNK_MESSAGES", 7)
     features, labels = some_features(50)
     rows = FeatureRows()
     for start in (0, 3, 20):

@@ -10,10 +10,11 @@ import pytest
 from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
-from nbspam.models import numeric as bulk
-from nbspam.models import words as word_models
-from nbspam.scoring import events, numeric
-from nbspam.scoring.priors import log_priors
+from nbspam.model import bulk_numeric as bulk
+from nbspam.model import bulk_words as word_models
+from nbspam.model import numeric_models as numeric
+from nbspam.model import word_models as events
+from nbspam.model.priors import log_priors
 from nbspam.settings import BINNINGS
 
 ROOT = Path(__file__).resolve().parent.parent

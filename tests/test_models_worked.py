@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from nbspam.models import numeric as bulk
-from nbspam.models import words as word_models
-from nbspam.scoring import events, numeric
-from nbspam.scoring.posterior import log_posteriors
-from nbspam.scoring.priors import log_priors
+from nbspam.model import bulk_numeric as bulk
+from nbspam.model import bulk_words as word_models
+from nbspam.model import numeric_models as numeric
+from nbspam.model import word_models as events
+from nbspam.model.posterior import log_posteriors
+from nbspam.model.priors import log_priors
 
 # 1. Five rows A1 A2 A3 | Y.  Binary features are bins with one edge at 1.
 FIVE_ROWS = [([1, 1, 0], 1), ([0, 1, 1], 1), ([1, 0, 1], 0), ([0, 1, 0], 0), ([0, 0, 1], 0)]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.workflow.doctor.delivery import delivery
-from nbspam.workflow.doctor.finding import WRONG
+from nbspam.tasks.doctor.delivery import delivery
+from nbspam.tasks.doctor.finding import WRONG
 
 pytestmark = pytest.mark.debian
 

@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 from tiny_mail import counts, mail, run, write_folders
 
-from nbspam import whole_file
+from nbspam import files as whole_file
 from nbspam.cli import classify as command
 from nbspam.cli import explain
+from nbspam.corpus import Item
 from nbspam.errors import TryAgainError
-from nbspam.sources import Item
+from nbspam.filter import open_classifier
 from nbspam.store import reader
 from nbspam.store.inspect import check_model
 from nbspam.store.locking import locked
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.explaining import Explanation
-from nbspam.workflow.learning import learn
-from nbspam.workflow.model_on_mail import evaluate_model
+from nbspam.tasks.explain import Explanation
+from nbspam.tasks.learn import learn
+from nbspam.tasks.model_on_mail import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
 

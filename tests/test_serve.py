@@ -32,7 +32,7 @@ from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
 from nbspam.serve.users import Models
 from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
 from nbspam.store import reader as store_reader
-from nbspam.workflow.learning import MIN_LABELLED
+from nbspam.tasks.learn import MIN_LABELLED
 
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills and cheap watches")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.sources import Item, Source, open_labelled, open_unlabelled
+from nbspam.corpus import Item, Source, open_labelled, open_unlabelled
 from tests.as_nobody import as_nobody
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -318,7 +318,7 @@ def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) ->
         put(open_folder / name).chmod(0o644 if name.endswith("1") else 0)
     program = """\
 import json
-from nbspam.sources import open_unlabelled
+from nbspam.corpus import open_unlabelled
 source = open_unlabelled(["box", "plain"])
 words = [item.read().split()[-1].decode() for item in source.items()]
 print(json.dumps([words, source.skipped]))
@@ -338,7 +338,7 @@ def test_labelled_mail_that_is_named_and_cannot_be_read_is_an_error(open_folder:
     program = f"""\
 import json
 from nbspam.errors import NoInputError
-from nbspam.sources import open_labelled
+from nbspam.corpus import open_labelled
 try:
     open_labelled(ham=["good", {path!r}], spam=["good"])
 except NoInputError as error:
@@ -435,7 +435,7 @@ def test_the_size_hint_counts_bytes_and_messages_where_that_is_cheap(tmp_path: P
 def test_a_pipe_of_the_shell_is_read_as_mail_or_mbox(tmp_path: Path) -> None:
     put(tmp_path / "box", FROM + mail("one") + b"\n" + FROM + mail("two"))
     program = (
-        "import sys; from nbspam.sources import open_unlabelled\n"
+        "import sys; from nbspam.corpus import open_unlabelled\n"
         "print([i.read().split()[-1].decode() for i in open_unlabelled(sys.argv[1:]).items()])"
     )
     command = f"{sys.executable} -c '{program}' <(cat {tmp_path}/box) <(echo end)"
@@ -447,14 +447,14 @@ def test_reading_one_file_imports_nothing_but_its_own_module(tmp_path: Path) -> 
     path = put(tmp_path / "mail")
     program = (
         "import sys; before = set(sys.modules)\n"
-        "from nbspam.sources.item import Item\n"
+        "from nbspam.corpus.item import Item\n"
         "Item('', '', sys.argv[1]).read()\n"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == str(["__future__", "nbspam", "nbspam.sources", "nbspam.sources.item"])
+    assert done.stdout.strip() == str(["__future__", "nbspam", "nbspam.corpus", "nbspam.corpus.item"])
 
 
 def test_reading_leaves_no_file_open(tmp_path: Path) -> None:

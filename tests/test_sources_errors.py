@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.corpus import open_labelled, open_unlabelled
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import MAX_CLASSES
-from nbspam.sources import open_labelled, open_unlabelled
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 MAIL = b"From: ann@example.org\n\nhello\n"

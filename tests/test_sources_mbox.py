@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
-from nbspam.sources import open_unlabelled
-from nbspam.sources.item import MAX_HELD_BYTES, unquoted
-from nbspam.sources.mbox import begins_mbox, fragments, is_dated
-from nbspam.workflow.counting import unboxed
+from nbspam.corpus import open_unlabelled
+from nbspam.corpus.item import MAX_HELD_BYTES, unquoted
+from nbspam.corpus.mbox import begins_mbox, fragments, is_dated
+from nbspam.tasks.message_bytes import unboxed
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 

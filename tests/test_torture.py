@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.filter import open_classifier, top_clues
 from nbspam.mail import header_lines
 from nbspam.mail.headers import header_start
-from nbspam.workflow.classifying import open_classifier, top_clues
-from nbspam.workflow.passthrough import OWN, marked
+from nbspam.tasks.passthrough import OWN, marked
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_SECONDS = 1.0  # a message

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from tiny_mail import error, mail, program, write_folders
 
+from nbspam.corpus import Source, open_labelled
 from nbspam.errors import NoInputError
-from nbspam.sources import Source, open_labelled
 
 # What a store holds: the last word of a message, and whether its reader has opened it.
 Marked = list[tuple[str, bool]]

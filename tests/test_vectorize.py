@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.mail import parse
 from nbspam.tokens import tokenize
-from nbspam.vocabulary.file import read_vocabulary
 from tests.tiny_mail import error, mail, program, run, write_folders
 
 EVENT_MODELS = ["bernoulli", "multinomial"]

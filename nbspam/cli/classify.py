@@ -12,9 +12,9 @@ import sys
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
+from nbspam.filter import Classifier, Verdict, open_classifier, top_clues
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.workflow.classifying import Classifier, Verdict, open_classifier, top_clues
-from nbspam.workflow.counting import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
+from nbspam.tasks.message_bytes import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ _CHUNK_BYTES = 1 << 20
 def classify(options: Options, paths: list[str]) -> int:
     """Classifies what is named and returns the exit status; without a path, the message on stdin."""
     if "verbose" in options:
-        from nbspam.failures import name_messages  # rare
+        from nbspam.errors import show_faults
 
-        name_messages()
+        show_faults()
     if "passthrough" in options:
         return _passthrough(options, paths)
     if "spam_flag" in options:
@@ -66,7 +66,7 @@ def _open(options: Options) -> Classifier:
     own, start = _places(options)
     classifier = open_classifier(_judging(own, start), change, options.get("loss"))
     if "autolearn" in options:
-        from nbspam.workflow.autolearning import check_autolearn
+        from nbspam.tasks.autolearn import check_autolearn
 
         check_autolearn(classifier, change)
     return classifier
@@ -81,7 +81,7 @@ def _places(options: Options) -> tuple[str, str]:
 def _judging(own: str, start: str) -> str:
     if not start:
         return own
-    from nbspam.workflow.start import judging  # most models have none
+    from nbspam.tasks.start import judging  # most models have none
 
     return judging(own, start)
 
@@ -98,7 +98,7 @@ def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Optio
     """With --autolearn.  The verdict is out by now, and stands whatever becomes of the learning."""
     if "autolearn" not in options:
         return
-    from nbspam.workflow.autolearning import lesson
+    from nbspam.tasks.autolearn import lesson
 
     sys.stdout.buffer.flush()
     try:
@@ -166,7 +166,7 @@ def single_message(path: str) -> bytes | None:
         if mode == 0o040000:
             return None
         if mode != 0o100000:
-            from nbspam.sources.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
+            from nbspam.corpus.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
 
             if is_pipe_of_shell(path, mode):
                 return None
@@ -184,7 +184,7 @@ def single_message(path: str) -> bytes | None:
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
     """The messages of a folder, mailbox or pipe, then what of it could not be read."""
-    from nbspam.sources import open_unlabelled  # a folder or mailbox: not the way of a fresh mail
+    from nbspam.corpus import open_unlabelled  # a folder or mailbox: not the way of a fresh mail
 
     source = open_unlabelled([path])
     for item in source.items():
@@ -270,7 +270,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     data = sys.stdin.buffer.read() if not paths or paths[0] == STDIN_NAME else _contents(paths[0])
     status, complaint = 0, ""
     try:
-        from nbspam.workflow.passthrough import marked
+        from nbspam.tasks.passthrough import marked
 
         classifier = _open(options)
         if "exit_code" in options:

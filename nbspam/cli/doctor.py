@@ -23,11 +23,11 @@ from nbspam.cli.shared import (
     verbose_option,
 )
 from nbspam.cli.texts import model_in_home, model_places
-from nbspam.workflow.doctor.checkup import examine, is_sound, label_findings, unread_findings
-from nbspam.workflow.doctor.finding import Finding
-from nbspam.workflow.doctor.labels_in_doubt import Checked, asked_for, check_labels
-from nbspam.workflow.doctor.model_place import user
-from nbspam.workflow.start import judging
+from nbspam.tasks.doctor.checkup import examine, is_sound, label_findings, unread_findings
+from nbspam.tasks.doctor.finding import Finding
+from nbspam.tasks.doctor.labels_in_doubt import Checked, asked_for, check_labels
+from nbspam.tasks.doctor.model_place import user
+from nbspam.tasks.start import judging
 
 
 @click.command("doctor")

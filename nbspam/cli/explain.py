@@ -12,11 +12,11 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option, start_option, verbose_option
+from nbspam.filter import open_classifier
 from nbspam.settings import EVENT_MODELS, FEATURES
 from nbspam.store.reader import OneState
-from nbspam.workflow.classifying import open_classifier
-from nbspam.workflow.explaining import Explanation, explain
-from nbspam.workflow.start import judging
+from nbspam.tasks.explain import Explanation, explain
+from nbspam.tasks.start import judging
 
 
 @click.command("explain")

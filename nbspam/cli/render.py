@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, counts_text, plain
-from nbspam.sources import Source
-from nbspam.sources.notes import Skipped, unread_error
-from nbspam.workflow.training import Trained
+from nbspam.corpus import Source
+from nbspam.corpus.notes import Skipped, unread_error
+from nbspam.tasks.train import Trained
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli.texts import plain
-from nbspam.workflow.classifying import Classifier
-from nbspam.workflow.explaining import Clue, Explanation
+from nbspam.filter import Classifier
+from nbspam.tasks.explain import Clue, Explanation
 
 MAX_CLUE = 40
 MIN_CLUE = 18

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from nbspam.cli.render_evaluation import console, show_clues
 from nbspam.cli.texts import plain
-from nbspam.workflow.doctor.finding import FINE, NOTE, WRONG, Finding
-from nbspam.workflow.doctor.labels_in_doubt import Checked, Doubt, Labelled, Moved
+from nbspam.tasks.doctor.finding import FINE, NOTE, WRONG, Finding
+from nbspam.tasks.doctor.labels_in_doubt import Checked, Doubt, Labelled, Moved
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all

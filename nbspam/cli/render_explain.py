@@ -17,9 +17,9 @@ from rich.text import Text
 
 from nbspam.cli.render_clues import MAX_CLUE, clue_table, colour, nats_text
 from nbspam.cli.texts import counted_text, plain
-from nbspam.scoring.priors import OF_MAIL
-from nbspam.workflow.classifying import Classifier
-from nbspam.workflow.explaining import Explanation, Sum, has_evidence
+from nbspam.filter import Classifier
+from nbspam.model.priors import OF_MAIL
+from nbspam.tasks.explain import Explanation, Sum, has_evidence
 
 BAR_CELLS = 16
 MAX_FLIP = 8

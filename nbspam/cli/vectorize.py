@@ -18,10 +18,10 @@ from nbspam.cli.shared import (
     verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text
-from nbspam.vectorize.formats import FORMATS
-from nbspam.vectorize.matrix import EVENT_MODELS
-from nbspam.vocabulary.file import Vocabulary, read_vocabulary
-from nbspam.workflow.vectorizing import Vectorized, vectorize
+from nbspam.corpus.matrix import EVENT_MODELS
+from nbspam.corpus.matrix_formats import FORMATS
+from nbspam.corpus.vocabulary import Vocabulary, read_vocabulary
+from nbspam.tasks.vectorize import Vectorized, vectorize
 
 
 @click.command("vectorize")

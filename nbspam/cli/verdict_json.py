@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from math import isfinite
 
-from nbspam.workflow.classifying import Classifier, Verdict, top_clues
-from nbspam.workflow.explaining import interval, share_interval
+from nbspam.filter import Classifier, Verdict, top_clues
+from nbspam.tasks.explain import interval, share_interval
 
 
 def verdict_json(classifier: Classifier, verdict: Verdict) -> str:

@@ -20,9 +20,9 @@ from nbspam.cli.shared import (
     verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text, plain
+from nbspam.corpus.vocabulary import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
+from nbspam.tasks.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
 from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.file import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
-from nbspam.workflow.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
 
 VIEW_NAMES = [*VIEWS, NO_VIEW]
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from nbspam.decision import Loss
     from nbspam.errors import NbspamError
+    from nbspam.filter import Verdict
     from nbspam.serve.request import Request
-    from nbspam.workflow.classifying import Verdict
-    from nbspam.workflow.explaining import Clue
+    from nbspam.tasks.explain import Clue
 
 VERSION = "SPAMD/1.5"
 OK = f"{VERSION} 0 EX_OK\r\n"

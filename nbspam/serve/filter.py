@@ -11,17 +11,17 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
+from nbspam.filter import CLUES, Classifier, Verdict, open_classifier, top_clues
 from nbspam.labels import SPAM, checked_name
 from nbspam.serve.answer import Score, answer, header_as_spamc, message_id, report, symbols, told
 from nbspam.serve.request import Request
 from nbspam.serve.users import Models
-from nbspam.workflow.autolearning import check_autolearn, lesson
-from nbspam.workflow.classifying import CLUES, Classifier, Verdict, open_classifier, top_clues
-from nbspam.workflow.counting import piped_message
-from nbspam.workflow.explaining import loudest_clues
-from nbspam.workflow.learning import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
-from nbspam.workflow.passthrough import marked
-from nbspam.workflow.start import begin
+from nbspam.tasks.autolearn import check_autolearn, lesson
+from nbspam.tasks.explain import loudest_clues
+from nbspam.tasks.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
+from nbspam.tasks.message_bytes import piped_message
+from nbspam.tasks.passthrough import marked
+from nbspam.tasks.start import begin
 
 MAX_OPEN = 16  # models, of 3 MB each by then; to open one takes a millisecond or two
 

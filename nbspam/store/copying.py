@@ -13,9 +13,9 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import CannotCreateError
+from nbspam.files import NewFile
 from nbspam.store.reader import open_model, store_error
 from nbspam.store.writer import kept_if_first
-from nbspam.whole_file import NewFile
 
 
 def copy_model(source: str, path: str) -> bool:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
+from nbspam.files import NewFile
 from nbspam.store.derived import recount
 from nbspam.store.locking import locked
 from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, journal_of, store_error
-from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
