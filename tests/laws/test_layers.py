@@ -17,7 +17,6 @@ ROOMS = (
         "mail",
         "settings",
         "losses",
-        "failures",
         "labels",
         "files",
         "errors",
