@@ -202,7 +202,7 @@ def learned_by_nobody(path: Path) -> str:
     """What learning gives, or the name of its error."""
     program = f"""\
 import json
-from nbspam.tasks.learn import learn
+from nbspam.store.learn import learn
 try:
     print(json.dumps(learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")))
 except Exception as error:

@@ -14,7 +14,7 @@ from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.reading import WORDS
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.outcomes import Evaluation
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
 from nbspam.settings import Settings
 from nbspam.tasks import corpus as corpus_room
 from nbspam.tasks import message_bytes as counting
@@ -65,8 +65,8 @@ def test_bulk_scores_are_those_of_train_and_classify(
     trained_on, judged = halves
     model = str(tmp_path / "model.nbspam")
     train(trained_on, classes, model, settings)
-    classifier = open_classifier(model)
-    expected = [classifier.verdict(item.read(), item.name) for item in judged]
+    classifier = open_filter(model)
+    expected = [classifier.classify(item.read(), item.name) for item in judged]
     train_rows, rows = np.arange(0, len(demonstration.block), 2), np.arange(1, len(demonstration.block), 2)
     corpus = demonstration.seen_by(settings)
     part = judge_splits(corpus, Plan(settings), [(train_rows, rows)])[0]
@@ -85,11 +85,11 @@ def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> No
     model = str(tmp_path / "model.nbspam")
     train(items[:150], source.classes, model, Settings())
     evaluation, skipped = evaluate_model(items[150:], source.classes, model, jobs=2)
-    classifier = open_classifier(model)
+    classifier = open_filter(model)
     assert skipped == []
     assert len(evaluation.outcomes) == len(items) - 150
     for item, outcome in zip(items[150:], evaluation.outcomes, strict=True):
-        verdict = classifier.verdict(item.read(), item.name)
+        verdict = classifier.classify(item.read(), item.name)
         assert (outcome.name, outcome.log_odds) == (item.name, verdict.log_odds)
         assert evaluation.classes[outcome.truth] == item.label
 
@@ -156,7 +156,7 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     model = str(tmp_path / "model.nbspam")
     items = [item for item in open_labelled([str(folder)]).items() if not item.name.endswith("/9")]
     train(items, corpus.classes, model, Settings("multinomial"))
-    verdict = open_classifier(model).verdict((folder / "ham" / "9").read_bytes(), "9")
+    verdict = open_filter(model).verdict((folder / "ham" / "9").read_bytes(), "9")
     assert part.outcomes[0].log_odds == pytest.approx(verdict.log_odds, abs=1e-9)
 
 

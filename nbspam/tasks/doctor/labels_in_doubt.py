@@ -17,7 +17,7 @@ from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Ints
 from nbspam.corpus.blocks import only_views
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
-from nbspam.filter import clues_for
+from nbspam.filter import all_clues
 from nbspam.model.calibrate import bulk_scores
 from nbspam.model.leave_group_out import leave_group_out
 from nbspam.model.posterior import log_posteriors
@@ -218,5 +218,5 @@ def _clues(bench: _Bench, row: int, other: int, texts: list[bytes]) -> tuple[Clu
         classes, block.keys, counts.documents, counts.occurrences, sums, bench.weights.tolist()
     )
     scored = Scorer(model, Settings()).score(Counted(bag_of(block, row, texts)))
-    clues = [clue for clue in clues_for(scored, other) if clue[1] > 0]
+    clues = [clue for clue in all_clues(scored, other) if clue[1] > 0]
     return tuple(sorted(clues, key=lambda clue: (-clue[1], clue[0]))[:CLUES])

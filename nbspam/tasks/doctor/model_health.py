@@ -9,16 +9,16 @@ import os
 from collections.abc import Iterator
 
 from nbspam.errors import RETRAIN, BadDataError
-from nbspam.filter import tells_apart
+from nbspam.filter import can_judge
 from nbspam.labels import NAMED_CLASSES
 from nbspam.settings import from_text
 from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import check_model, contradictions, learned_messages
+from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
 from nbspam.store.reader import FORMAT, Model, open_model
 from nbspam.tasks.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.tasks.doctor.finding import Finding, note, wrong
 from nbspam.tasks.doctor.model_place import moment, size
-from nbspam.tasks.learn import MIN_LABELLED, takes_own_word
 
 # Messages of the rarest class, and what filters that had fewer did on public mail.
 FEW = (
@@ -77,7 +77,7 @@ def _own_word(model: Model) -> Iterator[Finding]:
     own = autolearned_messages(model)
     if any(own):
         text = f"{sum(own):,} of them on the filter's own word ({_by_class(model, own)})"
-        if takes_own_word(model):
+        if has_enough_labelled(model):
             yield Finding("autolearned", text)
         else:
             text += f", and no more: that takes {MIN_LABELLED} labelled messages of each class"
@@ -90,7 +90,7 @@ def _amount(model: Model) -> Finding:
         if fewest < bound:
             if "prior_weight" in model.settings:
                 text = "few of your own; till there are more the prior model speaks"
-            elif not tells_apart(model.settings.get("averaged") == "1", model.messages):
+            elif not can_judge(model.settings.get("averaged") == "1", model.messages):
                 text = "so no message is judged: two classes must have mail"
             return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")
