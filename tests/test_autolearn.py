@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
 from nbspam.evaluate.outcomes import Outcome
 from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
@@ -21,7 +22,6 @@ from nbspam.store.autolearned import mark
 from nbspam.store.inspect import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.judges.replay import AveragedReplay
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 

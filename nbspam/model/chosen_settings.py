@@ -5,7 +5,7 @@ A chosen setting without effect is an error before any mail is read: another way
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import UsageError
 from nbspam.model.word_models import asked_alpha
 from nbspam.settings import FEATURES, NUMERIC_MODELS, Settings, textbook
 
@@ -54,8 +54,8 @@ def _models_asked(settings: Settings, change: Mapping[str, str]) -> tuple[str, s
     stays = event_model == settings.event_model or settings.features == "both"
     features = change.get("features", settings.features if stays else "")
     if features and features not in FEATURES:
-        remedy = "one of: " + ", ".join(FEATURES)
-        raise UsageError(f"--features {features}", "there are no such features", remedy, "features")
+        why = "there are no such features"
+        raise UsageError(features, why, slug="features", option="features", allowed=FEATURES)
     if asked in NUMERIC_MODELS and features == "both":
         event_model, numeric_model = settings.event_model, asked  # the words keep their model
     elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:
@@ -72,7 +72,7 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     for name in names:
         acts, why, remedy = acting.get(name, (True, "", ""))
         if not acts:
-            raise UsageError(flag_of(name), why, f"leave it out, or {remedy}", "no-effect")
+            raise UsageError("", why, f"leave it out, or {remedy}", "no-effect", option=name)
 
 
 def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:
@@ -84,19 +84,19 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
     binned = (
         with_numbers and (is_kept or not gaussian),
         "no numeric feature is cut into bins here",
-        "add --event-model categorical or aode",
+        "add `event_model=categorical` or aode",
     )
     return {
         "threshold": (
             settings.averaged,
             "is for averaged views, and scores are one sum here",
-            "score by presence without --textbook",
+            "score by presence without `textbook`",
         ),
-        "normalise": (complement, "is for the complement model", "add --event-model complement"),
+        "normalise": (complement, "is for the complement model", "add `event_model=complement`"),
         "numeric_model": (
             settings.features == "both",
             "scores numeric features beside words",
-            "add --features both",
+            "add `features=both`",
         ),
         "bins": binned,
         "binning": binned,

@@ -81,9 +81,9 @@ class Counted:
 def counted(tokens: Tokens, name: str = "") -> Counted:
     """The distinct tokens of a message that was read; a fault met in it is logged under `name`."""
     if tokens.failures:
-        from nbspam.failures import report
+        from nbspam.errors import log_faults
 
-        report(name, tokens.failures)
+        log_faults(name, tokens.failures)
     return Counted(tokens)
 
 

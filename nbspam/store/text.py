@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from nbspam.corpus.tsv_fields import escaped, natural, unescaped
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.autolearned import autolearned_rows, packed, unpacked
 from nbspam.store.derived import prior_columns
 from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model, check_format, count_columns, store_error
+from nbspam.store.tsv_fields import escaped, natural, unescaped
 from nbspam.store.writer import NewModel, add_prior_columns, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nbspam.corpus import Item
+from nbspam.corpus.corpus import corpus_digest, identity
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import Progress, shards
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, corpus_digest, worst_mistakes
+from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.filter import Filter, open_filter
 from nbspam.model.scorer import counted
 from nbspam.store.reader import replaced_error
-from nbspam.tasks.corpus import identity
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge
 from nbspam.tokens import DATE, read
 

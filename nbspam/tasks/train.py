@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator, Table
 from nbspam.corpus.block import Ints
+from nbspam.corpus.corpus import views_read
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
 from nbspam.corpus.token_texts import text_slices
@@ -30,7 +31,6 @@ from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, cal
 from nbspam.tasks.fixed_words import (
     settings_under,
     sorted_keys,
-    views_read,
     vocabulary_settings,
     with_all_words,
 )
