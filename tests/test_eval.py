@@ -76,7 +76,7 @@ def test_bulk_scores_are_those_of_train_and_classify(
         if verdict.log_odds is not None:
             assert outcome.log_odds == pytest.approx(verdict.log_odds, abs=1e-9, rel=1e-9)
         if verdict.probabilities is not None:
-            assert outcome.probabilities == pytest.approx(verdict.probabilities, abs=1e-9)
+            assert outcome.probabilities == pytest.approx(tuple(verdict.probabilities.values()), abs=1e-9)
 
 
 def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     model = str(tmp_path / "model.nbspam")
     items = [item for item in open_labelled([str(folder)]).items() if not item.name.endswith("/9")]
     train(items, corpus.classes, model, Settings("multinomial"))
-    verdict = open_filter(model).verdict((folder / "ham" / "9").read_bytes(), "9")
+    verdict = open_filter(model).classify((folder / "ham" / "9").read_bytes(), "9")
     assert part.outcomes[0].log_odds == pytest.approx(verdict.log_odds, abs=1e-9)
 
 

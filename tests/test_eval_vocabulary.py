@@ -70,7 +70,7 @@ def is_as_classified(outcome: Any, verdict: Any) -> None:
     if verdict.log_odds is not None:
         assert outcome.log_odds == pytest.approx(verdict.log_odds, abs=1e-9, rel=1e-9)
     if verdict.probabilities is not None:
-        assert outcome.probabilities == pytest.approx(verdict.probabilities, abs=1e-9)
+        assert outcome.probabilities == pytest.approx(tuple(verdict.probabilities.values()), abs=1e-9)
 
 
 @pytest.mark.parametrize(

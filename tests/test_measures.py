@@ -137,7 +137,7 @@ def test_options_of_classify_keep_the_evidence_that_the_calibration_weighs(
     train(items, ("ham", "spam"), path, settings)
     for item in items[:5]:
         plain = open_filter(path).classify(item.read(), "")
-        asked = open_filter(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).verdict(
+        asked = open_filter(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).classify(
             item.read(), ""
         )
         assert asked.scored.scores == plain.scored.scores
