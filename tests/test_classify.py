@@ -78,7 +78,7 @@ def test_what_the_lane_understands_click_reads_alike(arguments: list[str]) -> No
     read = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_click, "classify", lambda options, paths: read.append((options, paths)))
-        by_click.classify_command.main(arguments, standalone_mode=False)
+        by_click.classify_command.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
     assert read == [understood]
 
 
