@@ -18,7 +18,8 @@ from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Ints
 from nbspam.corpus.blocks import only_views
 from nbspam.corpus.corpus import Corpus, views_read
-from nbspam.corpus.notes import Skipped, unread_error
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import unread_error
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.errors import BadDataError
 from nbspam.filter import clues_for
