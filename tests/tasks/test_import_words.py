@@ -24,7 +24,7 @@ from nbspam.tasks.import_words import (
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 from tests.tiny_mail import error, mail, program, run, write_folders
 
-GOLDEN = Path(__file__).resolve().parent / "golden_import"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
 LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
 # What its `sa-learn --backup` writes.
 SPAMASSASSIN = (
