@@ -32,11 +32,11 @@ from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.store.inspect import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.fixed_words import sorted_keys
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update

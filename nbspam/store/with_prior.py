@@ -87,8 +87,10 @@ class ModelOnPrior(Model):
         return found
 
 
-def on_prior(model: Model) -> ModelOnPrior:
-    """A model that was trained on a prior, with its counts added."""
+def on_prior(model: Model) -> Model:
+    """The model with the counts of its prior model added; itself if it has none."""
+    if "prior_weight" not in model.settings:
+        return model
     return ModelOnPrior(model, power_factor(prior_weight(model), prior_messages(model)))
 
 

@@ -172,7 +172,7 @@ def new_model(
     try:
         yield from _fill(new.path, classes, messages)
         if replaces:
-            with _without_journal(os.path.realpath(path)):
+            with without_journal(os.path.realpath(path)):
                 new.keep()
         elif not kept_if_first(new, path):
             why = "there is a model by now, and it stays as it is"
@@ -191,7 +191,7 @@ def new_model(
 
 
 @contextlib.contextmanager
-def _without_journal(path: str) -> Iterator[None]:
+def without_journal(path: str) -> Iterator[None]:
     """The old model, kept from writers while a new one takes its place.
 
     What a killed writer left half done is taken back in the old file first, for SQLite would play any journal

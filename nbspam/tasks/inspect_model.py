@@ -13,7 +13,7 @@ from typing import Any
 
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import as_scored, stored_loss
+from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credibility import word_share_interval
@@ -25,6 +25,7 @@ from nbspam.store.inspect import TokenRow, find_token, learned_messages, telling
 from nbspam.store.reader import FORMAT, Model
 from nbspam.store.snapshot import snapshot
 from nbspam.store.text import dump, load
+from nbspam.store.with_prior import on_prior
 from nbspam.tasks.formulas import sections
 from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
 from nbspam.tokens.keys import NOTAWORD_KEY, token_key
@@ -64,7 +65,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     """
     with snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
-        model = as_scored(stored)
+        model = on_prior(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(stored, word)
         own = autolearned_messages(stored)

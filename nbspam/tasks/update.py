@@ -20,16 +20,16 @@ from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.filter import as_scored
 from nbspam.model.numeric import count_features
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.adding import add_counts
 from nbspam.store.autolearned import autolearned_rows, take_back
 from nbspam.store.inspect import learned_as, vocabulary_keys
+from nbspam.store.learn import learner_of, write_learner
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, updating
+from nbspam.store.with_prior import on_prior
 from nbspam.tasks.calibrate import learn_sample, sample_beside
-from nbspam.tasks.feedback import learner_of, write_learner
 from nbspam.tasks.fixed_words import Fixed
 from nbspam.tasks.start import begin, judging
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
@@ -137,7 +137,7 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     learner = learner_of(updater, model, settings)
     if learner is None:
         return 0
-    now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
     totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
