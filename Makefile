@@ -24,8 +24,8 @@ test: $(STAMP) debian lint types  ## Lint, types and every test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## ruff
-	$(BIN)/ruff check nbspam tests experiments
-	$(BIN)/ruff format --check nbspam tests experiments
+	$(BIN)/ruff check nbspam tests experiments bench peers
+	$(BIN)/ruff format --check nbspam tests experiments bench peers
 
 types: $(STAMP)  ## mypy
 	$(BIN)/mypy
@@ -34,10 +34,10 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 	@sh tests/install-debian-programs.sh
 
 bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
-	$(BIN)/python -m tests.bench.run
+	$(BIN)/python -m bench.run
 
 bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh processes (needs spamc)
-	$(BIN)/python -m tests.bench.serve
+	$(BIN)/python -m bench.serve
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \

@@ -20,20 +20,20 @@ from typing import Any
 
 import numpy as np
 
+from nbspam.corpus import open_labelled
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.block import Block
+from nbspam.corpus.blocks import merge_blocks, only_views
+from nbspam.corpus.corpus import views_read
+from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
-from nbspam.engine.accumulator import select_rows
-from nbspam.engine.block import Block
-from nbspam.engine.corpus import merge_blocks, only_views
-from nbspam.engine.executor import default_jobs
-from nbspam.engine.reading import read_blocks
-from nbspam.evaluation.folds import fold_splits, stratified_folds
-from nbspam.evaluation.outcomes import Evaluation
-from nbspam.evaluation.summary import summary
+from nbspam.evaluate.folds import fold_splits, stratified_folds
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.summary import summary
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
-from nbspam.workflow.filters.bulk import BulkFilter, count_rows
-from nbspam.workflow.fixed_words import views_read
-from nbspam.workflow.judging import Judge
+from nbspam.tasks.judge_mail import Judge
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from tests.conftest import unpacked
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "models.md"

@@ -21,19 +21,19 @@ from unittest import mock
 import numpy as np
 
 from experiments.corpora import corpus_folder
-from nbspam.engine.accumulator import select_rows
-from nbspam.engine.corpus import used_columns, without_columns
-from nbspam.engine.executor import run_shards
-from nbspam.engine.texts import split_texts
-from nbspam.evaluation.metrics import log_loss_terms, mean_one_minus_roca, rankings
-from nbspam.evaluation.outcomes import Evaluation
-from nbspam.evaluation.replay import Feedback
+from nbspam.corpus import open_labelled
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.blocks import used_columns, without_columns
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.executor import run_shards
+from nbspam.corpus.token_texts import split_texts
+from nbspam.evaluate.metrics import log_loss_terms, mean_one_minus_roca, rankings
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.replay import Feedback
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
+from nbspam.tasks.replay import evaluate_replay
 from nbspam.tokens.measures import MEASURES
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
-from nbspam.workflow.replaying import evaluate_replay
 
 JOBS = 2
 IN_A_ROW = 50  # messages whose mean difference is one observation
@@ -140,7 +140,7 @@ def pair_in_subject(text: str) -> bool:
 
 TRIALS = (
     Trial("second λ", 10, settings={"second_alpha": 0.0}),
-    Trial("repeats", 8, patches={"nbspam.models.views.MOST_TIMES": 1}),
+    Trial("repeats", 8, patches={"nbspam.model.views.MOST_TIMES": 1}),
     Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
     Trial("cap on evidence for ham", 20, settings={"capped": False}),
     Trial("bigrams", 50, settings={"bigrams": False}),

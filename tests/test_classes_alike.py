@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.models.calibrate import bulk_scores, fit
-from nbspam.models.views import Evidence
-from nbspam.scoring import calibration
-from nbspam.scoring.alike import Alike
+from nbspam.model import calibration
+from nbspam.model.alike import Alike
+from nbspam.model.calibrate import bulk_scores, fit
+from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.tokens import VIEWS
 from nbspam.tokens.measures import MEASURES
@@ -124,7 +124,7 @@ def test_a_design_read_in_slices_gives_the_same_weights(monkeypatch: pytest.Monk
     common = np.hstack([rng.random((50, len(VIEWS))), rough @ evidence[:, :, 1:]])
     sample, labels = Evidence(evidence, common, KINDS), np.arange(50) % 3
     whole = fit(sample, labels)
-    monkeypatch.setattr("nbspam.models.calibrate.SLICE_CELLS", 7 * 3 * whole[0].size)
+    monkeypatch.setattr("nbspam.model.calibrate.SLICE_CELLS", 7 * 3 * whole[0].size)
     for one, other in zip(whole, fit(sample, labels), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
 

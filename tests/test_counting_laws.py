@@ -20,31 +20,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.engine import accumulator, corpus
-from nbspam.engine.accumulator import Accumulator, Table, representative_rows, select_rows
-from nbspam.engine.block import Block, BlockBuilder
-from nbspam.engine.reading import ShardReader
-from nbspam.engine.texts import text_slices
+from nbspam.corpus import Item, accumulator, open_labelled
+from nbspam.corpus import blocks as corpus
+from nbspam.corpus.accumulator import Accumulator, Table, representative_rows, select_rows
+from nbspam.corpus.block import Block, BlockBuilder
+from nbspam.corpus.reading import ShardReader
+from nbspam.corpus.token_texts import text_slices
+from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.scoring.calibration import first_weights
-from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.model.calibration import first_weights
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
+from nbspam.tasks import calibrate as calibrating
+from nbspam.tasks.fixed_words import sorted_keys
+from nbspam.tasks.merge import merge
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.update import update
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
+from nbspam.tokens.keys import token_key
 from nbspam.tokens.measures import MEASURES
 from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
-from nbspam.vocabulary.file import Vocabulary
-from nbspam.vocabulary.keys import token_key
-from nbspam.workflow import calibrating
-from nbspam.workflow.fixed_words import sorted_keys
-from nbspam.workflow.learning import learn, unlearn
-from nbspam.workflow.merging import merge
-from nbspam.workflow.training import Choices, train
-from nbspam.workflow.updating import update
-from nbspam.workflow.vocabularies import Choice, build_vocabulary
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 Items = list[Item]
@@ -406,7 +405,7 @@ def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
     def full(path: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("nbspam.whole_file._flush", full)
+    monkeypatch.setattr("nbspam.files._flush", full)
     with pytest.raises(CannotCreateError):
         trained(items[::6], tmp_path / "m")
     assert os.listdir(tmp_path) == []
@@ -493,8 +492,7 @@ def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     counts = Accumulator(2, sorted_keys(vocabulary), features=True)
     read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
-        (block,), _ = read(items[first : first + 10])
-        counts.add(block)
+        counts.add(*read(items[first : first + 10]).blocks)
     return counts
 
 

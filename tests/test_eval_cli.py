@@ -293,7 +293,7 @@ def test_figures_are_shown_also_where_a_file_cannot_be_written(
     def full(path: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("nbspam.whole_file._flush", full)
+    monkeypatch.setattr("nbspam.files._flush", full)
     status, output, complaint = run_here("eval", str(mail), "--folds", "2", "--save", str(tmp_path / "a"))
     assert status == 74, complaint
     assert "ham lost" in output

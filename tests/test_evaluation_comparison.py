@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluation.comparison import compare
-from nbspam.evaluation.outcomes import Evaluation, Outcome
-from nbspam.evaluation.trec import read_results, result_lines
+from nbspam.evaluate.comparison import compare
+from nbspam.evaluate.outcomes import Evaluation, Outcome
+from nbspam.evaluate.trec import read_results, result_lines
 
 
 def evaluation(noise, n_messages=300, seed=0, folds=0, **changes):

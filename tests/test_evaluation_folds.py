@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.evaluation.folds import (
+from nbspam.evaluate.folds import (
     fold_splits,
     grouped_folds,
     holdout,
     stratified_folds,
     time_splits,
 )
-from nbspam.evaluation.near_duplicates import near_duplicate_groups
+from nbspam.evaluate.near_duplicates import near_duplicate_groups
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 

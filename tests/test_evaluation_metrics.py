@@ -10,8 +10,8 @@ from sklearn import metrics as sklearn_metrics
 
 from nbspam.decision import Loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.evaluation import metrics
-from nbspam.evaluation.outcomes import Evaluation, Outcome, log_odds_of
+from nbspam.evaluate import metrics
+from nbspam.evaluate.outcomes import Evaluation, Outcome, log_odds_of
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as npst
 from scipy.integrate import trapezoid
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from nbspam.evaluation.ranking import curve, one_minus_roca, ranked, spam_missed_at
+from nbspam.evaluate.ranking import curve, one_minus_roca, ranked, spam_missed_at
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from nbspam.errors import UsageError
-from nbspam.evaluation.learning_curve import FIELDS, learning_curve
-from nbspam.evaluation.outcomes import Evaluation, Outcome
-from nbspam.evaluation.replay import Feedback, parse_feedback, replay
-from nbspam.evaluation.summary import summary
+from nbspam.evaluate.learning_curve import FIELDS, learning_curve
+from nbspam.evaluate.outcomes import Evaluation, Outcome
+from nbspam.evaluate.replay import Feedback, parse_feedback, replay
+from nbspam.evaluate.summary import summary
 
 
 class Recorder:

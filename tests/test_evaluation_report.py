@@ -15,10 +15,10 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
-from nbspam.evaluation.report import report_html
-from nbspam.evaluation.report.clean import cleaned
-from nbspam.evaluation.report.plots import plots
+from nbspam.evaluate.outcomes import Evaluation, Outcome, worst_mistakes
+from nbspam.evaluate.report import report_html
+from nbspam.evaluate.report.clean import cleaned
+from nbspam.evaluate.report.plots import plots
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
 
@@ -173,7 +173,7 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
 
 def test_importing_the_evaluation_room_loads_neither_library():
     code = (
-        "import sys, nbspam.evaluation.report, nbspam.evaluation.summary, nbspam.evaluation.comparison;"
+        "import sys, nbspam.evaluate.report, nbspam.evaluate.summary, nbspam.evaluate.comparison;"
         "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

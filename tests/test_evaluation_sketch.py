@@ -2,8 +2,8 @@
 
 import pytest
 
-from nbspam.evaluation.outcomes import Evaluation, Outcome
-from nbspam.evaluation.sketch import roc_sketch
+from nbspam.evaluate.outcomes import Evaluation, Outcome
+from nbspam.evaluate.sketch import roc_sketch
 
 
 def judged(rows, classes=("ham", "spam")):

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import binomtest
 
 from nbspam.decision import Loss, zero_one_loss
-from nbspam.evaluation import intervals
-from nbspam.evaluation.outcomes import Evaluation, Outcome
-from nbspam.evaluation.ranking import ranked
-from nbspam.evaluation.summary import summary
+from nbspam.evaluate import intervals
+from nbspam.evaluate.outcomes import Evaluation, Outcome
+from nbspam.evaluate.ranking import ranked
+from nbspam.evaluate.summary import summary
 
 RATES = (
     "hm_percent",

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nbspam.corpus import open_labelled
+from nbspam.corpus.vocabulary import Choice, Word, build_vocabulary
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
-from nbspam.vocabulary.file import Word
-from nbspam.workflow import calibrating
-from nbspam.workflow.prior_model import PriorModel
-from nbspam.workflow.training import Choices, train
-from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from nbspam.tasks import calibrate as calibrating
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
 from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 

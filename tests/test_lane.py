@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.cli import classify
-from nbspam.sources.item import PACKED_START
+from nbspam.corpus.item import PACKED_START
 
 FORBIDDEN = frozenset(
     (
@@ -80,7 +80,7 @@ def test_one_plain_mail_loads_nothing_heavy(
 ) -> None:
     _, output, loaded = run(installed, tmp_path, ["classify", *options, "-m", model], MAIL)
     assert b"am" in output  # ham or spam
-    assert "nbspam.workflow.classifying" in loaded
+    assert "nbspam.filter" in loaded
     assert loaded & FORBIDDEN == set()
     assert {
         name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in FORBIDDEN_ROOMS
@@ -113,14 +113,14 @@ def test_plain_mail_does_not_load_html_and_unicode(installed: Path, model: Path,
 
 @pytest.mark.parametrize(
     ("quoted", "needed"),
-    [(b"", set()), (b">From here\n", {"nbspam.sources.item", "nbspam.sources.mbox"})],
+    [(b"", set()), (b">From here\n", {"nbspam.corpus.mbox"})],
 )
 def test_a_mail_behind_a_from_line_loads_what_knows_mailboxes_only_for_its_quoting(
     installed: Path, model: Path, tmp_path: Path, quoted: bytes, needed: set[str]
 ) -> None:
     data = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + MAIL + quoted + b"\n"
     _, output, loaded = run(installed, tmp_path, ["classify", "-p", "-m", model], data)
-    assert {name for name in loaded if name.startswith("nbspam.sources.")} == needed
+    assert {name for name in loaded if name.startswith("nbspam.corpus.")} == needed
     assert quoted or loaded & FORBIDDEN == set()
     first, rest = data.split(b"\n", 1)
     assert output.startswith(first + b"\nX-Nbspam: ")

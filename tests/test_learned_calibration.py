@@ -9,26 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.vocabulary import Choice, build_vocabulary
 from nbspam.errors import DamagedModelError
-from nbspam.scoring import calibration
-from nbspam.scoring.calibration import FIRST_CREDIT, Learner, first_weights
-from nbspam.scoring.scorer import Scorer
+from nbspam.model import calibration
+from nbspam.model.calibration import FIRST_CREDIT, Learner, first_weights
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.sources import Item, open_labelled
 from nbspam.store.inspect import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tokens import VIEWS
-from nbspam.workflow import calibrating, merging
-from nbspam.workflow import updating as bulk
-from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.counting import counted_message
-from nbspam.workflow.learning import learn, unlearn
-from nbspam.workflow.merging import merge
-from nbspam.workflow.prior_model import PriorModel
-from nbspam.workflow.training import Choices, train
-from nbspam.workflow.updating import update
-from nbspam.workflow.vocabularies import Choice, build_vocabulary
+from nbspam.store.with_prior import on_prior
+from nbspam.tasks import calibrate as calibrating
+from nbspam.tasks import merge as merging
+from nbspam.tasks import update as bulk
+from nbspam.tasks.merge import merge
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.update import update
+from nbspam.tokens import VIEWS, read
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error
 
@@ -49,8 +49,8 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        known = as_scored(model)
-        scored = Scorer(known, settings).score(counted_message(item.read(), settings))
+        known = on_prior(model)
+        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
         self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
         model.close()
 

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError, DamagedModelError
-from nbspam.scoring.evidence import measure_evidence
-from nbspam.scoring.word_sum import make_words
+from nbspam.model.evidence import measure_evidence
+from nbspam.model.word_sum import make_words
 from nbspam.settings import from_text
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import open_model, store_error
+from nbspam.tasks.import_words import import_words
+from nbspam.tasks.inspect_model import load_lines
+from nbspam.tasks.merge import merge
 from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.measures import N_BINS
-from nbspam.workflow.importing import import_words
-from nbspam.workflow.inspecting import load_lines
-from nbspam.workflow.merging import merge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 KINDS = {

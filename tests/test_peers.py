@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus
 
-from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.replay import OwnWord, parse_feedback, replay
-from tests.peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
+from nbspam.evaluate import folds as splitting
+from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
+from peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
 
 
 def test_a_message_is_cut_down_to_subject_and_body() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from nbspam.errors import UsageError
-from nbspam.scoring import events
-from nbspam.scoring.credibility import (
+from nbspam.model import word_models as events
+from nbspam.model.credibility import (
     beta_cdf,
     beta_interval,
     beta_quantile,
@@ -23,8 +23,8 @@ from nbspam.scoring.credibility import (
     trigamma,
     word_share_interval,
 )
-from nbspam.scoring.posterior import log_odds, log_posteriors, rest_weights
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.model.posterior import log_odds, log_posteriors, rest_weights
+from nbspam.model.priors import log_priors, parse_prior
 
 INF = math.inf
 

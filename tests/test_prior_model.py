@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
+from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.scoring.word_sum import make_words
+from nbspam.model.word_sum import make_words
 from nbspam.settings import Settings, from_text
-from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
+from nbspam.store.with_prior import on_prior
 from nbspam.store.writer import new_model
+from nbspam.tasks import calibrate as calibrating
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.update import update
 from nbspam.tokens.bag import VIEWS
-from nbspam.vocabulary.keys import token_key
-from nbspam.workflow import calibrating
-from nbspam.workflow.classifying import as_scored
-from nbspam.workflow.learning import learn, unlearn
-from nbspam.workflow.prior_model import PriorModel
-from nbspam.workflow.training import Choices, train
-from nbspam.workflow.updating import update
+from nbspam.tokens.keys import token_key
 from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error
@@ -143,7 +143,7 @@ def test_a_word_of_all_messages_has_as_many_as_there_are(tmp_path: Path, message
         file.settings({**settings, "prior_weight": "100.0", "vocabulary": "open"})
         file.tokens([row])
         file.prior(counts, [before])
-    model = as_scored(open_model(str(tmp_path / "model")))
+    model = on_prior(open_model(str(tmp_path / "model")))
     assert list(model.counts([row[0]])[row[0]][::2]) == model.messages
     words = make_words(model, from_text(model.settings))
     assert words.certain == [1, 1]

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus
 
+from nbspam.corpus import open_labelled
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.decision import Loss, zero_one_loss
-from nbspam.engine.accumulator import select_rows
 from nbspam.errors import UsageError
-from nbspam.evaluation.replay import parse_feedback
-from nbspam.models.views import fixed_background, view_evidence
-from nbspam.scoring.calibration import Learner, first_weights
-from nbspam.scoring.scorer import Counted
+from nbspam.evaluate.replay import parse_feedback
+from nbspam.model.calibration import Learner, first_weights
+from nbspam.model.scorer import Counted
+from nbspam.model.views import fixed_background, view_evidence
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
-from nbspam.workflow.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
-from nbspam.workflow.evaluating import Plan
-from nbspam.workflow.filters.bulk import BulkFilter, count_rows
-from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
-from nbspam.workflow.filters.replay import AveragedReplay, GrowingCounts, WordReplay, replay_filter
-from nbspam.workflow.judging import MOST_CLUED
-from nbspam.workflow.replaying import centre_nats, evaluate_replay
+from nbspam.tasks.evaluate import Plan
+from nbspam.tasks.judge_mail import MOST_CLUED
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
+from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.tasks.judges.replay import AveragedReplay, GrowingCounts, WordReplay, replay_filter
+from nbspam.tasks.replay import centre_nats, evaluate_replay
 
 WORD_WAYS = {
     "presence": Settings(averaged=False),

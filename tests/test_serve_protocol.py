@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NbspamError, TryAgainError
+from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.scoring.posterior import Scored
+from nbspam.model.posterior import Scored
 from nbspam.serve.answer import PONG, Score, answer, header_as_spamc, message_id, refusal, symbols
 from nbspam.serve.request import (
     COMMANDS,
@@ -30,8 +31,7 @@ from nbspam.serve.request import (
     Request,
     RequestReader,
 )
-from nbspam.workflow.classifying import Verdict
-from nbspam.workflow.passthrough import marked
+from nbspam.tasks.passthrough import marked
 
 MOST = 5_000  # bytes of a message, in these tests
 NO_USER = "User header contains control chars, or is too long"

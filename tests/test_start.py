@@ -24,7 +24,7 @@ from nbspam.store import reader as store_reader
 from nbspam.store import writer as store_writer
 from nbspam.store.inspect import check_model
 from nbspam.store.reader import journal_of, open_model
-from nbspam.workflow.start import begin, judging
+from nbspam.tasks.start import begin, judging
 
 NEW = mail("a winner of the lottery")
 

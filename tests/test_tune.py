@@ -14,14 +14,14 @@ from scipy.stats import ttest_1samp
 from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.cli.tune import write_model
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.errors import CannotCreateError
-from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
-from nbspam.sources import open_labelled
 from nbspam.store.inspect import check_model
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.inspecting import dump_lines
-from nbspam.workflow.tuning import (
+from nbspam.tasks.inspect_model import dump_lines
+from nbspam.tasks.tune import (
     Candidate,
     Tried,
     Tuned,

@@ -7,19 +7,19 @@ from math import log
 import numpy as np
 import pytest
 
-from nbspam.engine.block import Block, BlockBuilder, Ints
-from nbspam.engine.corpus import merge_blocks
+from nbspam.corpus.block import Block, BlockBuilder, Ints
+from nbspam.corpus.blocks import merge_blocks
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.models.calibrate import bulk_scores
-from nbspam.models.views import fixed_background, view_evidence
-from nbspam.scoring.calibration import feature_names, first_weights
-from nbspam.scoring.evidence import capped_scale
-from nbspam.scoring.posterior import ScorePart
-from nbspam.scoring.scorer import Counted, Scorer
+from nbspam.model.calibrate import bulk_scores
+from nbspam.model.calibration import feature_names, first_weights
+from nbspam.model.evidence import capped_scale
+from nbspam.model.posterior import ScorePart
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.views import fixed_background, view_evidence
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
+from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
 from nbspam.tokens.bag import VIEWS, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
-from nbspam.workflow.filters.memory_model import MemoryModel, bag_of, sums_of, texts_of
 
 WAYS = {
     "default": Settings(),

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError, InputOutputError
+from nbspam.files import whole_file
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
-from nbspam.whole_file import whole_file
 from tests.mail_samples import make_corpus, run_here
 
 

@@ -60,7 +60,7 @@ def program(*arguments: object, stdin: bytes = b"") -> Done:
     sys.stdin, sys.stdout = io.TextIOWrapper(given, "utf-8"), io.TextIOWrapper(out, "utf-8")
     sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace")
     try:
-        with mock.patch("nbspam.engine.executor.JOBS_PER_CORE", 0):
+        with mock.patch("nbspam.corpus.executor.JOBS_PER_CORE", 0):
             status = _guarded(list(map(_text, arguments)))
         sys.stdout.flush()
         sys.stderr.flush()

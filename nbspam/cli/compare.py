@@ -9,10 +9,10 @@ import click
 
 from nbspam.cli.render_evaluation import show_comparison, waiting
 from nbspam.cli.shared import json_option, shows_progress
-from nbspam.evaluation.comparison import compare
-from nbspam.evaluation.evaluation_file import load
-from nbspam.evaluation.outcomes import Evaluation
-from nbspam.evaluation.trec import read_results
+from nbspam.evaluate.comparison import compare
+from nbspam.evaluate.evaluation_file import load
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.trec import read_results
 
 
 @click.command("compare")

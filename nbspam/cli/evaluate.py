@@ -23,21 +23,21 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
+from nbspam.cli.texts import flag_of
+from nbspam.corpus import Source
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import Loss
-from nbspam.errors import UsageError, flag_of
-from nbspam.evaluation.evaluation_file import as_json
-from nbspam.evaluation.outcomes import Evaluation
-from nbspam.evaluation.summary import summary
-from nbspam.evaluation.trec import result_lines
-from nbspam.failures import name_messages
+from nbspam.errors import UsageError, show_faults
+from nbspam.evaluate.evaluation_file import as_json
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.summary import summary
+from nbspam.evaluate.trec import result_lines
+from nbspam.filter import read_loss
 from nbspam.settings import Settings
-from nbspam.sources import Source
-from nbspam.sources.notes import Skipped
-from nbspam.vocabulary.file import read_vocabulary
-from nbspam.workflow.classifying import read_loss
-from nbspam.workflow.corpus import Corpus, read_corpus
-from nbspam.workflow.evaluating import Plan, evaluate_folds, evaluate_holdout
-from nbspam.workflow.fixed_words import settings_under
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
+from nbspam.tasks.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -121,7 +121,7 @@ def eval_command(**given: Any) -> None:
     another program writes or replaced the model.
     """
     if given["verbose"]:
-        name_messages()
+        show_faults()
     method = chosen_method(given)
     _check_files(given)
     settings = asked_settings(given) if method != "model" else None
@@ -182,8 +182,8 @@ def _evaluate(
         with Steps("Holdout", 1, shown) as steps:
             evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
             return evaluation, corpus.skipped
-    from nbspam.evaluation.replay import parse_feedback
-    from nbspam.workflow.replaying import evaluate_replay
+    from nbspam.evaluate.replay import parse_feedback
+    from nbspam.tasks.replay import evaluate_replay
 
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
@@ -205,7 +205,7 @@ def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -
 
 
 def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
-    from nbspam.workflow.model_on_mail import evaluate_model
+    from nbspam.tasks.model_on_mail import evaluate_model
 
     change = changed_settings(given)
     shown = shows_progress(given["quiet"])
@@ -239,7 +239,7 @@ def _check_files(given: dict[str, Any]) -> None:
     for number, path in enumerate(files):
         check_writable(path, *named_files(given), *files[:number])
     if given["report"]:
-        from nbspam.evaluation.report.extra import check_libraries
+        from nbspam.evaluate.report.extra import check_libraries
 
         check_libraries()
 
@@ -252,7 +252,7 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         with output_file(given["save"]) as file:
             file.write(as_json(evaluation))
     if given["report"]:
-        from nbspam.evaluation.report import report_html  # matplotlib: only where a page is wanted
+        from nbspam.evaluate.report import report_html  # matplotlib: only where a page is wanted
 
         page = report_html(evaluation, loss)
         with output_file(given["report"]) as file:

@@ -7,8 +7,8 @@ from math import isnan
 from typing import Any
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluation.learning_curve import FIELDS, learning_curve
-from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluate.learning_curve import FIELDS, learning_curve
+from nbspam.evaluate.outcomes import Evaluation
 
 
 def evaluation_json(evaluation: Evaluation, found: dict[str, Any]) -> str:

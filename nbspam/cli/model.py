@@ -17,11 +17,10 @@ from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
-from nbspam.foreign.word_list import MAX_LINE_BYTES
 from nbspam.store.inspect import check_model
-from nbspam.workflow.importing import AUTO, FORMS, Imported, import_words
-from nbspam.workflow.inspecting import dump_lines, info_of, load_lines
-from nbspam.workflow.merging import merge
+from nbspam.tasks.import_words import AUTO, FORMS, MAX_LINE_BYTES, Imported, import_words
+from nbspam.tasks.inspect_model import dump_lines, info_of, load_lines
+from nbspam.tasks.merge import merge
 
 replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
 BAD_DATA = 65

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nbspam.cli.texts import counts_text, plain
-from nbspam.workflow.inspecting import Info
+from nbspam.tasks.inspect_model import Info
 
 
 def info_text(info: Info) -> str:

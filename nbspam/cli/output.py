@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, UsageError
+from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.store.reader import is_foreign
-from nbspam.whole_file import names_no_file, nearest_folder, whole_file
 
 STDOUT = "-"
 

@@ -19,16 +19,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, plain
 from nbspam.decision import UNDECIDED
-from nbspam.evaluation.comparison import Comparison, Difference
-from nbspam.evaluation.metrics import loses_none
-from nbspam.evaluation.outcomes import Evaluation, Outcome, worst_mistakes
-from nbspam.evaluation.sketch import roc_sketch
+from nbspam.evaluate.comparison import Comparison, Difference
+from nbspam.evaluate.metrics import loses_none
+from nbspam.evaluate.outcomes import Evaluation, Outcome, worst_mistakes
+from nbspam.evaluate.sketch import roc_sketch
 from nbspam.labels import UNSURE
+from nbspam.tasks.tune import Tried, Tuned
 from nbspam.tokens.bag import READ_VIEWS
-from nbspam.workflow.tuning import Tried, Tuned
 
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
@@ -45,7 +44,7 @@ def waiting(title: str, shown: bool) -> Iterator[None]:
         yield
         return
     out = Console(stderr=True)
-    with cursor_kept(out), out.status(title):
+    with out.status(title):
         yield
 
 

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import click
 
-from nbspam.cli.texts import default_model, default_start
-from nbspam.engine.executor import MAX_JOBS, default_jobs
-from nbspam.errors import BadDataError, UsageError, flag_of
-from nbspam.failures import name_messages
+from nbspam.cli.texts import default_model, default_start, flag_of
+from nbspam.corpus import Source, open_labelled
+from nbspam.corpus.executor import MAX_JOBS, default_jobs
+from nbspam.errors import BadDataError, UsageError, show_faults
 from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
@@ -31,7 +31,6 @@ from nbspam.settings import (
     THRESHOLD,
     Settings,
 )
-from nbspam.sources import Source, open_labelled
 from nbspam.tokens.bag import READ_VIEWS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -183,7 +182,7 @@ def verbose_option(command: Decorated) -> Decorated:
         "--verbose",
         is_flag=True,
         expose_value=False,
-        callback=lambda context, option, is_given: name_messages() if is_given else None,
+        callback=lambda context, option, is_given: show_faults() if is_given else None,
         help="Name messages that are read only in part: a fault of nbspam.",
     )(command)
 
@@ -248,7 +247,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    from nbspam.workflow.idle_settings import check_all_act
+    from nbspam.model.chosen_settings import check_all_act
 
     settings = _scoring_settings(given)
     check_all_act(asked_options(given), settings, is_kept)
@@ -258,8 +257,8 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
 def _scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
-    from nbspam.scoring.events import asked_alpha
-    from nbspam.scoring.numeric import checked_bins
+    from nbspam.model.numeric import checked_bins
+    from nbspam.model.word_models import asked_alpha
 
     if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:
         flags = f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}"
@@ -280,7 +279,7 @@ def _scoring_settings(given: dict[str, Any]) -> Settings:
         binning=given["binning"],
         views=_checked_views(given["views"], features),
     )
-    from nbspam.scoring.priors import parse_prior
+    from nbspam.model.priors import parse_prior
 
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)

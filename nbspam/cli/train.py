@@ -23,16 +23,17 @@ from nbspam.cli.shared import (
     start_option,
     verbose_option,
 )
-from nbspam.errors import UsageError, flag_of
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.cli.texts import flag_of
+from nbspam.corpus import Source
+from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.errors import UsageError
+from nbspam.filter import read_loss
+from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
-from nbspam.sources import Source
-from nbspam.vocabulary.file import read_vocabulary
-from nbspam.workflow.classifying import read_loss
-from nbspam.workflow.training import Choices, Trained, train
+from nbspam.tasks.train import Choices, Trained, train
 
 if TYPE_CHECKING:
-    from nbspam.workflow.prior_model import PriorModel
+    from nbspam.tasks.prior_model import PriorModel
 
 ALL = "all"  # the regime that counts every message
 
@@ -160,7 +161,7 @@ def _train_by_regime(
     """Makes a new model of the messages that --regime chooses."""
     # A replay and its bar stand on scipy, which a plain training need not wait for.
     from nbspam.cli.render import Steps
-    from nbspam.workflow import regimes
+    from nbspam.tasks import regimes
 
     feedback = regimes.parse_regime(given["regime"])
     regimes.check_regime(feedback, settings, choices)
@@ -185,9 +186,9 @@ def _check_no_start() -> None:
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
-    from nbspam.workflow.learning import check_class
-    from nbspam.workflow.start import judging
-    from nbspam.workflow.updating import update
+    from nbspam.store.learn import check_class
+    from nbspam.tasks.start import judging
+    from nbspam.tasks.update import update
 
     for name in asked_options(KEPT_BY_UPDATE):
         option = flag_of(name)
@@ -222,7 +223,7 @@ def _source(given: dict[str, Any]) -> Source | None:
 def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractContextManager[PriorModel | None]:
     """The model of --prior-model at the weight of --prior-weight, open until the context is left."""
     if given["prior_model"]:
-        from nbspam.workflow.prior_model import DEFAULT_WEIGHT, PriorModel
+        from nbspam.tasks.prior_model import DEFAULT_WEIGHT, PriorModel
 
         weight = given["prior_weight"]
         return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)

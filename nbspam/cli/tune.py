@@ -23,11 +23,11 @@ from nbspam.cli.shared import (
     source_options,
     verbose_option,
 )
+from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
-from nbspam.sources import Source
-from nbspam.workflow.training import Choices, Trained, train
-from nbspam.workflow.tuning import Candidate, Tried, Tuned, steps, tune
+from nbspam.tasks.train import Choices, Trained, train
+from nbspam.tasks.tune import Candidate, Tried, Tuned, steps, tune
 
 
 @click.command("tune")

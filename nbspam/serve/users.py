@@ -11,7 +11,7 @@ import re
 
 from nbspam.errors import UsageError
 from nbspam.store.reader import BESIDE, file_identity
-from nbspam.workflow.start import judging
+from nbspam.tasks.start import judging
 
 USER = "%u"  # in the path of a model: the name of the user
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # also an address of mail

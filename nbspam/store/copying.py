@@ -13,20 +13,26 @@ import sqlite3
 from collections.abc import Iterator
 
 from nbspam.errors import CannotCreateError
-from nbspam.store.reader import open_model, store_error
-from nbspam.store.writer import kept_if_first
-from nbspam.whole_file import NewFile
+from nbspam.files import NewFile
+from nbspam.store.reader import is_foreign, open_model, store_error
+from nbspam.store.writer import kept_if_first, without_journal
 
 
-def copy_model(source: str, path: str) -> bool:
-    """Makes the copy, whole or not at all; False if a model was at `path` before."""
+def copy_model(source: str, path: str, replace: bool = False) -> bool:
+    """Make the copy, whole or not at all; False if a file is at `path` already.
+
+    replace : a model at `path` gives way
+    """
+    if replace and os.path.isfile(path) and is_foreign(path):
+        why = "there is a file that is no model, and it stays as it is"
+        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
     model = open_model(source)
     try:
         with contextlib.closing(model.connection) as connection, _one_at_a_time(path):
-            if os.path.exists(path):
+            if os.path.exists(path) and not replace:
                 return False
             connection.told = None  # type: ignore[attr-defined]
-            return _copied(connection, path)
+            return _copied(connection, path, replace)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None
     except OSError as error:
@@ -50,11 +56,15 @@ def _one_at_a_time(path: str) -> Iterator[None]:
         os.close(handle)
 
 
-def _copied(connection: sqlite3.Connection, path: str) -> bool:
+def _copied(connection: sqlite3.Connection, path: str, replace: bool) -> bool:
     new = NewFile(path)
     try:
         name = os.fsencode(new.path)  # as bytes, for a path need not be UTF-8
         connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-        return kept_if_first(new, path)
+        if not replace:
+            return kept_if_first(new, path)
+        with without_journal(os.path.realpath(path)):
+            new.keep()
+        return True
     finally:
         new.discard()

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.losses import matrix_from_text, parse_loss
-from nbspam.scoring.calibration import feature_names
-from nbspam.scoring.priors import log_priors, parse_prior
+from nbspam.model.calibration import feature_names
+from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.autolearned import autolearned_rows, unpacked
 from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
@@ -22,7 +22,7 @@ from nbspam.store.reader import Model, OneState, count_columns
 from nbspam.store.snapshot import snapshot
 from nbspam.store.with_prior import prior_messages, prior_weight
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
 _ASK_AT_ONCE = 400  # digests in one query
 SHOWN = 3  # rows named in one complaint

@@ -19,10 +19,10 @@ from nbspam.store.autolearned import autolearned_rows, packed, unpacked
 from nbspam.store.derived import prior_columns
 from nbspam.store.inspect import calibration_complaints, read_settings
 from nbspam.store.reader import FORMAT, Model, check_format, count_columns, store_error
+from nbspam.store.tsv_fields import escaped, natural, unescaped
 from nbspam.store.writer import NewModel, add_prior_columns, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.vocabulary.fields import escaped, natural, unescaped
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
 MAGIC = "#nbspam-model"
 END = "#end"

@@ -24,7 +24,7 @@ from nbspam.store.reader import (
 )
 from nbspam.store.writer import write_calibration, write_settings
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD_VIEW
-from nbspam.vocabulary.keys import NOTAWORD, NOTAWORD_KEY
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]

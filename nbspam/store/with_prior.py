@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.scoring.events import power_factor
+from nbspam.model.word_models import power_factor
 from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
@@ -87,8 +87,10 @@ class ModelOnPrior(Model):
         return found
 
 
-def on_prior(model: Model) -> ModelOnPrior:
-    """A model that was trained on a prior, with its counts added."""
+def on_prior(model: Model) -> Model:
+    """The model with the counts of its prior model added; itself if it has none."""
+    if "prior_weight" not in model.settings:
+        return model
     return ModelOnPrior(model, power_factor(prior_weight(model), prior_messages(model)))
 
 

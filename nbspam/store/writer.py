@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
+from nbspam.files import NewFile
 from nbspam.store.derived import recount
 from nbspam.store.locking import locked
 from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, journal_of, store_error
-from nbspam.whole_file import NewFile
 
 ROWS_AT_ONCE = 16  # of a statement that inserts many
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
@@ -172,7 +172,7 @@ def new_model(
     try:
         yield from _fill(new.path, classes, messages)
         if replaces:
-            with _without_journal(os.path.realpath(path)):
+            with without_journal(os.path.realpath(path)):
                 new.keep()
         elif not kept_if_first(new, path):
             why = "there is a model by now, and it stays as it is"
@@ -191,7 +191,7 @@ def new_model(
 
 
 @contextlib.contextmanager
-def _without_journal(path: str) -> Iterator[None]:
+def without_journal(path: str) -> Iterator[None]:
     """The old model, kept from writers while a new one takes its place.
 
     What a killed writer left half done is taken back in the old file first, for SQLite would play any journal

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.sources import open_labelled
+from nbspam.corpus import open_labelled
 from nbspam.tokens import read
 from nbspam.tokens.measures import BINS, MEASURES, N_BINS, bins_of, measure_of, telephone_numbers
 from nbspam.tokens.numeric import NAMES

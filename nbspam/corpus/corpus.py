@@ -1,0 +1,134 @@
+"""A source read once: all its messages in one block, with what identifies them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from nbspam.corpus.accumulator import is_dated, time_order
+from nbspam.corpus.block import Block, Ints
+from nbspam.corpus.blocks import Pile, merge_blocks, only_views
+from nbspam.corpus.executor import run_shards
+from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
+from nbspam.errors import BadDataError, NoInputError
+from nbspam.settings import Settings
+from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, view_numbers
+
+BY_INDEX = "in the order of the index"
+BY_DATE = "by date"
+AS_READ = "in the order read, for want of different dates"
+INTERLEAVED = "for want of different dates with the classes interleaved, each in the order read"
+
+
+class Corpus(NamedTuple):
+    """Labelled messages.
+
+    block      : a row a message, in the order read; every row is labelled
+    classes    : class names in class order
+    identities : a hash of each message's bytes and class name
+    skipped    : (name, reason) of what could not be read
+    by_index   : the order read is that of an index file, which is time
+    """
+
+    block: Block
+    classes: tuple[str, ...]
+    identities: list[bytes]
+    skipped: Skipped
+    by_index: bool
+
+    def digest(self, rows: Ints | None = None) -> str:
+        """Identifies the set of these messages, or those of some rows."""
+        return corpus_digest(self.identities if rows is None else [self.identities[row] for row in rows])
+
+    def seen_by(self, settings: Settings) -> Corpus:
+        """The same messages with the tokens that a way of scoring reads."""
+        return self._replace(block=only_views(self.block, views_read(settings)))
+
+    def truth(self) -> Ints:
+        """int64 (n,), class numbers."""
+        return self.block.labels.astype(np.int64)
+
+
+def corpus_digest(identities: Iterable[bytes]) -> str:
+    """A digest of a set of messages that does not depend on their order; the same one twice counts twice.
+
+    identities : see identity_of
+    Returns 64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
+    """
+    return sha256(b"".join(sorted(sha256(one).digest() for one in identities))).hexdigest()
+
+
+def views_read(settings: Settings) -> tuple[int, ...]:
+    """The numbers of the views that a way of scoring reads."""
+    asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
+    return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
+
+
+def read_corpus(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    jobs: int = 1,
+    by_index: bool = False,
+    progress: Progress | None = None,
+    wanted: frozenset[str] = WORDS,
+) -> Corpus:
+    """Reads, parses and tokenises each message once.  NoInputError if there is none."""
+    parts: list[Block] = []
+    pile = Pile()
+    skipped: Skipped = []
+    identities: list[bytes] = []
+    for shard in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+        for block in shard.blocks:
+            pile.add(block)
+        if pile.is_high():
+            parts.extend(pile.taken())
+        skipped.extend(shard.skipped)
+        identities.extend(shard.identities)
+        if progress:
+            progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
+    if not identities:
+        raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
+    return Corpus(merge_blocks([*parts, *pile.taken()]), classes, identities, skipped, by_index)
+
+
+def check_classes(corpus: Corpus) -> None:
+    """Raises unless at least two classes have mail, and every class has."""
+    if len(corpus.classes) < 2:
+        raise BadDataError(
+            "evaluation",
+            "the messages are of one class only: nothing can be told apart",
+            "name mail of at least two classes, for example `ham=PATH` `spam=PATH`",
+            "one-class",
+        )
+    for name, count in zip(
+        corpus.classes, np.bincount(corpus.truth(), minlength=len(corpus.classes)), strict=True
+    ):
+        if not count:
+            why = f"no message of class {name} could be read"
+            raise BadDataError("evaluation", why, "name mail of each class", "class-empty")
+
+
+def in_time(corpus: Corpus) -> tuple[Ints, str]:
+    """Rows from the oldest to the newest, and how they were ordered: BY_INDEX, BY_DATE, AS_READ, INTERLEAVED.
+
+    A few undated messages among dated ones keep their place after the one read before them.  If most are
+    undated, or all have one date, the order read is taken for time.  Folders are read class by class, which
+    is the order of no mailbox, so then each class is spread evenly over the whole.
+    """
+    if corpus.by_index:
+        return np.arange(len(corpus.block)), BY_INDEX
+    if is_dated(corpus.block.dates):
+        return time_order(corpus.block), BY_DATE
+    truth = corpus.truth()
+    changes = int((truth[1:] != truth[:-1]).sum())
+    if changes >= len(corpus.classes):
+        return np.arange(len(truth)), AS_READ
+    place = np.empty(len(truth))
+    for number in np.unique(truth):
+        rows = np.flatnonzero(truth == number)
+        place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+    return np.argsort(place, kind="stable"), INTERLEAVED

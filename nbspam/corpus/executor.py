@@ -1,0 +1,121 @@
+"""Runs the same work over many shards of mail: in this process, or in several.
+
+Work is `map` over shards; what it returns is merged by an associative sum, so the number of processes changes
+no result.  Processes are forked (Linux and other POSIX systems): the work and all that it holds is in their
+memory and is never pickled, and what it keeps from shard to shard is the process's own.  Results come in the
+order of the shards, and only a few shards wait at a time, so a mailbox of any size streams through.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nbspam.errors import InternalError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+WAITING_PER_JOB = 2  # shards submitted in addition to those at work
+JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
+MAX_JOBS = 1_000  # more is a typing mistake
+_work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
+
+
+def default_jobs() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
+    """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
+
+    jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core
+    """
+    with start_shards(work, shards, jobs) as results:
+        yield from results
+
+
+@contextlib.contextmanager
+def start_shards(
+    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int
+) -> Iterator[Iterator[Result]]:
+    """The results of run_shards; processes work on the first shards before a result is asked for."""
+    stream = iter(shards)
+    jobs = min(jobs, JOBS_PER_CORE * default_jobs())
+    first = list(itertools.islice(stream, max(2, jobs)))
+    jobs = min(jobs, len(first))
+    if jobs <= 1 or not hasattr(os, "fork"):
+        yield map(work, itertools.chain(first, stream))
+        return
+    with _process_pool(jobs, work) as pool:
+        # The first submission forks the workers, which would show a traceback if Ctrl-C came now.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            submitted = [pool.submit(_run, shard) for shard in first]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield _results(pool, submitted, stream, jobs)
+
+
+@contextlib.contextmanager
+def _process_pool(jobs: int, work: Callable[[Any], Any]) -> Iterator[ProcessPoolExecutor]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # fork: the workers share the loaded modules; a spawned one would import numpy again (0.1 s each).
+    context = multiprocessing.get_context("fork")
+    pipe = os.pipe()
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        for end in pipe:
+            os.close(end)
+
+
+def _results(
+    pool: ProcessPoolExecutor, submitted: list[Future[Result]], stream: Iterator[Shard], jobs: int
+) -> Iterator[Result]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    waiting = deque(submitted)
+    try:
+        for shard in stream:
+            waiting.append(pool.submit(_run, shard))
+            if len(waiting) > jobs * WAITING_PER_JOB:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        why = "ended before its work was done (out of memory?)"
+        raise InternalError("worker process", why, "try `jobs=1`", "worker-died") from None
+
+
+def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any]) -> None:
+    """In a worker process: leave Ctrl-C and the parent's clean-up to the parent, and end when it does."""
+    _work_of_process.append(work)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    os.close(writing_end)  # the parent alone has one now: its end is the end of the pipe
+    threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
+
+
+def _end_with_parent(reading_end: int) -> None:
+    os.read(reading_end, 1)
+    os._exit(1)
+
+
+def _run(shard: Any) -> Any:
+    return _work_of_process[-1](shard)

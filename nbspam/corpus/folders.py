@@ -1,0 +1,159 @@
+"""One folder to the files of its messages, sorted, folder by folder.
+
+Three layouts are known.  Maildir: `cur` and `new`; `tmp` is mail still being written, and a flag T or D is
+mail that the user deleted or has not sent.  MH: numbers in numeric order; `,12` is deleted.  Or files in
+folders, each of which may be an mbox; a file of a Maildir, or of an MH folder with .mh_sequences, never is.
+A folder that is met again through a link is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from nbspam.corpus.item import Notes, not_regular, unflagged
+
+MAILDIR_PARTS = ("cur", "new", "tmp")
+TRASHED, DRAFT, DELETED = "trashed", "draft", "deleted"
+SUBFOLDER = "folder inside a Maildir"
+NO_MESSAGE = "no message of the MH folder"
+LINKED_BACK = "link back to a folder already read"
+# Indexes that mail programs write next to mail.
+_INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
+_INDEX_ENDS = (".msf", ".lock")
+
+Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
+
+
+def walk(top: str, notes: Notes, deep: bool = True, seen: Seen | None = None) -> Iterator[tuple[str, bool]]:
+    """(path, True if it may be an mbox) of each message file.
+
+    deep : go into the folders in it; False for a folder of a tree, whose other files are noted already
+    """
+    seen = set() if seen is None else seen
+    if not enter(top, seen, notes):
+        return
+    files_notes = notes if deep else Notes()
+    folders, files = scan(top, files_notes)
+    if is_maildir(folders):
+        if deep:
+            inner = [name for name in folders if name not in MAILDIR_PARTS]
+            for _ in (name for name in inner if os.path.isdir(os.path.join(top, name, "cur"))):
+                notes.leave_out(SUBFOLDER)
+        yield from ((path, False) for path in _maildir(top, folders, notes))
+        return
+    is_mh = ".mh_sequences" in files
+    inner = [name for name in folders if deep and not name.startswith(".")]
+    names = set(inner)
+    for name in sorted([*inner, *messages(files, files_notes)], key=_order):
+        path = os.path.join(top, name)
+        if name in names:
+            yield from walk(path, notes, deep, seen)
+        else:
+            yield path, not is_mh
+
+
+def enter(path: str, seen: Seen, notes: Notes) -> bool:
+    """True if a folder is met for the first time in this walk and can be read."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        notes.skip(path, error)
+        return False
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen:
+        notes.leave_out(LINKED_BACK)
+        return False
+    seen.add(identity)
+    return True
+
+
+def scan(path: str, notes: Notes) -> tuple[list[str], list[str]]:
+    """Names of the folders and of the regular files in a folder; all else is noted as skipped."""
+    folders: list[str] = []
+    files: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    _add(entry, folders, files)
+                except FileNotFoundError as error:
+                    notes.skip(entry.path, OSError(error.errno, "link to nothing"))
+                except OSError as error:
+                    notes.skip(entry.path, error)
+    except OSError as error:
+        notes.skip(path, error)
+    return folders, files
+
+
+def _add(entry: os.DirEntry[str], folders: list[str], files: list[str]) -> None:
+    if entry.is_file():
+        files.append(entry.name)
+    elif entry.is_dir():
+        folders.append(entry.name)
+    else:
+        raise not_regular(entry.path, entry.stat().st_mode)
+
+
+def is_maildir(folders: list[str]) -> bool:
+    """True if these folders make a Maildir; empty ones may have been lost on the way (git, zip)."""
+    return "cur" in folders or ("new" in folders and "tmp" in folders)
+
+
+def _maildir(top: str, folders: list[str], notes: Notes) -> Iterator[str]:
+    """The messages of `cur`, then those of `new`.
+
+    `new` is listed first: a message may move from there to `cur` at any time, and would be in neither.
+    """
+    new = _maildir_part(top, "new", notes) if "new" in folders else []
+    cur = _maildir_part(top, "cur", notes) if "cur" in folders else []
+    in_cur = set(map(unflagged, cur))
+    yield from (f"{top}/cur/{name}" for name in cur)
+    for name in new:
+        path = f"{top}/new/{name}"
+        if unflagged(name) not in in_cur or os.path.lexists(path):
+            yield path
+
+
+def _maildir_part(top: str, part: str, notes: Notes) -> list[str]:
+    _, names = scan(os.path.join(top, part), notes)
+    found: list[str] = []
+    for name in sorted(names):
+        flags = flags_of(name)
+        if name.startswith(_INDEX_STARTS):
+            continue
+        if "T" in flags or "D" in flags:
+            notes.leave_out(TRASHED if "T" in flags else DRAFT)
+        else:
+            found.append(name)
+    return found
+
+
+def messages(names: list[str], notes: Notes) -> list[str]:
+    """The names of the files in a folder that are mail."""
+    is_mh = ".mh_sequences" in names
+    found: list[str] = []
+    for name in names:
+        if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
+            continue
+        if name[0] == "," and is_number(name[1:]):
+            notes.leave_out(DELETED)
+        elif is_mh and not is_number(name):
+            notes.leave_out(NO_MESSAGE)
+        else:
+            found.append(name)
+    return found
+
+
+def flags_of(name: str) -> str:
+    """The flags in the file name of a message of a Maildir."""
+    return name.partition(":2,")[2]
+
+
+def is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Sorting key: whole numbers (MH) by size, then all other names."""
+    return (len(name), name) if is_number(name) else (1 << 30, name)

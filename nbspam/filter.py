@@ -1,0 +1,256 @@
+"""One message to a Verdict, by a model that is open for any number of messages.
+
+Every `nbspam classify` imports this file; what few messages need is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from math import exp, inf, isfinite
+
+from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
+from nbspam.errors import CannotCreateError
+from nbspam.labels import UNSURE, positive
+from nbspam.model.posterior import Scored, ScorePart
+from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
+from nbspam.model.scorer import Counted, Scorer, counted
+from nbspam.settings import from_text
+from nbspam.store.reader import OneState, open_model
+from nbspam.tokens import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nbspam.model.explain import Explanation
+    from nbspam.settings import Settings
+    from nbspam.store.reader import Model
+
+CLUES = 10  # of a verdict; an explanation has all
+CLUE_KINDS = ("token", "feature")  # the other parts of a score are the same for many messages
+
+
+class Verdict:
+    """What a filter decides about one message.
+
+    name          : of the message
+    label         : the class decided, or 'unsure'
+    probability   : of spam if there is such a class, else of the label; None where undefined
+    log_odds      : the same in nats, unrounded; None where infinite or undefined
+    probabilities : class -> probability; None where undefined
+    risks         : action -> conditional risk: the classes, then 'unsure' if allowed; None where undefined
+    scored        : the scores and their parts
+    number        : of the class that probability and log_odds are about
+    """
+
+    __slots__ = ("label", "log_odds", "name", "number", "probabilities", "probability", "risks", "scored")
+
+    def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
+        self.name = name
+        self.scored = scored
+        logs = scored.posteriors
+        shares = None if logs is None else [exp(value) for value in logs]
+        action = decide(shares, loss)
+        self.label = UNSURE if action == UNDECIDED else classes[action]
+        number = positive(classes)
+        if number is None:
+            number = scored.scores.index(max(scored.scores)) if action == UNDECIDED else action
+        self.number = number
+        self.probability = None if shares is None else shares[number]
+        odds = scored.log_odds(number)
+        self.log_odds = odds if odds is not None and isfinite(odds) else None
+        self.probabilities = self.risks = None
+        if shares is not None:
+            self.probabilities = dict(zip(classes, shares, strict=True))
+            self.risks = dict(zip((*classes, UNSURE), risks(shares, loss), strict=False))
+
+    @property
+    def clues(self) -> list[tuple[str, float]]:
+        """The tokens with the largest contributions to the log-odds: (token, nats)."""
+        return sorted(all_clues(self.scored, self.number), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
+
+
+def all_clues(scored: Scored, number: int) -> list[tuple[str, float]]:
+    """What each token or numeric feature adds to the log-odds of a class: (token, nats), in no order."""
+    found = scored.contributions(number)
+    return [(part.text, nats) for part, nats in found if part.kind in CLUE_KINDS and nats is not None]
+
+
+class Filter:
+    """An open model with a way of scoring and a loss; made by open_filter, nbspam.load and nbspam.train.
+
+    It belongs to one thread and one process, like its connection to the model file.
+    """
+
+    __slots__ = ("_owner", "_reopen", "loss", "model", "scorer", "settings")
+
+    def __init__(
+        self,
+        model: Model,
+        settings: Settings,
+        loss: Loss | None = None,
+        reopen: Callable[[], Filter] | None = None,
+        owner: object = None,
+    ) -> None:
+        """reopen : makes the same filter from the file that then has the model's path
+        owner  : what must live as long as the filter, such as the temporary folder of its model
+        """
+        self._reopen = reopen
+        self._owner = owner
+        self.model = model
+        self.settings = settings
+        self.loss = loss or zero_one_loss(len(model.classes))
+        self.scorer = Scorer(_with_prior(model), settings)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes in class order: ham first, spam last."""
+        return self.model.classes
+
+    def classify(self, data: bytes, name: str = "") -> Verdict:
+        """The verdict on the bytes of one message; no message raises an error."""
+        return self.judge_now(self.count(data, name), name)
+
+    def count(self, data: bytes, name: str = "") -> Counted:
+        """The distinct tokens of a message, and its numeric features if they are scored."""
+        return counted(read(data, self.settings.wanted), name)
+
+    def judge(self, message: Counted, name: str = "") -> Verdict:
+        """The verdict on a message whose tokens are counted."""
+        scored = self._prior_alone()
+        if can_judge(self.settings.averaged, self.scorer.model.messages):
+            scored = self.scorer.score(message)
+        return Verdict(name, scored, self.model.classes, self.loss)
+
+    def _prior_alone(self) -> Scored:
+        """Scores without evidence: undefined, unless the prior is a number of its own."""
+        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        values = [-inf] * len(model.classes)
+        if prior not in OF_MAIL:
+            values = log_priors(prior, model.messages, model.classes)
+        return Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
+
+    def judge_now(self, message: Counted, name: str = "") -> Verdict:
+        """As `judge`, by the model as it is now: another program may change it between two messages."""
+        with OneState(self.model.connection):
+            self.refresh()
+            return self.judge(message, name)
+
+    def explain(self, data: bytes, name: str = "") -> Explanation:
+        """Why the message gets its verdict: what every clue adds, and which clues decide."""
+        from nbspam.model.explain import explanation
+
+        with OneState(self.model.connection):
+            self.refresh()
+            message = self.count(data, name)
+            return explanation(self, message, self.judge(message, name))
+
+    def learn(self, data: bytes, label: str) -> str:
+        """Count the message as `label` in the model, in one transaction.
+
+        Returns 'learned', 'moved' (it was counted as another class) or 'already learned'.
+        """
+        from nbspam.store.learn import learn
+
+        result = learn(self.model.path, label, data)
+        self.refresh()
+        return result
+
+    def unlearn(self, data: bytes) -> str:
+        """Take one counting of the message out again; returns 'forgotten' or 'was never learned'."""
+        from nbspam.store.learn import unlearn
+
+        result = unlearn(self.model.path, data)
+        self.refresh()
+        return result
+
+    def save(self, path: str, *, replace: bool = False) -> None:
+        """Write a copy of the model, whole or not at all; it takes the place of a model only with `replace`.
+
+        The filter goes on with its own model: what it learns later is not in the copy.
+        """
+        from nbspam.store.copying import copy_model
+
+        if not copy_model(self.model.path, os.path.expanduser(path), replace):
+            raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
+
+    def current(self) -> Filter:
+        """Itself, or a new filter if another model file has taken the place of its own (`train --replace`).
+
+        Ask before a message is counted: the other model may read other tokens.
+        """
+        if self._reopen is None or not self.model.replaced():
+            return self
+        new = self._reopen()
+        self.model.close()
+        return new
+
+    def refresh(self) -> None:
+        """Read again what another program has changed in the model."""
+        if self.model.refresh():
+            self.scorer = Scorer(_with_prior(self.model), self.settings)
+
+    def close(self) -> None:
+        """Close the model file."""
+        self.model.close()
+
+
+def _with_prior(model: Model) -> Model:
+    if "prior_weight" not in model.settings:
+        return model
+    from nbspam.store.with_prior import on_prior  # few models have a prior model
+
+    return on_prior(model)
+
+
+def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
+    """True if there is mail to judge by: averaged views need messages of two classes.
+
+    The calibration remains when all mail of a class is unlearned, and would weigh counts of one class alone.
+    """
+    return not averaged or sum(map(bool, messages)) > 1
+
+
+def open_filter(
+    path: str,
+    change: Mapping[str, str] | None = None,
+    loss: str | None = None,
+    owner: object = None,
+) -> Filter:
+    """The filter of a model file.
+
+    change : settings that replace those of the file, see nbspam.model.chosen_settings
+    loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    owner  : as for Filter
+    """
+    model = open_model(path)
+    settings = from_text(model.settings, model.path)
+    if change:
+        from nbspam.model.chosen_settings import changed
+
+        settings = changed(settings, change)
+    losses = read_loss(loss, model.classes) or stored_loss(model)
+    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
+
+
+def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
+    """The losses that people write: costs, or the path of a matrix file; None for None."""
+    if text is None:
+        return None
+    from nbspam.losses import parse_loss, read_loss_matrix
+
+    return parse_loss(text, classes) if "=" in text or not text else read_loss_matrix(text, classes)
+
+
+def stored_loss(model: Model) -> Loss | None:
+    """The losses that the model was trained with: costs, or the text of a matrix file."""
+    if "loss" in model.settings:
+        return read_loss(model.settings["loss"], model.classes)
+    if "loss_matrix" in model.settings:
+        from nbspam.losses import matrix_from_text
+
+        return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
+    return None

@@ -1,0 +1,1 @@
+"""The mathematics of naive Bayes: counts, event models, views, calibration, priors, intervals."""

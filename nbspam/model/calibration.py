@@ -1,0 +1,223 @@
+"""The calibration: a small logistic regression from view evidence to log-odds.
+
+Hides which weights there are and how one more labelled message changes them.  Naive within
+a view, learned across views; its output is a probability that means what it says.  It is
+learned on scores of messages that were not counted yet (nbspam.model.calibrate).
+
+Score of class k, relative to class 0, nats:
+    z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
+E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
+large one, which trusts rare words less. B_fk is what the bin says that numeric feature f falls into (a
+measure). u_v is the share of the view's distinct tokens that the model never met (NOTAWORD). R_j is what the
+words say for class j >= 1 under the weights that learning starts from. a_v, d_v and g_f are shared by the
+classes; b_k, c_vk and m_jk belong to class k >= 1. Two classes have no R: that is plain logistic regression
+on some 25 numbers. For three classes and more m_jk tells how evidence for one class counts for another that
+is like it, or hardly ever comes where the other does (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from nbspam.errors import DamagedModelError
+from nbspam.model.evidence import own_weights
+from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.measures import MEASURES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Weights = tuple[list[float], list[list[float]]]  # and their covariance
+
+MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; beyond (K > 38) the weights stand
+MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
+# Where learning starts: the weighing of views that was best without calibration, and how far from it mail
+# may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
+# judged by what balanced the evidence of the mail that was (docs/decisions.md).
+_FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4, "bigrams": 0.4}
+_FIRST_MEASURE = 0.1
+_FIRST_VARIANCE = {
+    "evidence": 0.25,
+    "cautious": 1.0,
+    "measure": 0.2,
+    "constant": 0.3,
+    "unknown": 9.0,
+    "alike": 0.3,
+}
+# The weights that are right for few counts are not those for many.  So what learns while the counts grow
+# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
+_DRIFT = 0.2
+_DRIFT_DELAY = 100
+# Who tells mistakes alone would teach that the evidence lies.  So a message judged wrongly teaches where one
+# judged rightly was told before and stands for it; so many are given, and so many kept:
+# docs/decisions.md.
+FIRST_CREDIT = 5
+_MAX_CREDIT = 20
+
+
+def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
+    """The features in the order of the weights, with their class (None: shared).
+
+    kinds : of evidence, see Settings.kinds
+    """
+    names: list[tuple[str, int | None]] = [(row, None) for row in evidence_rows(kinds)]
+    for k in range(1, n_classes):
+        names.append(("constant", k))
+        names.extend(("unknown:" + view, k) for view in VIEWS)
+        names.extend((f"alike:{j}", k) for j in _alike(n_classes))
+    return names
+
+
+def evidence_rows(kinds: Sequence[str]) -> list[str]:
+    """The names of the rows of evidence in their order, `kind:view` or `measure:name`."""
+    return [f"{kind}:{of}" for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)]
+
+
+def own_weights_of(n_classes: int, kinds: Sequence[str]) -> range:
+    """Where the weights of class 1, 2, ... begin, see own_weights; its end is how many weights there are."""
+    return own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
+
+
+def check_weights(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
+    """Raises DamagedModelError where a calibration is not one of this model: an older program wrote it."""
+    if len(weights) != own_weights_of(n_classes, kinds).stop:
+        raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
+
+
+def shown_name(name: str, classes: Sequence[str]) -> str:
+    """The name of a feature as people read it: a class by its own name."""
+    kind, _, of = name.partition(":")
+    return f"{kind}:{classes[int(of)]}" if kind == "alike" else name
+
+
+def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
+    """Weights and covariance before any message was seen: the prior of the regression."""
+    names = feature_names(n_classes, kinds)
+    weights = [_first_weight(name) for name, _ in names]
+    covariance = [[0.0] * len(names) for _ in names]
+    for i, (name, _) in enumerate(names):
+        covariance[i][i] = _FIRST_VARIANCE[name.partition(":")[0]]
+    return weights, covariance
+
+
+def _first_weight(name: str) -> float:
+    kind, _, of = name.partition(":")
+    if kind == "measure":
+        return _FIRST_MEASURE
+    return _FIRST_VIEWS[of] if kind == "evidence" else 0.0
+
+
+def _alike(n_classes: int) -> range:
+    """The classes j whose R_j counts for all others."""
+    return range(1, n_classes) if 2 < n_classes <= MAX_ALIKE else range(0)
+
+
+def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
+    """What R_j weighs the rows of evidence by, those of words, which are first; empty where there is no R."""
+    if not _alike(n_classes):
+        return []
+    return [_first_weight(row) for row in evidence_rows([kind for kind in kinds if kind != "measure"])]
+
+
+def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:
+    """R_j for j >= 1, nats; empty without rough weights."""
+    if not rough:
+        return []
+    rows = [*zip(rough, evidence, strict=False)]
+    return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
+
+
+def design(evidence: Sequence[Sequence[float]], common: Sequence[float], k: int) -> list[float]:
+    """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
+
+    evidence : by kind and view or measure, by class
+    common   : u_v by view, then R_j
+    """
+    own = own_weights(len(evidence), len(common), len(evidence[0]))
+    row = [by_class[k] for by_class in evidence] + [0.0] * (own.stop - own.start)
+    if k:
+        row[own[k - 1] : own[k - 1] + own.step] = [1.0, *common]
+    return row
+
+
+def scores(
+    weights: Sequence[float], evidence: Sequence[Sequence[float]], common: Sequence[float]
+) -> list[float]:
+    """z_k by class, nats; z_0 = 0."""
+    n_common, n_evidence, n_classes = len(common), len(evidence), len(evidence[0])
+    by_class = [sum(weights[i] * evidence[i][k] for i in range(n_evidence)) for k in range(n_classes)]
+    for k, start in enumerate(own_weights(n_evidence, n_common, n_classes), 1):
+        by_class[k] += weights[start] + sum(weights[start + 1 + i] * common[i] for i in range(n_common))
+    return by_class
+
+
+class Learner:
+    """A calibration that learns message by message, each scored before it was counted.
+
+    One step is one of Bayesian logistic regression: the true class against its strongest rival; for two
+    classes that is the exact likelihood.  Between steps the weights move as an Ornstein-Uhlenbeck process
+    moves whose stationary distribution is the prior: they lose a share of what was learned, and the
+    covariance gains what is then uncertain; it never exceeds the prior's.  Of messages that
+    were judged wrongly only so many teach as were judged rightly: a person may tell it of mistakes alone.
+    Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior; Uhlenbeck
+    and Ornstein 1930.
+    """
+
+    __slots__ = ("_prior", "covariance", "credit", "weights")
+
+    def __init__(self, prior: Weights, learned: Weights | None = None, credit: int = FIRST_CREDIT) -> None:
+        """Where learning starts, and where it stands.
+
+        prior   : see first_weights
+        learned : weights and covariance, changed in place
+        credit  : messages that were told and judged rightly, less those judged wrongly that taught
+        """
+        self._prior, self.credit = prior, credit
+        weights, covariance = prior
+        self.weights, self.covariance = learned or ([*weights], [[*line] for line in covariance])
+
+    def learn(
+        self, evidence: Sequence[Sequence[float]], common: Sequence[float], label: int, counted: float
+    ) -> None:
+        """One more message.
+
+        evidence, common : see design
+        counted          : messages, of all classes, that its evidence was counted from
+        """
+        z = scores(self.weights, evidence, common)
+        rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
+        if not self._teaches(z[label] >= z[rival]):
+            return
+        self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
+        z = scores(self.weights, evidence, common)
+        own, other = design(evidence, common, label), design(evidence, common, rival)
+        x = [a - b for a, b in zip(own, other, strict=True)]
+        self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
+
+    def _teaches(self, was_right: bool) -> bool:
+        """Whether a message teaches that was judged so."""
+        stands = was_right or self.credit > 0
+        self.credit = min(max(self.credit + (1 if was_right else -1), 0), _MAX_CREDIT)
+        return stands
+
+    def _drift(self, kept: float) -> None:
+        """kept : the share of what was learned that is not forgotten"""
+        first, spread = self._prior
+        squared = kept * kept
+        for i, line in enumerate(self.covariance):
+            self.weights[i] = first[i] + kept * (self.weights[i] - first[i])
+            for j in range(len(line)):
+                line[j] *= squared
+            line[i] += (1.0 - squared) * spread[i][i]
+
+    def _step(self, x: Sequence[float], miss: float) -> None:
+        """x : what speaks for the true class, feature by feature;  miss : the probability of its rival"""
+        step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
+        spread = miss * (1.0 - miss)
+        shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))
+        gain = 1.0 - shrink * sum(a * b for a, b in zip(step, x, strict=True))
+        for i, line in enumerate(self.covariance):
+            self.weights[i] += step[i] * gain * miss
+            for j in range(len(line)):
+                line[j] -= shrink * step[i] * step[j]

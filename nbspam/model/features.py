@@ -1,0 +1,123 @@
+"""The numeric features of one message under a stored model.
+
+A model may know other features than this program measures: they meet by name, and one that is not measured
+counts as missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbspam.errors import DamagedModelError, UsageError
+from nbspam.model.numeric import Edges, FeatureCounts, Floats, Ints, make_numeric_model
+from nbspam.tokens.numeric import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from nbspam.settings import Settings
+    from nbspam.store.reader import Model
+
+ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
+
+
+class FeatureScorer:
+    """Scores the features of messages by one model.
+
+    names  : features of the model
+    counts : its counts, of pairs only those of the message at hand
+    law    : the event model
+    """
+
+    __slots__ = ("_model", "counts", "event_model", "law", "names")
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        """model : with the counts of its prior model, if it has one, added"""
+        self._model, self.event_model = model, settings.numeric_model
+        self.names = [name for name, _ in model.numeric_features()]
+        if not self.names:
+            why = f"{model.path} was trained without numeric features"
+            remedy = "train again with `features=numeric` or `features=both`"
+            raise UsageError(self.event_model, why, remedy, "model-no-numeric", option="event_model")
+        if self.event_model == "aode":
+            check_pairs(model)
+        self.counts = stored_counts(model)
+        self.law = make_numeric_model(self.event_model, self.counts, settings.alpha, self._read_pairs)
+
+    def values(self, measured: Sequence[float | None]) -> Floats:
+        """float64 (1, n_features): the values of one message in the order of the model's features.
+
+        measured : in the order of tokens.numeric.NAMES
+        """
+        return values_of(self.names, measured)
+
+    def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
+        """(feature=value, nats by class) of each feature that is not missing; one for all under AODE."""
+        values = self.values(measured)
+        rows = self.law.contributions(values)[0].tolist()
+        if self.event_model == "aode":
+            return [(ALL_FEATURES, row) for row in rows]
+        named = zip(self.names, values[0].tolist(), rows, strict=True)
+        return [(f"{name}={value:.6g}", row) for name, value, row in named if value == value]
+
+    def _read_pairs(self, cells: Ints) -> NDArray[Any]:
+        pairs = np.zeros(
+            (len(self.counts.bins), len(cells), self.counts.bins.shape[1]), self.counts.bins.dtype
+        )
+        places = {cell: place for place, cell in enumerate(cells.tolist())}
+        for (k, cell), row in self._model.numeric_counts("pair", list(places)).items():
+            if not 0 <= k < len(pairs) or len(row) != pairs.shape[2]:
+                raise _damaged(self._model)
+            pairs[k, places[cell]] = row
+        return pairs
+
+
+def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
+    """float64 (1, n_features): measured values in the order of some features; NaN where one is missing."""
+    found = dict(zip(NAMES, measured, strict=True))
+    return np.array([[found.get(name) for name in names]], np.float64)
+
+
+def stored_counts(model: Model) -> FeatureCounts:
+    """Moments and bins of a model; pairs are left out."""
+    kind = float if "prior_weight" in model.settings else int
+    edges = [row for _, row in model.numeric_features()]
+    counts = FeatureCounts(len(model.classes), edges, kind=kind)
+    try:
+        for name in ("moment", "bin"):
+            for (k, f), row in model.numeric_counts(name).items():
+                counts.set_row(name, k, f, row)
+    except ValueError:
+        raise _damaged(model) from None
+    return counts
+
+
+def _damaged(model: Model) -> DamagedModelError:
+    return DamagedModelError(model.path, "a row of numeric_count fits no feature")
+
+
+def check_pairs(model: Model) -> None:
+    """UsageError unless the model counted pairs of features."""
+    if model.settings.get("numeric_model") != "aode":
+        why = f"{model.path} was trained without counting pairs of features"
+        raise UsageError(
+            "aode", why, "train again with `event_model=aode`", "model-no-pairs", option="event_model"
+        )
+
+
+def message_rows(
+    features: Sequence[tuple[str, Sequence[float]]], measured: Sequence[float | None], with_pairs: bool
+) -> dict[tuple[str, int], list[int]]:
+    """What one message adds to each stored row of counts: (kind, place) -> integers.
+
+    features : names and edges of the model;  measured : values in the order of NAMES
+    """
+    edges: Edges = [row for _, row in features]
+    counts = FeatureCounts(1, edges, with_pairs)
+    counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
+    return {(kind, place): row for kind, _, place, row in counts.rows()}

@@ -1,0 +1,1 @@
+"""The filters that folds and replay ask for verdicts."""

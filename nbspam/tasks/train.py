@@ -1,0 +1,300 @@
+"""Labelled mail -> a model file.
+
+The use case: read and count in parallel, calibrate on a sample of what was read, write one file.
+Hides the order of the steps; each step is another room's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.corpus import Item
+from nbspam.corpus.accumulator import Accumulator, Table
+from nbspam.corpus.block import Ints
+from nbspam.corpus.corpus import views_read
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
+from nbspam.corpus.token_texts import text_slices
+from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.model.calibration import feature_names
+from nbspam.model.numeric import count_features, learn_edges
+from nbspam.settings import Settings
+from nbspam.store.writer import NewModel, new_model
+from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
+from nbspam.tasks.fixed_words import (
+    settings_under,
+    sorted_keys,
+    vocabulary_settings,
+    with_all_words,
+)
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.numeric import NAMES
+
+if TYPE_CHECKING:
+    from nbspam.model.numeric import Edges, FeatureCounts
+    from nbspam.tasks.prior_model import PriorModel
+
+TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
+
+
+class Trained(NamedTuple):
+    """What training did: for the summary that people read."""
+
+    path: str
+    classes: tuple[str, ...]
+    messages: tuple[int, ...]
+    tokens: int
+    size_bytes: int
+    skipped: Skipped
+    calibrated_on: int
+    alpha: float | None = None  # where it was chosen
+    read: int | None = None  # messages, where not all that were read are counted
+    again: int = 0  # messages that the model had counted before
+    begun: bool = False  # as a copy of another model
+
+
+class Choices(NamedTuple):
+    """What of a training is not a way of scoring.
+
+    vocabulary : all other words become NOTAWORD.  None: every word has its own count
+    automatic  : choose lambda on the mail, as `--alpha auto` does
+    prior      : a model that is the prior of the new one
+    decision   : settings that say how the model decides: `loss` or `loss_matrix`
+    sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
+    replaces   : whether a model gives way that is there when this one is made; else that is an error
+    """
+
+    vocabulary: Vocabulary | None = None
+    automatic: bool = False
+    prior: PriorModel | None = None
+    decision: dict[str, str] = {}  # noqa: RUF012 - never changed
+    sample: Sample | None = None
+    replaces: bool = True
+
+
+class Counted(NamedTuple):
+    """What was counted of some mail.
+
+    mail     : how many messages, and the latest of them
+    table    : the words; those of a fixed vocabulary all, met or not
+    features : the numeric features; None where they are not counted
+    """
+
+    mail: Accumulator
+    table: Table
+    features: FeatureCounts | None
+
+
+def train(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    path: str,
+    settings: Settings,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    choices: Choices | None = None,
+) -> Trained:
+    """Counts the items and writes the model at `path`, whole or not at all."""
+    choices = choices or Choices()
+    settings = settings_under(settings, choices.vocabulary)
+    if choices.prior:
+        settings, classes = choices.prior.settings_on(settings), choices.prior.classes
+    parts = read_blocks(items, classes, jobs, settings.wanted)
+    return train_blocks(parts, classes, path, settings, choices, progress, jobs)
+
+
+def train_blocks(
+    parts: Iterable[BlocksRead],
+    classes: tuple[str, ...],
+    path: str,
+    settings: Settings,
+    choices: Choices,
+    progress: Progress | None = None,
+    jobs: int = 1,
+) -> Trained:
+    """Counts messages that were read and writes the model at `path`, whole or not at all.
+
+    classes : those of the prior model, if there is one
+    """
+    settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
+    if prior:
+        prior.check_event_model(settings)
+    edges = prior.edges() if prior and settings.features != "words" else None
+    counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
+    skipped = count_blocks(parts, counts, progress)
+    prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
+    counted = all_counted(counts, settings, vocabulary, edges)
+    if choices.automatic:
+        _check_chosen_on(counts.messages)
+        from nbspam.tasks.alpha import best_alpha  # scipy: 0.2 s and 20 MB
+
+        settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
+    used = _write(path, classes, settings, choices, counted, jobs)
+    messages, tokens = tuple(counts.messages.tolist()), len(counted.table.keys)
+    alpha = settings.alpha if choices.automatic else None
+    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
+
+
+def _write(
+    path: str,
+    classes: tuple[str, ...],
+    settings: Settings,
+    choices: Choices,
+    counted: Counted,
+    jobs: int,
+) -> int:
+    """Writes the model file; on how many messages it was calibrated."""
+    with (
+        _calibration(settings, choices, counted, jobs) as calibration,
+        new_model(path, classes, counted.mail.messages.tolist(), choices.replaces) as file,
+    ):
+        file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
+        _write_counts(file, counted)
+        if choices.prior:
+            choices.prior.write(file, settings.features != "words")
+        fitted = calibration()
+        if len(fitted.weights):
+            names = feature_names(len(classes), settings.kinds)
+            file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
+    return fitted.messages
+
+
+def _calibration(
+    settings: Settings, choices: Choices, counted: Counted, jobs: int
+) -> AbstractContextManager[Callable[[], Fitted]]:
+    """What gives the calibration; other processes may work it out while the counts are written."""
+    if not settings.averaged:
+        return nullcontext(lambda: NOT_FITTED)
+    if choices.sample:
+        return nullcontext(partial(calibrate_on, choices.sample))
+    given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
+    if choices.prior:
+        return nullcontext(partial(choices.prior.calibrate, *given))
+    return calibration_begun(*given, jobs)
+
+
+def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
+    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary, as sorted_keys gives them"""
+    with_words, with_features = settings.features != "numeric", settings.features != "words"
+    return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
+
+
+def count_blocks(
+    parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None = None
+) -> Skipped:
+    """Adds up what is read; what could not be read."""
+    skipped: Skipped = []
+    for blocks, unread in parts:
+        skipped.extend(unread)
+        for block in blocks:
+            counts.add(block)
+            if progress:
+                progress(len(block), int(block.sizes.sum()))
+    return skipped
+
+
+def _write_counts(file: NewModel, counted: Counted) -> None:
+    write_table(file, counted.table)
+    file.learned(learned_rows(counted.mail.learned))
+    if counted.features:
+        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
+        file.numeric_counts(counted.features.rows())
+
+
+def all_counted(
+    mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
+) -> Counted:
+    """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
+    table = with_all_words(mail.table(), vocabulary)
+    rows = mail.features
+    if rows is None:
+        return Counted(mail, table, None)
+    if edges is None:
+        edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
+    with_pairs = settings.numeric_model == "aode"
+    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+
+
+def _check_chosen_on(messages: Ints) -> None:
+    """Raises where no lambda tells classes apart: a model on a prior may have mail of one class, or none."""
+    if np.count_nonzero(messages) < 2:
+        why, remedy = "is chosen on mail of two classes at least", "name more mail, or give a number"
+        raise UsageError("--alpha auto", why, remedy, "alpha-auto-mail")
+
+
+def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
+    """Raises if there is nothing to tell apart."""
+    if not messages.any():
+        raise NoInputError(
+            path, "no readable message was found, so nothing was trained", "check SOURCE", "no-mail"
+        )
+    for name, count in zip(classes, messages, strict=True):
+        if not count:
+            raise BadDataError(
+                path,
+                f"no message of class {name} could be read",
+                "a filter needs mail of each class",
+                "class-empty",
+            )
+
+
+def write_table(file: NewModel, table: Table) -> None:
+    """Fills the tables of counts."""
+    n_classes = len(table.documents)
+    file.views(VIEW_NAMES, np.bincount(table.views, minlength=N_VIEWS).tolist())
+    totals = []
+    for k in range(n_classes):
+        documents = np.bincount(table.views, weights=table.documents[k], minlength=N_VIEWS)
+        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=N_VIEWS)
+        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(N_VIEWS)])
+    file.view_totals(totals)
+    for columns in _token_columns(table):
+        file.token_columns(columns)
+    file.histogram(_histogram_rows(table))
+
+
+def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
+    for columns in _token_columns(table):
+        yield from zip(*columns, strict=True)
+
+
+def _token_columns(table: Table) -> Iterator[list[list[Any]]]:
+    """The columns of the token rows, so many at a time: all of them as objects take 150 bytes a token."""
+    counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
+    for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
+        rows = slice(first, first + len(texts))
+        yield [
+            table.keys[rows].tolist(),
+            table.views[rows].tolist(),
+            texts,
+            *(column[rows].tolist() for column in counts),
+        ]
+
+
+def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
+    words = ~np.isin(table.views, NO_TEXTBOOK_VIEWS)
+    documents, occurrences = table.documents[:, words], table.occurrences[:, words]
+    everything = occurrences.sum(axis=0)
+    for k in range(len(documents)):
+        for kind, counts in (("documents", documents[k]), ("complement", everything - occurrences[k])):
+            values, times = np.unique(counts, return_counts=True)
+            yield from ((kind, k, int(value), int(n)) for value, n in zip(values, times, strict=True))
+
+
+def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times) of the messages that were counted."""
+    learned = [(np.zeros(0, np.int64), np.zeros(0, np.int16)), *learned]
+    pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
+    pairs["digest"] = np.concatenate([digests for digests, _ in learned])
+    pairs["class"] = np.concatenate([labels for _, labels in learned])
+    distinct, times = np.unique(pairs, return_counts=True)
+    return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)

@@ -1,0 +1,158 @@
+"""Labelled mail added to a model that exists: `train --update`.
+
+The counts become those of training on all mail at once, to the last integer.  The calibration goes
+on learning from the new messages, each scored by what was counted before it came; it is not what one
+training would have learned, because the old messages are gone.  The mail is read first, without a lock;
+then one transaction adds it, so that who classifies meanwhile sees the old model or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.corpus import Item
+from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.block import Block, Ints
+from nbspam.corpus.reading import Progress, read_blocks
+from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.model.numeric import count_features
+from nbspam.settings import ALL_VIEWS, from_text
+from nbspam.store.adding import add_counts
+from nbspam.store.autolearned import autolearned_rows, take_back
+from nbspam.store.inspect import learned_as, vocabulary_keys
+from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import Updater, updating
+from nbspam.store.with_prior import on_prior
+from nbspam.tasks.calibrate import learn_sample, sample_beside
+from nbspam.tasks.fixed_words import Fixed
+from nbspam.tasks.start import begin, judging
+from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
+from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.numeric import NAMES
+
+if TYPE_CHECKING:
+    from nbspam.model.numeric import Edges
+
+# A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
+STEP_BUDGET = 1_400_000
+
+
+def update(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    path: str,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    start: str = "",
+) -> Trained:
+    """Adds the items to the model at `path`; all of them, or after an error none.
+
+    start : what that begins with as a copy where it is not there yet, or empty
+    """
+    model = open_model(judging(path, start))
+    try:
+        _check(model, classes)
+        keys = _fixed_keys(model)
+        settings, known = from_text(model.settings, model.path), model.classes
+        edges = measured_edges(model)
+    finally:
+        model.close()
+    counts = counts_for(settings, len(known), keys)
+    skipped = count_blocks(read_blocks(items, known, jobs, settings.wanted), counts, progress)
+    if not counts.messages.any():
+        raise NoInputError(
+            "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
+        )
+    begun = begin(path, start)
+    used, again = _add(path, counts, known, keys, edges)
+    added, tokens = tuple(counts.messages.tolist()), len(counts.table().keys)
+    size_bytes = os.path.getsize(path)
+    return Trained(path, known, added, tokens, size_bytes, skipped, used, again=again, begun=begun)
+
+
+def _check(model: Model, classes: tuple[str, ...]) -> None:
+    new = [name for name in classes if name not in model.classes]
+    if new:
+        why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
+        remedy = "train the new classes apart, then: nbspam model merge OLD NEW -o BOTH"
+        raise BadDataError(model.path, why, remedy, "update-classes")
+
+
+def _fixed_keys(model: Model) -> Ints | None:
+    if model.settings.get("vocabulary") != "fixed":
+        return None
+    return np.array(vocabulary_keys(model), np.int64)
+
+
+def measured_edges(model: Model) -> Edges:
+    """The bin edges of the model's numeric features, in the order in which this program measures them."""
+    found = dict(model.numeric_features())
+    if found and set(found) != set(NAMES):
+        remedy = "train it again with this version"
+        raise BadDataError(
+            model.path, "has other numeric features than this program measures", remedy, "update-features"
+        )
+    return [found[name] for name in NAMES] if found else []
+
+
+def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Edges) -> None:
+    if counts.features is None:
+        return
+    with_pairs = model.settings.get("numeric_model") == "aode"
+    added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
+    for kind, number, place, row in added.rows():
+        updater.count_numeric(number, {(kind, place): row}, 1)
+
+
+def _add(
+    path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges
+) -> tuple[int, int]:
+    """One transaction; how many messages the calibration learned from, and how many were counted before."""
+    table, learned = counts.table(), list(learned_rows(counts.learned))
+    with updating(path) as updater:
+        model = Model(path, updater.connection)
+        now = None if keys is None else np.array(vocabulary_keys(model), np.int64)
+        if model.classes != classes or not np.array_equal(
+            keys if keys is not None else 0, now if now is not None else 0
+        ):
+            raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
+        own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
+        for digest in own & {digest for digest, _, _ in learned}:
+            take_back(updater, digest)  # what the filter took it for gives way to what it is
+        before = learned_as(model, [digest for digest, _, _ in learned])
+        again = sum(times for digest, _, times in learned if digest in before)
+        add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
+        _add_features(updater, model, counts, edges)
+        return _calibrate(updater, model, counts), again
+
+
+def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
+    settings = from_text(model.settings, model.path).of(model.classes)
+    learner = learner_of(updater, model, settings)
+    if learner is None:
+        return 0
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
+    totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
+    fixed = None
+    if model.settings.get("vocabulary") == "fixed":
+        fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
+    block = counts.recent()
+    sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
+    first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
+    learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
+    write_learner(updater, settings, learner)
+    return len(sample.labels) - first
+
+
+def _documents(now: Model, block: Block) -> NDArray[Any]:
+    """Numbers (n_classes, n_columns): the counts of the model by column; of NOTAWORD, no evidence, none."""
+    found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
+    nothing = (0,) * (2 * len(now.classes))
+    rows = [found.get(key, nothing)[::2] for key in block.keys.tolist()]
+    return np.array(rows).reshape(-1, len(now.classes)).T.copy()

@@ -1,0 +1,127 @@
+"""What every peer needs: the messages of a source, the same splits as nbspam, the same summary.
+
+Hides that order, folds, feedback and figures are those of nbspam.  A peer gives bytes a score.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nbspam.cli.render_evaluation import show_evaluation
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, in_time, read_corpus
+from nbspam.corpus.reading import WORDS
+from nbspam.evaluate import folds as splitting
+from nbspam.evaluate.evaluation_file import save
+from nbspam.evaluate.outcomes import Evaluation, Outcome
+from nbspam.evaluate.replay import Filter, parse_feedback, replay
+from nbspam.evaluate.summary import summary
+from nbspam.evaluate.trec import result_lines
+from nbspam.files import whole_file
+
+Judged = tuple[int, float | None, tuple[float, ...]]  # decided, log-odds, probabilities: as in Outcome
+
+
+class Messages(NamedTuple):
+    """A corpus as nbspam reads it, and the bytes of each of its rows."""
+
+    corpus: Corpus
+    contents: list[bytes]
+
+
+def read_messages(path: str, wanted: frozenset[str] = WORDS) -> Messages:
+    """All messages of a labelled source; the corpus holds what is asked for besides words."""
+    source = open_labelled([path])
+    items = list(source.items())
+    corpus = read_corpus(items, source.classes, 2, source.ordered_by_index, wanted=wanted)
+    lost = {name for name, _ in corpus.skipped}
+    return Messages(corpus, [item.read() for item in items if item.name not in lost])
+
+
+def arguments(doing: str) -> argparse.ArgumentParser:
+    """The options that all peers have."""
+    parser = argparse.ArgumentParser(description=doing)
+    parser.add_argument("source")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--folds", type=int, default=10)
+    how.add_argument("--replay", action="store_true")
+    how.add_argument("--test", metavar="SOURCE", help="train on the first source, judge this one")
+    parser.add_argument("--feedback", default="immediate")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", metavar="FILE")
+    parser.add_argument("--save", metavar="FILE.json")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def outcome_of(messages: Messages, row: int, judged: Judged, index: int) -> Outcome:
+    """What a peer said of a row."""
+    block = messages.corpus.block
+    return Outcome(block.names[row], int(block.labels[row]), *judged, None, index)
+
+
+def by_folds(
+    messages: Messages, n_folds: int, seed: int, judge: Callable[[list[int], list[int]], Sequence[Judged]]
+) -> tuple[list[Outcome], tuple[int, ...]]:
+    """judge(rows to train on, rows to judge) for the folds that `nbspam eval --folds` makes."""
+    fold = splitting.stratified_folds(messages.corpus.truth(), n_folds, seed)
+    outcomes: list[Outcome | None] = [None] * len(fold)
+    for train, rows in splitting.fold_splits(fold):
+        for row, judged in zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True):
+            outcomes[row] = outcome_of(messages, row, judged, row)
+    return [outcome for outcome in outcomes if outcome is not None], tuple(fold.tolist())
+
+
+def by_replay(
+    messages: Messages, make: Callable[[list[int]], Filter], feedback: str, seed: int
+) -> tuple[list[Outcome], int, str]:
+    """The replay of `nbspam eval --replay`: make(order) gives the filter to drive."""
+    order, right = in_time(messages.corpus)
+    truth = messages.corpus.truth()[order].tolist()
+    watched = sys.stderr.isatty()
+
+    def progress(_: int, done: list[int] = [0]) -> None:  # noqa: B006  a counter
+        done[0] += 1
+        if watched and done[0] % 100 == 0:
+            sys.stderr.write(f"\r{done[0]:,} of {len(truth):,}")
+
+    run = replay(truth, make(order.tolist()), parse_feedback(feedback), seed, progress=progress)
+    return list(run.outcomes), run.trained, right
+
+
+def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
+    """Writes what was asked for and shows the figures."""
+    if options.results:
+        with whole_file(options.results) as file:
+            file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
+    if options.save:
+        save(evaluation, options.save)
+    found = summary(evaluation)
+    if options.json:
+        print(json.dumps(found))
+    else:
+        show_evaluation(evaluation, found, [], False)
+
+
+def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list[int]]:
+    """Two sources as one, and the rows of each: for a split that others made."""
+    from nbspam.corpus.blocks import merge_blocks
+
+    if first.corpus.classes != second.corpus.classes:
+        raise SystemExit("the classes of both sources differ")
+    both = Corpus(
+        merge_blocks([first.corpus.block, second.corpus.block]),
+        first.corpus.classes,
+        first.corpus.identities + second.corpus.identities,
+        [],
+        False,
+    )
+    train = np.arange(len(first.contents))
+    rows = np.arange(len(second.contents)) + len(train)
+    return Messages(both, first.contents + second.contents), train.tolist(), rows.tolist()

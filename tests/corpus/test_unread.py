@@ -1,0 +1,255 @@
+"""--skip-unread: mail that its reader has not opened is left out, for spam that slipped through lies there.
+
+The standard library writes the mail stores, and so says what read and unread look like in them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mailbox
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tiny_mail import error, mail, program, write_folders
+
+from nbspam.corpus import Source, open_labelled
+from nbspam.errors import NoInputError
+
+# What a store holds: the last word of a message, and whether its reader has opened it.
+Marked = list[tuple[str, bool]]
+
+
+def write_maildir(place: Path, marked: Marked) -> str:
+    box = mailbox.Maildir(str(place))
+    for word, opened in marked:
+        message = mailbox.MaildirMessage(mail(word))
+        message.set_subdir("cur")
+        message.set_flags("S" if opened else "F")
+        box.add(message)
+    return str(place)
+
+
+def write_mh(place: Path, marked: Marked) -> str:
+    box = mailbox.MH(str(place))
+    keys = [box.add(mail(word)) for word, _ in marked]
+    box.set_sequences({"unseen": [key for key, (_, opened) in zip(keys, marked, strict=True) if not opened]})
+    return str(place)
+
+
+def write_mbox(place: Path, marked: Marked) -> str:
+    box = mailbox.mbox(str(place))
+    for word, opened in marked:
+        message = mailbox.mboxMessage(mail(word))
+        message.set_flags("RO" if opened else "O")
+        box.add(message)
+    box.close()
+    return str(place)
+
+
+def write_packed_mbox(place: Path, marked: Marked) -> str:
+    plain = Path(write_mbox(place, marked))
+    packed = place.with_name("box.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    return str(packed)
+
+
+STORES = [write_maildir, write_mh, write_mbox, write_packed_mbox]
+Write = Callable[[Path, Marked], str]
+
+
+@pytest.fixture
+def spam(tmp_path: Path) -> list[str]:
+    """Mail of the other class."""
+    write_folders(tmp_path, {"spam": [mail("prize")]})
+    return [str(tmp_path / "spam")]
+
+
+def words(source: Source, label: str = "ham") -> set[str]:
+    """The last words of the messages of a class."""
+    return {item.read().split()[-1].decode() for item in source.items() if item.label == label}
+
+
+@pytest.mark.parametrize("write", STORES)
+@pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
+def test_ham_is_what_was_opened_and_spam_is_all_there_is(
+    write: Write, opened: tuple[bool, ...], tmp_path: Path
+) -> None:
+    marked = list(zip(("one", "two", "three"), opened, strict=True))
+    place = write(tmp_path / "box", [*marked, ("four", True)])
+    source = open_labelled(ham=[place], spam=[place], skip_unread=True)
+    assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
+    assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
+    assert words(source, "spam") == {"one", "two", "three", "four"}
+
+
+@pytest.mark.parametrize("write", STORES)
+def test_without_the_option_all_mail_is_read(write: Write, spam: list[str], tmp_path: Path) -> None:
+    place = write(tmp_path / "box", [("one", True), ("two", False)])
+    source = open_labelled(ham=[place], spam=spam)
+    assert words(source) == {"one", "two"}
+    assert source.left_out == {}
+
+
+@pytest.mark.parametrize("name", ["work", "Spam-discussion"])
+def test_of_every_class_but_spam_unread_mail_is_left_out(name: str, spam: list[str], tmp_path: Path) -> None:
+    place = write_maildir(tmp_path / "box", [("one", True), ("two", False)])
+    assert words(open_labelled(spam=spam, classes={name: [place]}, skip_unread=True), name) == {"one"}
+
+
+def test_classes_none_of_which_is_spam_are_alike(tmp_path: Path) -> None:
+    place = write_maildir(tmp_path / "box", [("one", True), ("two", False)])
+    source = open_labelled(classes={"lists": [place], "work": [place]}, skip_unread=True)
+    assert (words(source, "lists"), words(source, "work")) == ({"one"}, {"one"})
+    assert source.left_out == {"unread": 2}
+
+
+def test_new_mail_of_a_maildir_is_unread(spam: list[str], tmp_path: Path) -> None:
+    box = mailbox.Maildir(write_maildir(tmp_path / "box", [("one", True)]))
+    box.add(mail("two"))
+    (tmp_path / "box" / "new" / "3.host:2,S").write_bytes(mail("three"))  # flags mean nothing there
+    (tmp_path / "box" / "cur" / "4.host").write_bytes(mail("four"))  # none at all
+    assert words(open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)) == {"one"}
+
+
+def test_a_tree_of_maildirs_keeps_unread_junk_only(tmp_path: Path) -> None:
+    for folder in (".", ".Junk", ".Lists"):
+        write_maildir(tmp_path / "mail" / folder, [("one", True), ("two", False)])
+    write_maildir(tmp_path / "mail" / ".Trash", [("three", False)])
+    source = open_labelled([str(tmp_path / "mail")], skip_unread=True)
+    assert sorted((item.label, item.read().split()[-1]) for item in source.items()) == [
+        ("ham", b"one"),
+        ("ham", b"one"),
+        ("spam", b"one"),
+        ("spam", b"two"),
+    ]
+    assert source.left_out == {"unread": 2, "folder Trash": 1}
+
+
+def test_a_folder_of_files_knows_nothing_of_readers(spam: list[str], tmp_path: Path) -> None:
+    """A class may be called `new`, and a message `1`; neither makes a Maildir or an MH folder."""
+    write_folders(tmp_path / "mail", {"new": [mail("one")], "spam": [mail("two")]})
+    (tmp_path / "mail" / "new" / "1").write_bytes(mail("three"))
+    source = open_labelled([str(tmp_path / "mail")], skip_unread=True)
+    assert words(source, "new") == {"one", "three"}
+
+
+def test_an_index_names_its_messages_one_by_one(tmp_path: Path) -> None:
+    write_maildir(tmp_path / "box", [("one", False)])
+    write_maildir(tmp_path / "junk", [("two", False)])
+    (tmp_path / "index").write_text("ham box\nspam junk\n")
+    assert words(open_labelled([str(tmp_path / "index")], skip_unread=True)) == {"one"}
+
+
+FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
+
+
+def mbox_of(*messages: bytes) -> bytes:
+    return b"".join(FROM + message + b"\n" for message in messages)
+
+
+def test_an_mbox_that_no_mail_program_has_marked_knows_nothing(spam: list[str], tmp_path: Path) -> None:
+    (tmp_path / "box").write_bytes(
+        mbox_of(mail("one"), b"A: b\n\nStatus: RO\n\ntwo\n", b"\nStatus: RO\n\nthree\n")
+    )
+    source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
+    assert words(source) == {"one", "two", "three"}
+
+
+def test_what_came_since_a_mail_program_has_marked_the_mbox_is_unread(
+    spam: list[str], tmp_path: Path
+) -> None:
+    marked = b"status: RO\r\n" + mail("one").replace(b"\n", b"\r\n")
+    (tmp_path / "box").write_bytes(mbox_of(mail("zero"), marked, mail("two")))
+    source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
+    assert words(source) == {"one"}
+    assert source.left_out == {"unread": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("unseen:1 3", {"2", "4", "5"}),
+        ("unseen: 2-4", {"1", "5"}),
+        ("cur: 1\nunseen: 4-99999999999999999999 1\nseen: 2", {"2", "3"}),
+        ("cur: 1-5", {"1", "2", "3", "4", "5"}),
+        (f"unseen: x 3- -3 5-1 \u0661 1-{10_000 * '9'} 2", {"1", "3", "4", "5"}),
+        ("unseen 1", {"1", "2", "3", "4", "5"}),
+        ("", {"1", "2", "3", "4", "5"}),
+    ],
+)
+def test_the_unseen_sequence_of_mh(line: str, left: set[str], spam: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mh").mkdir()
+    for number in "12345":
+        (tmp_path / "mh" / number).write_bytes(mail(number))
+    (tmp_path / "mh" / ".mh_sequences").write_text(line + "\n", encoding="utf-8")
+    assert words(open_labelled(ham=[str(tmp_path / "mh")], spam=spam, skip_unread=True)) == left
+
+
+@pytest.mark.parametrize("write", STORES)
+@pytest.mark.parametrize("one_class", [True, False])
+def test_a_class_of_unread_mail_alone_is_an_error_that_names_the_option(
+    write: Write, one_class: bool, spam: list[str], tmp_path: Path
+) -> None:
+    place = write(tmp_path / "box", [("one", False), ("two", False)])
+    with pytest.raises(NoInputError) as caught:
+        open_labelled(
+            ham=[place], spam=[] if one_class else spam, allow_one_class=one_class, skip_unread=True
+        )
+    assert (caught.value.where, caught.value.slug) == (place, "class-unread")
+    assert caught.value.why == "nobody has opened a message of class ham: 2 left out"
+    assert "--skip-unread" in caught.value.remedy
+
+
+def test_the_class_that_has_unread_mail_alone_is_named_of_several(spam: list[str], tmp_path: Path) -> None:
+    some = write_maildir(tmp_path / "some", [("one", True), ("two", False)])
+    none = write_maildir(tmp_path / "none", [("three", False)])
+    with pytest.raises(NoInputError, match="of class work: 1 left out"):
+        open_labelled(spam=spam, ham=[some], classes={"work": [none]}, skip_unread=True)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A Maildir++ tree of a person."""
+    write_maildir(tmp_path / "mail", [("minutes", True), ("lunch", True), ("slipped", False)])
+    write_maildir(tmp_path / "mail" / ".Junk", [("prize", False), ("pills", True)])
+    yield tmp_path
+
+
+def test_train_says_how_many_it_left_out(home: Path) -> None:
+    done = program("train", "--skip-unread", home / "mail", "-m", home / "m")
+    assert b"Trained on 4 messages (2 ham, 2 spam)" in done.stderr
+    assert b"Left out: 1 unread.\n" in done.stderr
+    done = program("train", "--replace", home / "mail", "-m", home / "m")
+    assert b"Trained on 5 messages (3 ham, 2 spam)" in done.stderr
+    assert b"Left out" not in done.stderr
+
+
+def test_update_leaves_unread_mail_out_too(home: Path) -> None:
+    program("train", home / "mail", "-m", home / "m")
+    place = write_maildir(home / "more", [("agenda", True), ("offer", False)])
+    done = program("train", "--update", "--skip-unread", "--ham", place, "-m", home / "m")
+    assert b"Added 1 message (1 ham" in done.stderr
+    assert b"Left out: 1 unread.\n" in done.stderr
+
+
+def test_eval_leaves_out_what_train_does(home: Path) -> None:
+    done = program("eval", "--skip-unread", "--folds", "2", home / "mail")
+    assert b"4 messages (2 ham, 2 spam)" in done.stdout
+    assert b"Left out: 1 unread." in done.stdout + done.stderr
+
+
+def test_vocab_and_vectorize_say_how_many_they_left_out(home: Path) -> None:
+    given = ("--skip-unread", home / "mail", "-o")
+    done = program("vocab", "build", *given, home / "v.tsv")
+    assert done.stderr.endswith(b"Left out: 1 unread.\n")
+    done = program("vectorize", "--vocab", home / "v.tsv", "--event-model", "bernoulli", *given, home / "x")
+    assert done.stderr.endswith(b"Left out: 1 unread.\n")
+
+
+def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(home: Path) -> None:
+    write_maildir(home / "other", [("one", False)])
+    write_maildir(home / "other" / ".Junk", [("two", False)])
+    said = error("train", "--skip-unread", home / "other", "-m", home / "m", status=66)
+    assert "[class-unread]" in said
