@@ -109,46 +109,50 @@ def serve_command(
     Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
     75 try again later.
     """
-    from nbspam.serve.daemon import Daemon  # asyncio is for those who serve
-    from nbspam.serve.filter import ServedModels
-    from nbspam.serve.users import Models
+    from nbspam.serve import daemon, users, worker  # asyncio is for servers alone
 
     jobs, quiet = given["jobs"], given["quiet"]
-    judge = ServedModels(
-        Models(model, start), given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"]
+    worker.LOG.addHandler(Log())
+    worker.LOG.setLevel(logging.ERROR if quiet else logging.INFO)
+    worker.LOG.propagate = False
+    filters = users.UserFilters(
+        model,
+        start,
+        loss=given["loss"],
+        spam_flag=given["spam_flag"],
+        allow_tell=given["allow_tell"],
+        autolearn=given["autolearn"],
     )
-    judge.check()
+    filters.check()
     listening = _listening(path, mode, listen)
     for name in listening.open_to_others():
-        _say(f"{name} may be reached by other machines, and SPAMD asks nobody for a password")
-    if not quiet:
-        _say(f"{model} on {', '.join(listening.names())}, {jobs} {'process' if jobs == 1 else 'processes'}")
-    Daemon(listening, judge, given["seconds"], _say, _silent if quiet else _say).run(jobs)
+        worker.LOG.error("other machines can reach %s, and SPAMD knows no password", name)
+    worker.LOG.info("%s on %s, %s", model, ", ".join(listening.names()), amount(jobs, "process", "processes"))
+    daemon.Daemon(listening, filters, given["seconds"]).run(jobs)
     return 0
 
 
 def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
+    from nbspam.serve.daemon import DEFAULT_ADDRESS, inherited, on_address, on_path
+
     passed = inherited()
     given = {"LISTEN_FDS": passed, "--socket": path, "--listen": listen}
-    ways = [way for way, place in given.items() if place is not None]
-    if len(ways) > 1:
-        raise UsageError(" and ".join(ways), "are two places to listen", "leave one out", "listen-twice")
+    places = [name for name, place in given.items() if place is not None]
+    if len(places) > 1:
+        raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
     if path is None and asked_options(["mode"]):
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "is for a socket that is made here", remedy, "no-effect")
     if passed is not None:
         return passed
-    if path is not None:
-        return on_path(path, mode)
-    return on_address(DEFAULT_ADDRESS if listen is None else listen)
+    return on_address(listen or DEFAULT_ADDRESS) if path is None else on_path(path, mode)
 
 
-def _say(text: str) -> None:
-    """One line in one piece, whichever process says it."""
-    line = f"nbspam: {plain(text)}\n".encode("utf-8", "backslashreplace")
-    with contextlib.suppress(OSError):  # mail goes on where the log cannot
-        os.write(STDERR, line)
+class Log(logging.Handler):
+    """The log on stderr: each line in one piece, whichever process writes it."""
 
-
-def _silent(text: str) -> None:
-    pass
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        line = f"nbspam: {plain(self.format(record))}\n".encode("utf-8", "backslashreplace")
+        with contextlib.suppress(OSError):  # mail goes on where the log cannot
+            os.write(STDERR, line)
