@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.tsv_fields import escaped, unescaped
+from nbspam.store.text import escaped, unescaped
 from nbspam.corpus.vocabulary import Vocabulary, Word, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.model.scorer import Counted

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nbspam.corpus.tsv_fields import escaped, natural, unescaped
+from nbspam.store.text import escaped, natural, unescaped
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.settings import ALL_VIEWS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from nbspam.corpus.tsv_fields import natural
+from nbspam.store.text import natural
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.foreign_counterparts import Counterpart
