@@ -24,6 +24,7 @@ from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Block
 from nbspam.corpus.blocks import merge_blocks, only_views
+from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
@@ -31,7 +32,6 @@ from nbspam.evaluate.folds import fold_splits, stratified_folds
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.evaluate.summary import summary
 from nbspam.settings import Settings
-from nbspam.tasks.fixed_words import views_read
 from nbspam.tasks.judge_mail import Judge
 from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from tests.conftest import unpacked

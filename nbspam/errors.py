@@ -1,43 +1,57 @@
-"""What can go wrong, and with which exit status.
+"""Expected failures: each carries its data and an exit status of sysexits.h.
 
-Hides the layout of an error: what, where, why and what to do next.  Below the
-command line every expected failure is a child of NbspamError; only __main__
-turns one into text and a status.  The statuses are those of sysexits.h, so that
-procmail and other delivery agents know a temporary failure from a lasting one.
+How to raise one below the command line:
+  where   the file, folder or message as the user wrote it; with option= the value of that argument
+  option  the wrong argument as Python names it: UsageError("x", "is not a number", option="alpha")
+  allowed the values that would be right, where these can be listed; they become the remedy
+  remedy  what to do next, one line
+No text names a flag.  In `why` and `remedy` an argument stands in backticks, written as in Python:
+"train again with `features=both`", "add `update`"; the command line shows it as an option (cli/texts.py).
+A slug never changes: people search for it, tests check it.  Procmail and other programs read the exit status:
+75 is a temporary failure, every other status from 64 a lasting one.
 """
 
-RETRAIN = "train it again: nbspam train --help"
+from __future__ import annotations
 
+import os
 
-def flag_of(name: str) -> str:
-    """An option as people type it: event_model is --event-model."""
-    return "--" + name.replace("_", "-")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+RETRAIN = "train it again: nbspam train SOURCE"
+LOGGER = "nbspam"
 
 
 class NbspamError(Exception):
-    """An expected failure.
-
-    where   : the file, folder, option or message concerned, as the user wrote it
-    why     : what is wrong with it, one line
-    remedy  : what the user can do next, one line; may be empty
-    slug    : a stable name of the error, for searching and for tests
-    """
+    """An expected failure; see the top of this file for its data."""
 
     status = 70
 
-    def __init__(self, where: str, why: str, remedy: str = "", slug: str = "internal") -> None:
-        super().__init__(f"{where}: {why}")
+    def __init__(
+        self,
+        where: str,
+        why: str,
+        remedy: str = "",
+        slug: str = "internal",
+        *,
+        option: str = "",
+        allowed: Iterable[str] = (),
+    ) -> None:
+        super().__init__(f"{option}{'=' if option and where else ''}{where}: {why}")
         self.where = where
         self.why = why
-        self.remedy = remedy
+        self.option = option
+        self.allowed = tuple(allowed)
+        self.remedy = remedy or ("use one of: " + ", ".join(self.allowed) if self.allowed else "")
         self.slug = slug
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickled as it is: Exception would make it anew of its text alone, and it takes more than that."""
-        return _as_it_was, (type(self), self.args, self.__dict__)
+        """Pickle all fields: Exception would call __init__ with its text alone."""
+        return _restored, (type(self), self.args, self.__dict__)
 
 
-def _as_it_was(kind: type[NbspamError], texts: tuple[str, ...], fields: dict[str, str]) -> NbspamError:
+def _restored(kind: type[NbspamError], texts: tuple[str, ...], fields: dict[str, object]) -> NbspamError:
     error = kind.__new__(kind, *texts)
     error.__dict__.update(fields)
     return error
@@ -50,13 +64,13 @@ class UsageError(NbspamError):
 
 
 class BadDataError(NbspamError):
-    """A file was read and is not what it should be (EX_DATAERR)."""
+    """A file has wrong contents (EX_DATAERR)."""
 
     status = 65
 
 
 class DamagedModelError(BadDataError):
-    """A model file holds what no writer of ours wrote."""
+    """A model file has contents that this program never writes."""
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(path, f"the model file is damaged ({what})", RETRAIN, "model-damaged")
@@ -87,6 +101,34 @@ class InputOutputError(NbspamError):
 
 
 class TryAgainError(NbspamError):
-    """A passing trouble: locked model, failed filter run (EX_TEMPFAIL)."""
+    """A temporary failure, such as a model that another program writes to (EX_TEMPFAIL)."""
 
     status = 75
+
+
+def log_faults(name: str, faults: Sequence[str]) -> None:
+    """Log the faults of this program met in one message, which is then judged by the rest of it.
+
+    faults : as Tokens.failures, "STAGE: ERROR" and a traceback each; NBSPAM_TRACEBACK=1 shows the traceback
+    """
+    if not faults:
+        return
+    import logging  # 5 ms, only for a message that meets a fault
+
+    logger = logging.getLogger(LOGGER)
+    for fault in faults:
+        summary, _, traceback = fault.partition("\n")
+        logger.info("%s: read in part (%s)", name or "message", summary)
+        if os.environ.get("NBSPAM_TRACEBACK"):
+            logger.warning("%s", traceback)
+
+
+def show_faults() -> None:
+    """Show on stderr which messages meet a fault: `-v`."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("nbspam: %(message)s"))
+    logger = logging.getLogger(LOGGER)
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)

@@ -14,7 +14,8 @@ from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.model.scorer import Scorer
 from nbspam.settings import from_text
-from nbspam.store.reader import OneState, open_model
+from nbspam.store.connection import OneState
+from nbspam.store.reader import open_model
 from nbspam.tasks.message_bytes import counted_message
 
 TYPE_CHECKING = False
@@ -133,9 +134,9 @@ def as_scored(model: Model) -> Model:
     """The model as a Scorer reads it: with the counts of its prior model, if it has one, added."""
     if "prior_weight" not in model.settings:
         return model
-    from nbspam.store.with_prior import on_prior  # most models have none
+    from nbspam.store.prior import ModelOnPrior  # most models have none
 
-    return on_prior(model)
+    return ModelOnPrior(model)
 
 
 def tells_apart(averaged: bool, messages: Sequence[float]) -> bool:

@@ -42,7 +42,7 @@ class Settings:
 
     event_model : one of EVENT_MODELS
     alpha       : the smoothing constant, >= 0
-    prior       : as `--prior` spells it, a named one in small letters
+    prior       : as people write it, a named one in small letters
     averaged    : views averaged and calibrated (the default) or one sum (the textbook)
     second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
     diluted     : the evidence of a view counts less if few of its tokens were met; see DILUTION
@@ -179,18 +179,19 @@ def _reads(view: str, views: str) -> bool:
 
 def _check_event_model(event_model: str) -> None:
     if event_model not in EVENT_MODELS:
-        remedy = "one of: " + ", ".join(EVENT_MODELS)
-        raise UsageError(f"--event-model {event_model}", "no such event model", remedy, "event-model")
+        why = "no such event model"
+        raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
 
 
 def _check_features(event_model: str, features: str) -> None:
     if features == ("words" if event_model in NUMERIC_MODELS else "numeric"):
         fitting = NUMERIC_MODELS if features == "numeric" else WORD_MODELS
         raise UsageError(
-            f"--features {features}",
+            features,
             f"event model {event_model} does not score {'numbers' if features == 'numeric' else features}",
-            "--event-model " + ", ".join(fitting) + "; or --features both",
+            f"`event_model={', '.join(fitting)}`; or `features=both`",
             "features",
+            option="features",
         )
 
 

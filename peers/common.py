@@ -15,6 +15,7 @@ import numpy as np
 
 from nbspam.cli.render_evaluation import show_evaluation
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluate import folds as splitting
 from nbspam.evaluate.evaluation_file import save
@@ -23,7 +24,6 @@ from nbspam.evaluate.replay import Filter, parse_feedback, replay
 from nbspam.evaluate.summary import summary
 from nbspam.evaluate.trec import result_lines
 from nbspam.files import whole_file
-from nbspam.tasks.corpus import Corpus, in_time, read_corpus
 
 Judged = tuple[int, float | None, tuple[float, ...]]  # decided, log-odds, probabilities: as in Outcome
 

@@ -31,7 +31,8 @@ from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store import connection
+from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
@@ -387,13 +388,13 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
     connect = sqlite3.connect
 
     def replaced_once_open(path: str, **options: object) -> sqlite3.Connection:
-        connection = connect(path, **options)  # type: ignore[call-overload]
+        opened = connect(path, **options)  # type: ignore[call-overload]
         if os.path.exists(new):
             os.replace(new, model)
-        return connection  # type: ignore[no-any-return]
+        return opened  # type: ignore[no-any-return]
 
     with monkeypatch.context() as patch:
-        patch.setattr(sqlite3, "connect", replaced_once_open)
+        patch.setattr(connection.sqlite3, "connect", replaced_once_open)
         assert learn(str(model), "spam", mail("hello")) == "learned"
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)

@@ -10,16 +10,16 @@ import pytest
 from mail_samples import make_corpus, make_index
 
 from nbspam.corpus import Item, open_labelled
+from nbspam.corpus import corpus as corpus_room
 from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.filter import open_classifier
 from nbspam.settings import Settings
-from nbspam.tasks import corpus as corpus_room
 from nbspam.tasks import message_bytes as counting
 from nbspam.tasks import model_on_mail
-from nbspam.tasks.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, judge_splits
 from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from nbspam.tasks.model_on_mail import evaluate_model

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.vocabulary import Vocabulary, Word
 from nbspam.decision import zero_one_loss
 from nbspam.filter import open_classifier, top_clues
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.evaluate import Plan, judge_splits
 from nbspam.tasks.fixed_words import settings_under
 from nbspam.tasks.judges.fixed import FixedFilter

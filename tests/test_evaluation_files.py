@@ -2,7 +2,6 @@
 
 import json
 import math
-import string
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, CannotCreateError, NoInputError
 from nbspam.evaluate import evaluation_file, trec
-from nbspam.evaluate.outcomes import Evaluation, Outcome, corpus_digest, worst_mistakes
+from nbspam.evaluate.outcomes import Evaluation, Outcome, worst_mistakes
 
 LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 
@@ -167,20 +166,6 @@ def test_any_path_survives_in_one_field_of_a_result_line(name):
     line = next(trec.result_lines(Evaluation(("ham", "spam"), outcomes, "model")))
     assert len(line.split()) == 4
     assert trec._parsed(line, "")[0] == name
-
-
-@LAW
-@given(st.lists(st.text(string.ascii_letters)), st.randoms())
-def test_the_corpus_digest_does_not_depend_on_the_order(identities, random):
-    shuffled = list(identities)
-    random.shuffle(shuffled)
-    assert corpus_digest(identities) == corpus_digest(shuffled)
-
-
-def test_the_corpus_digest_tells_other_mail_and_repeats_apart():
-    digests = {corpus_digest(one) for one in (["a", "b"], ["a", "c"], ["a", "b", "b"], ["ab"], [])}
-    assert len(digests) == 5
-    assert corpus_digest(["a"]) == corpus_digest([b"a"])
 
 
 def test_the_worst_mistakes_are_the_surest_ones_and_unsure_is_none():

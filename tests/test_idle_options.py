@@ -81,9 +81,8 @@ def test_which_settings_are_idle_in_each_way_of_scoring(
 def test_the_first_idle_setting_is_told_with_what_would_make_it_act() -> None:
     with pytest.raises(UsageError) as raised:
         check_all_act(["prior", "numeric_model", "bins"], Settings())
-    told = raised.value
-    assert str(told) == "--numeric-model: scores numeric features beside words"
-    assert (told.remedy, told.slug) == ("leave it out, or add --features both", "no-effect")
+    assert (raised.value.option, raised.value.slug) == ("numeric_model", "no-effect")
+    assert raised.value.remedy == "leave it out, or add `features=both`"
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.model.leave_group_out import leave_group_out
 from nbspam.model.views import fixed_background, leave_one_out
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.doctor.labels_in_doubt import asked_for, check_labels
 from nbspam.tasks.learn import MOVED, learn
 

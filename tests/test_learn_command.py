@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Updater, updating
 from nbspam.tasks import learn as learning

@@ -13,10 +13,10 @@ from nbspam.corpus import Item, open_labelled
 from nbspam.errors import DamagedModelError
 from nbspam.filter import as_scored
 from nbspam.model import calibration
-from nbspam.model.calibration import FIRST_CREDIT, Learner, first_weights
+from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
@@ -233,7 +233,7 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
 def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -> None:
     """As an older program may have left it."""
     with updating(model) as updater:
-        names, weights, covariance = updater.calibration()
+        names, (weights, covariance) = feature_names(2, Settings().kinds), stored(model)
         updater.write_calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
     item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     before = stored(model)
@@ -295,8 +295,8 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
 def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, tmp_path: Path) -> None:
     fresh = shutil.copy(model, str(tmp_path / "fresh"))
     with updating(fresh) as updater:
-        names, weights, _ = updater.calibration()
-        updater.write_calibration(names, *first_weights(2, Settings().kinds))
+        weights = stored(model)[0]
+        updater.write_calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
     assert len(stored(fresh)[0]) == len(weights)
     for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
         assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)

@@ -11,12 +11,12 @@ import pytest
 from nbspam.corpus import Item, open_labelled
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.blocks import merge_blocks
+from nbspam.corpus.corpus import Corpus
 from nbspam.filter import open_classifier
 from nbspam.model.evidence import measure_evidence
 from nbspam.model.views import leave_one_out, prequential, view_evidence
 from nbspam.settings import Settings, textbook
 from nbspam.store.reader import open_model
-from nbspam.tasks.corpus import Corpus
 from nbspam.tasks.evaluate import duplicate_groups
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import MEASURES_VIEW, Tokens

@@ -12,6 +12,7 @@ from mail_samples import make_corpus
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.replay import parse_feedback
@@ -19,7 +20,6 @@ from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted
 from nbspam.model.views import fixed_background, view_evidence
 from nbspam.settings import Settings
-from nbspam.tasks.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.tasks.evaluate import Plan
 from nbspam.tasks.judge_mail import MOST_CLUED
 from nbspam.tasks.judges.bulk import BulkFilter, count_rows

@@ -15,11 +15,11 @@ from nbspam.cli import render_evaluation
 from nbspam.cli.render_evaluation import _candidate_name
 from nbspam.cli.tune import write_model
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.errors import CannotCreateError
 from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
-from nbspam.store.inspect import check_model
-from nbspam.tasks.corpus import Corpus, read_corpus
+from nbspam.store.check import check_model
 from nbspam.tasks.inspect_model import dump_lines
 from nbspam.tasks.tune import (
     Candidate,

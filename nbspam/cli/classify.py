@@ -40,9 +40,9 @@ _CHUNK_BYTES = 1 << 20
 def classify(options: Options, paths: list[str]) -> int:
     """Classifies what is named and returns the exit status; without a path, the message on stdin."""
     if "verbose" in options:
-        from nbspam.failures import name_messages  # rare
+        from nbspam.errors import show_faults
 
-        name_messages()
+        show_faults()
     if "passthrough" in options:
         return _passthrough(options, paths)
     if "spam_flag" in options:

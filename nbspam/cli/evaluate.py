@@ -23,19 +23,19 @@ from nbspam.cli.shared import (
     shows_progress,
     source_options,
 )
+from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import Loss
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation_file import as_json
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.evaluate.summary import summary
 from nbspam.evaluate.trec import result_lines
-from nbspam.failures import name_messages
 from nbspam.filter import read_loss
 from nbspam.settings import Settings
-from nbspam.tasks.corpus import Corpus, read_corpus
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
 from nbspam.tasks.fixed_words import settings_under
 
@@ -121,7 +121,7 @@ def eval_command(**given: Any) -> None:
     another program writes or replaced the model.
     """
     if given["verbose"]:
-        name_messages()
+        show_faults()
     method = chosen_method(given)
     _check_files(given)
     settings = asked_settings(given) if method != "model" else None

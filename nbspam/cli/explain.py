@@ -14,7 +14,7 @@ from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option, start_option, verbose_option
 from nbspam.filter import open_classifier
 from nbspam.settings import EVENT_MODELS, FEATURES
-from nbspam.store.reader import OneState
+from nbspam.store.connection import OneState
 from nbspam.tasks.explain import Explanation, explain
 from nbspam.tasks.start import judging
 

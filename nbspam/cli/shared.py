@@ -13,11 +13,10 @@ from typing import Any, TypeVar
 
 import click
 
-from nbspam.cli.texts import default_model, default_start
+from nbspam.cli.texts import default_model, default_start, flag_of
 from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
-from nbspam.errors import BadDataError, UsageError, flag_of
-from nbspam.failures import name_messages
+from nbspam.errors import BadDataError, UsageError, show_faults
 from nbspam.labels import checked_name
 from nbspam.settings import (
     ALL_VIEWS,
@@ -183,7 +182,7 @@ def verbose_option(command: Decorated) -> Decorated:
         "--verbose",
         is_flag=True,
         expose_value=False,
-        callback=lambda context, option, is_given: name_messages() if is_given else None,
+        callback=lambda context, option, is_given: show_faults() if is_given else None,
         help="Name messages that are read only in part: a fault of nbspam.",
     )(command)
 

@@ -49,12 +49,31 @@ def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     return counts if len(classes) <= NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
 
 
+def flag_of(name: str) -> str:
+    """An option as people type it: event_model is --event-model."""
+    return "--" + name.replace("_", "-")
+
+
+def with_flags(text: str) -> str:
+    """Write the arguments that stand in backticks as options: `bins=10` becomes --bins 10."""
+    if "`" not in text:
+        return text
+    import re  # 5 ms, for errors only
+
+    return re.sub("`([a-z_]+)(=?)([^`]*)`", lambda found: _option(*found.groups()), text)
+
+
+def _option(name: str, equals: str, value: str) -> str:
+    return flag_of(name) + (" " if equals else "") + value
+
+
 def error_text(error: NbspamError) -> str:
-    """What, where, why, what next; the slug at the end of the last line."""
-    first = f"nbspam: {plain(error.where)}: {plain(error.why)}"
+    """Where, why, what to do next, and the slug at the end of the last line."""
+    where = f"{flag_of(error.option)} {error.where}".rstrip() if error.option else error.where
+    first = f"nbspam: {plain(where)}: {plain(with_flags(error.why))}"
     if not error.remedy:
         return f"{first}  [{error.slug}]\n"
-    return f"{first}\n  next: {plain(error.remedy)}  [{error.slug}]\n"
+    return f"{first}\n  next: {plain(with_flags(error.remedy))}  [{error.slug}]\n"
 
 
 def default_model(environment: dict[str, str] | os._Environ[str]) -> str:

@@ -23,9 +23,10 @@ from nbspam.cli.shared import (
     start_option,
     verbose_option,
 )
+from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import UsageError
 from nbspam.filter import read_loss
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings

@@ -19,7 +19,7 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import readable, shards
 from nbspam.corpus.vocabulary import Vocabulary
-from nbspam.failures import report
+from nbspam.errors import log_faults
 from nbspam.tokens import read
 
 EVENT_MODELS = ("bernoulli", "multinomial")
@@ -69,7 +69,7 @@ class CodeReader:
         skipped: Skipped = []
         for item, data in readable(items, skipped):
             read_tokens = read(data)
-            report(item.name, read_tokens.failures)
+            log_faults(item.name, read_tokens.failures)
             views = read_tokens.views()
             tokens = [token for view in self._views for token in views[view]]
             codes = np.fromiter(map(self._codes.__getitem__, tokens), np.int32, len(tokens))

@@ -15,7 +15,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.notes import Skipped
-from nbspam.failures import report
+from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens import DATE, read
 
@@ -46,7 +46,7 @@ class ShardReader:
         builder = BlockBuilder()
         for item, data in readable(items, skipped):
             tokens = read(data, self._wanted)
-            report(item.name, tokens.failures)
+            log_faults(item.name, tokens.failures)
             builder.add(item.name, self._numbers.get(item.label, -1), tokens, len(data))
             if builder.n_columns() > MAX_COLUMNS:
                 blocks.append(builder.build())

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nbspam.store.text import escaped, natural, unescaped
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.settings import ALL_VIEWS
+from nbspam.store.text import escaped, natural, unescaped
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.keys import NOTAWORD, token_key
 

@@ -6,8 +6,7 @@ messages: the log-odds where there are log-odds, else the logit of the probabili
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -79,7 +78,7 @@ class Evaluation:
     classes  : class names in class order
     outcomes : one a message
     method   : how training and judged messages were kept apart, one of METHODS
-    digest   : corpus_digest() of the messages, "" where they are unknown
+    digest   : what identifies the set of the messages, "" where they are unknown
     settings : what the filter and the evaluation were told; JSON values only
     folds    : the fold each outcome was judged in, or () if there were none
     trained  : how many messages the filter learned (replay), None if that says nothing
@@ -177,21 +176,6 @@ def log_odds_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     others = np.where(probabilities > 0.999, before + after, 1 - probabilities)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probabilities) - np.log(others))
-
-
-def corpus_digest(identities: Iterable[bytes | str]) -> str:
-    """A digest of a set of messages that does not depend on their order; the same one twice counts twice.
-
-    identities : what makes each message the one it is, for example a hash of its bytes and its label
-    Returns 64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
-    """
-    digests = sorted(
-        hashlib.sha256(
-            identity.encode("utf-8", "surrogateescape") if isinstance(identity, str) else identity
-        ).digest()
-        for identity in identities
-    )
-    return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> list[Outcome]:

@@ -16,8 +16,9 @@ from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.model.calibration import feature_names
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
+from nbspam.store.connection import OneState
 from nbspam.store.prior import prior_messages, stored_units
-from nbspam.store.reader import Model, OneState, Snapshot, count_columns
+from nbspam.store.reader import Model, Snapshot
 from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -166,17 +167,19 @@ def find_token(model: Model, text: str) -> TokenRow | None:
 def telling_token(model: Model) -> TokenRow | None:
     """The word of the text that tells the last class most from the first: an example."""
     last = len(model.classes) - 1
-    own = f"(documents_{last} / {max(1, model.messages[last])}.0)"
-    first = f"(documents_0 / {max(1, model.messages[0])}.0)"
+    own = f"(documents_{last} / {max(1.0, model.messages[last])})"
+    first = f"(documents_0 / {max(1.0, model.messages[0])})"
     order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
     some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
     return _token_row(model, some) or _token_row(model, others)
 
 
 def _token_row(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
-    columns = ", ".join(count_columns(len(model.classes)))
-    row = model.connection.execute(f"SELECT text, view, {columns} FROM token {condition}", values).fetchone()
-    return TokenRow(row[0], row[1], row[2::2], row[3::2]) if row else None
+    row = model.connection.execute(f"SELECT key, text, view FROM token {condition}", values).fetchone()
+    if not row:
+        return None
+    counts = model.counts([row[0]])[row[0]]
+    return TokenRow(row[1], row[2], counts[0::2], counts[1::2])
 
 
 def vocabulary_keys(model: Model) -> list[int]:

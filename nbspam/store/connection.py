@@ -22,7 +22,7 @@ from nbspam.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    import sqlite3 as sqlite3
     from collections.abc import Callable
     from types import ModuleType
     from typing import Any
@@ -235,16 +235,18 @@ def check_file(path: str) -> None:
         finally:
             os.close(handle)
     except FileNotFoundError:
-        remedy = "train one: nbspam train SOURCE, or name it: --model PATH"
+        remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
         raise NoInputError(path, "there is no model here", remedy, "model-missing") from None
     except OSError as error:
         why = f"the model cannot be read: {error.strerror}"
-        raise NoInputError(path, why, "check the path and its permissions", "model-unreadable") from None
+        raise NoInputError(
+            path, why, "name a file that you may read: `model=PATH`", "model-unreadable"
+        ) from None
     _check_head(path, head, size)
 
 
 def _check_head(path: str, head: bytes, size: int) -> None:
-    other = "name another file: --model PATH"
+    other = "name another file: `model=PATH`"
     if not head:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
     if not head.startswith(_MAGIC):

@@ -5,7 +5,7 @@ Counts are whole numbers, so merged parts equal one training on all of their mai
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Container, Generator, Iterator, Sequence
 from contextlib import closing
 
 from nbspam.errors import BadDataError, DamagedModelError
@@ -16,7 +16,7 @@ from nbspam.store.reader import Model, count_columns
 from nbspam.store.updater import autolearned_rows
 from nbspam.store.writer import new_model
 
-_TRAIN = "train one model on all of the mail, or add mail with train --update"
+_TRAIN = "train one model on all of the mail, or add mail with train `update`"
 
 Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
 
@@ -53,7 +53,9 @@ def merge_models(
         file.calibration(*calibration)
         edges = _common_edges(models)
         file.numeric_features(edges)
-        file.numeric_counts(_numeric_rows(models, classes, {i for i, (_, inner) in enumerate(edges) if not inner}))
+        file.numeric_counts(
+            numeric_rows(models, classes, {i for i, (_, inner) in enumerate(edges) if not inner})
+        )
 
 
 def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, ...], None, None]:
@@ -82,8 +84,8 @@ def _autolearned_rows(
             yield digest, _place(model, classes, number), tokens
 
 
-def _numeric_rows(
-    models: Sequence[Model], classes: Sequence[str], uncut: set[int]
+def numeric_rows(
+    models: Sequence[Model], classes: Sequence[str], uncut: Container[int] = ()
 ) -> Iterator[tuple[str, int, int, list[int]]]:
     """(kind, class, place, integers), the integers added.
 
@@ -120,12 +122,15 @@ def _counted_alike(model: Model, settings: dict[str, str]) -> bool:
 def check_mergeable(models: Sequence[Model]) -> None:
     """Raise BadDataError unless all models counted the same things."""
     first = models[0]
+    other_words = f"was counted with another vocabulary than {first.path}"
     for model in models:
         if WEIGHT in model.settings:
             raise _unlike(model, "has the counts of a prior model among its own", "merge-prior")
         for name in ("vocabulary", "views"):
             if model.settings.get(name, "all") != first.settings.get(name, "all"):
-                raise _unlike(model, f"was counted with another vocabulary than {first.path}", "merge-vocabulary")
+                raise _unlike(
+                    model, f"was counted with another vocabulary than {first.path}", "merge-vocabulary"
+                )
         if (model.settings.get("features") == "numeric") != (first.settings.get("features") == "numeric"):
             raise _unlike(model, f"does not count words as {first.path} does", "merge-features")
         if not _same_features(model, first):
@@ -141,7 +146,7 @@ def check_mergeable(models: Sequence[Model]) -> None:
             raise _unlike(model, why, "merge-measures")
         # A word of one vocabulary that is NOTAWORD in the other cannot be told apart any more.
         if first.settings.get("vocabulary") == "fixed" and _keys(model) != _keys(first):
-            raise _unlike(model, f"was counted with another vocabulary than {first.path}", "merge-vocabulary")
+            raise _unlike(model, other_words, "merge-vocabulary")
 
 
 def _unlike(model: Model, why: str, slug: str) -> BadDataError:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 WEIGHT, UNIT, SHARE = "prior_weight", "prior_unit", "prior_share"  # settings
 MAX_UNIT = 10**9  # sums of counts stay below 2^63; the weight is rounded if it needs more digits
 
-Row = tuple[int | str, ...]
-
 
 def units(weight: float, messages: int) -> tuple[int, int]:
     """(unit, share) for a prior model of so many messages that counts as `weight` messages."""
@@ -96,7 +94,7 @@ def write_prior(
     file: NewModel,
     weight: float,
     messages: Sequence[int],
-    tokens: Iterable[Row],
+    tokens: Iterable[tuple[object, ...]],
     numeric: Iterable[tuple[str, int, int, list[int]]],
 ) -> None:
     """Add the counts of a prior model to those that are in a new file.

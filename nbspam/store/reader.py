@@ -8,7 +8,6 @@ from math import isfinite
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import (
     OneState,
-    ReadingConnection,
     check_file,
     file_identity,
     journal_of,
@@ -34,6 +33,7 @@ class Model:
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
+    file     : identity of the file that is open; None in a transaction that writes
     """
 
     __slots__ = (
@@ -41,6 +41,7 @@ class Model:
         "classes",
         "connection",
         "documents",
+        "file",
         "messages",
         "occurrences",
         "path",
@@ -51,6 +52,7 @@ class Model:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        self.file: tuple[int, int] | None = getattr(connection, "file", None)
         self._version = -1  # unknown: a single message does not need it
         self._read()
 
@@ -88,8 +90,7 @@ class Model:
 
     def replaced(self) -> bool:
         """True if the path leads to another file by now; False if it leads to none."""
-        opened = self.connection.file  # type: ignore[attr-defined]
-        return file_identity(self.path) not in (opened, None)
+        return file_identity(self.path) not in (self.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -117,9 +118,7 @@ class Model:
         cells = self.connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
         size = self.connection.execute("SELECT count(*) FROM calibration").fetchone()[0] if cells else 0
         if any(not 0 <= place <= line < size for line, place, _ in cells):
-            raise DamagedModelError(
-                self.path, "calibration_covariance has more lines than there are weights"
-            )
+            raise DamagedModelError(self.path, "calibration_covariance has more lines than there are weights")
         covariance = [[0.0] * size for _ in range(size)]
         for line, place, value in cells:
             covariance[line][place] = covariance[place][line] = value
@@ -185,7 +184,11 @@ class Snapshot:
 
     def __enter__(self) -> Model:
         self._state.__enter__()
-        self._model.refresh()  # what was read at opening may be of an older state
+        try:
+            self._model.refresh()  # what was read at opening may be of an older state
+        except BaseException:
+            self._model.close()
+            raise
         return self._model
 
     def __exit__(self, *error: object) -> None:
@@ -208,6 +211,3 @@ def rows_of_keys(
             some = ",".join(map(str, sorted(keys[start : start + _KEYS_PER_QUERY])))  # pages in order
             found += connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})").fetchall()
     return {row[0]: row[1:] for row in found}
-
-
-__all__ = ["Model", "OneState", "ReadingConnection", "Snapshot", "count_columns", "open_model", "rows_of_keys"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator
 from math import isfinite
 
@@ -26,7 +25,7 @@ from nbspam.tokens.keys import NOTAWORD
 
 MAGIC = "#nbspam-model"
 END = "#end"
-_REMEDY = "dump the model again: nbspam model dump -m MODEL"
+_REMEDY = "dump the model again: nbspam model dump"
 _NULL = "\\N"  # no escaped text is the same
 _MIN_INTEGER, _MAX_INTEGER = -(1 << 63), (1 << 63) - 1
 

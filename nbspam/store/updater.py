@@ -11,6 +11,7 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import BUSY_SECONDS, check_file, open_to_write, store_error
@@ -50,9 +51,7 @@ class Updater:
         if self.fixed_vocabulary:
             tokens = self._with_notaword(tokens)
         before, after = [0] * (2 * label), [0] * (2 * (self.n_classes - label - 1))
-        rows = [
-            (key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens
-        ]
+        rows = [(key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens]
         messages = [0] * self.n_classes
         messages[label] = sign
         self.add(messages, rows, [(digest, label, sign)])
@@ -67,7 +66,7 @@ class Updater:
     def add(
         self,
         messages: Sequence[int],
-        tokens: Iterable[tuple[int | str, ...]],
+        tokens: Iterable[tuple[Any, ...]],
         learned: Sequence[tuple[int, int, int]],
     ) -> None:
         """Add counts to those of the model; negative ones are taken out.
@@ -89,8 +88,8 @@ class Updater:
             "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", [row[:2] for row in learned]
         )
 
-    def _add_rows(self, rows: list[tuple[int | str, ...]]) -> None:
-        known = rows_of_keys(self.connection, ", ".join(self._columns), [int(row[0]) for row in rows])
+    def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
+        known = rows_of_keys(self.connection, ", ".join(self._columns), [row[0] for row in rows])
         nothing = (0,) * len(self._columns)
         kept, gone = [], []
         for key, view, text, *change in rows:
@@ -111,7 +110,7 @@ class Updater:
                     self._note_histogram(new, 1)
         self._write_rows(kept, gone)
 
-    def _write_rows(self, kept: list[tuple[object, ...]], gone: list[tuple[int]]) -> None:
+    def _write_rows(self, kept: list[tuple[Any, ...]], gone: list[tuple[int]]) -> None:
         marks = ", ".join("?" * (3 + len(self._columns)))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
         self.connection.executemany(

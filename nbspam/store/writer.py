@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile
@@ -89,7 +90,9 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[obje
 
 def add_learned(connection: sqlite3.Connection, rows: Iterable[tuple[int, int, int]]) -> None:
     """Add (digest, class, times) to the list of messages that are counted."""
-    statement = "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times"
+    statement = (
+        "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times"
+    )
     connection.executemany(statement, rows)
 
 
@@ -113,13 +116,13 @@ def write_calibration(
     insert(connection, "calibration_covariance", cells)
 
 
-def sum_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+def sum_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """table -> the rows that it must have, worked out from the rows of `token`."""
     ask = connection.execute
     n_classes = ask("SELECT count(*) FROM class").fetchone()[0]
     words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
-    totals: list[tuple[object, ...]] = []
-    histogram: list[tuple[object, ...]] = []
+    totals: list[tuple[Any, ...]] = []
+    histogram: list[tuple[Any, ...]] = []
     for k in range(n_classes):
         query = f"SELECT view, sum(documents_{k}), sum(occurrences_{k}) FROM token GROUP BY view"
         found = {view: counts for view, *counts in ask(query)}
@@ -128,7 +131,9 @@ def sum_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...
         for kind, count in (("documents", f"documents_{k}"), ("complement", others)):
             some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
             histogram += [(kind, k, *row) for row in ask(f"SELECT {count} AS n, count(*) {some}")]
-    views = [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
+    views: list[tuple[Any, ...]] = [
+        (number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)
+    ]
     return {"view": views, "view_total": totals, "histogram": histogram}
 
 
@@ -153,7 +158,7 @@ def new_model(
                 new.keep()
         elif not _keep_if_first(new, path):
             why = "there is a model by now, and it stays as it is"
-            raise CannotCreateError(path, why, "to write over it: --replace", "model-exists")
+            raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
@@ -188,7 +193,9 @@ def _schema(n_classes: int) -> list[str]:
         for k in range(n_classes)
     )
     statements = [statement.strip() for statement in text.split(";") if statement.strip()]
-    return [s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements]
+    return [
+        s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
+    ]
 
 
 @contextlib.contextmanager
@@ -245,7 +252,7 @@ def copy_model(source: str, path: str) -> bool:
         raise store_error(path if "full" in str(error) else source, error) from None
     except OSError as error:
         why = f"cannot be made a copy of {source}: {error.strerror}"
-        raise CannotCreateError(path, why, "choose another place: --model PATH", "model-create") from None
+        raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None
 
 
 @contextlib.contextmanager

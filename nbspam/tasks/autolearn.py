@@ -8,7 +8,7 @@ then the words that both have come to speak for it (docs/decisions.md).
 from __future__ import annotations
 
 from nbspam.decision import UNDECIDED, learnable
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
 
 TYPE_CHECKING = False
@@ -25,9 +25,9 @@ def check_autolearn(classifier: Classifier, change: dict[str, str] | None = None
     change : settings that the command line gives over those of the model
     """
     if change:
-        flags = " ".join(flag_of(name) for name in change)
-        why = f"the model's own verdicts are learned, not those under {flags}"
-        raise UsageError("--autolearn", why, "leave one of them out", "autolearn-settings")
+        names = " ".join(f"`{name}`" for name in change)
+        why = f"the model's own verdicts are learned, not those under {names}"
+        raise UsageError("", why, "leave one of them out", "autolearn-settings", option="autolearn")
     check_calibrated(classifier.settings)
 
 
@@ -36,7 +36,7 @@ def check_calibrated(settings: Settings) -> None:
     if not settings.averaged:
         why = f"as one sum {settings.event_model} is far too sure of itself"
         remedy = "train with the default event model, presence"
-        raise UsageError("--autolearn", why, remedy, "autolearn-uncalibrated")
+        raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
 
 
 def lesson(classifier: Classifier, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:

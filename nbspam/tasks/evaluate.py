@@ -16,6 +16,7 @@ import numpy as np
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Ints
 from nbspam.corpus.blocks import without_columns
+from nbspam.corpus.corpus import Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, zero_one_loss
@@ -24,7 +25,6 @@ from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.settings import Settings
-from nbspam.tasks.corpus import Corpus, check_classes, in_time
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge, clues_of
 from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
 from nbspam.tasks.judges.fixed import FixedFilter

@@ -20,10 +20,11 @@ CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 def learner_of(updater: Updater, model: Model, settings: Settings) -> Learner | None:
     """The learner where the model's stands; None where it has none, or one of too many weights to learn."""
-    _, weights, covariance = updater.calibration()
+    weights = model.calibration()
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return None
     check_weights(model.path, weights, len(model.classes), settings.kinds)
+    covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
     prior = first_weights(len(model.classes), settings.kinds)
     return Learner(prior, (weights, covariance), _credit(model))
 

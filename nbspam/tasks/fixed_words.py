@@ -14,8 +14,8 @@ from nbspam.corpus.accumulator import Table, empty_table, merge_tables
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.model.views import Floats, view_lengths
-from nbspam.settings import ALL_VIEWS, Settings
-from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, N_VIEWS, READ_NUMBERS, VIEW_NAMES, VIEWS
+from nbspam.settings import Settings
+from nbspam.tokens.bag import N_VIEWS, VIEWS, view_numbers
 
 
 class Fixed(NamedTuple):
@@ -45,17 +45,6 @@ def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     if vocabulary is None:
         return settings
     return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
-
-
-def view_numbers(views: str) -> tuple[int, ...]:
-    """The numbers of the views that are read: of those named, parted by commas, or of `all`."""
-    return READ_NUMBERS if views == ALL_VIEWS else tuple(map(VIEW_NAMES.index, views.split(",")))
-
-
-def views_read(settings: Settings) -> tuple[int, ...]:
-    """The numbers of the views that a way of scoring reads."""
-    asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
-    return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
 
 
 def sorted_keys(vocabulary: Vocabulary | None) -> Ints | None:

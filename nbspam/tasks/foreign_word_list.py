@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from nbspam.store.text import natural
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
+from nbspam.store.text import natural
 from nbspam.tasks.foreign_counterparts import Counterpart
 
 MAX_COUNT = 1_000_000_000  # messages; sums over a word list stay far below 64 bits

@@ -6,7 +6,7 @@ it is an error, told before any mail is read; a default that has nothing to do i
 
 from __future__ import annotations
 
-from nbspam.errors import UsageError, flag_of
+from nbspam.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     for name in names:
         acts, why, remedy = acting.get(name, (True, "", ""))
         if not acts:
-            raise UsageError(flag_of(name), why, f"leave it out, or {remedy}", "no-effect")
+            raise UsageError("", why, f"leave it out, or {remedy}", "no-effect", option=name)
 
 
 def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:
@@ -36,19 +36,19 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
     binned = (
         with_numbers and (is_kept or not gaussian),
         "no numeric feature is cut into bins here",
-        "add --event-model categorical or aode",
+        "add `event_model=categorical` or aode",
     )
     return {
         "threshold": (
             settings.averaged,
             "is for averaged views, and scores are one sum here",
-            "score by presence without --textbook",
+            "score by presence without `textbook`",
         ),
-        "normalise": (complement, "is for the complement model", "add --event-model complement"),
+        "normalise": (complement, "is for the complement model", "add `event_model=complement`"),
         "numeric_model": (
             settings.features == "both",
             "scores numeric features beside words",
-            "add --features both",
+            "add `features=both`",
         ),
         "bins": binned,
         "binning": binned,

@@ -112,7 +112,7 @@ def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
     with new_model(path, HAM_AND_SPAM, list(words.messages), replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": form})
         file.tokens(_rows(words))
-        file.recount()
+        file.write_sums()
         file.calibration(names, weights, covariance)
 
 

@@ -18,9 +18,17 @@ from nbspam.filter import as_scored
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, from_text
-from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import MessageToken, Updater, learned, updating
+from nbspam.store.updater import (
+    MessageToken,
+    Updater,
+    autolearned_messages,
+    learned,
+    mark,
+    oldest,
+    take_back,
+    updating,
+)
 from nbspam.tasks.feedback import learner_of, write_learner
 from nbspam.tasks.message_bytes import counted_message
 

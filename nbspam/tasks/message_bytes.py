@@ -33,9 +33,9 @@ def counted_message(data: bytes, settings: Settings, name: str = "") -> Counted:
 def counted(tokens: Tokens, name: str = "") -> Counted:
     """As counted_message, of a message that was read already."""
     if tokens.failures:
-        from nbspam.failures import report  # rare
+        from nbspam.errors import log_faults  # rare
 
-        report(name, tokens.failures)
+        log_faults(name, tokens.failures)
     return Counted(tokens)
 
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nbspam.corpus import Item
+from nbspam.corpus.corpus import corpus_digest, identity
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import Progress, shards
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, corpus_digest, worst_mistakes
+from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.filter import Classifier, open_classifier, top_clues
-from nbspam.store.reader import replaced_error
-from nbspam.tasks.corpus import identity
+from nbspam.store.connection import replaced_error
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge
 from nbspam.tasks.message_bytes import counted
 from nbspam.tokens import DATE, read

@@ -1,4 +1,4 @@
-"""A model trained elsewhere as the prior of a new one: `train --prior-model`.
+"""A model trained elsewhere as the prior of a new one.
 
 The new model begins with the counts and the calibration of the prior.  Its own messages teach the calibration
 one by one, as `learn` would, so a model without mail of its own scores as its prior does.
@@ -19,12 +19,14 @@ from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.model.word_models import power_factor
 from nbspam.settings import Settings, from_text
+from nbspam.store.connection import OneState
 from nbspam.store.merge import numeric_rows, token_rows
 from nbspam.store.prior import WEIGHT, ModelOnPrior, write_prior
-from nbspam.store.reader import Model, OneState, open_model
+from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
 from nbspam.tasks.calibrate import Fitted, learn_sample, sample_beside
 from nbspam.tasks.fixed_words import fixed_of
+from nbspam.tasks.update import documents_of
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
@@ -45,7 +47,7 @@ class PriorModel:
         self._model = open_model(path)
         if WEIGHT in self._model.settings:
             why = "has a prior model itself, and priors do not stack"
-            remedy = "merge what it learned into its prior, or train it without --prior-model"
+            remedy = "merge what it learned into its prior, or train it without `prior_model`"
             raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])
         self.weight = weight
@@ -74,19 +76,12 @@ class PriorModel:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
         features = self._model.numeric_features()
         if not features:
-            raise UsageError(
-                f"--prior-model {self._model.path}",
-                "was trained without numeric features",
-                "train it again with --features numeric or both, or use --features words",
-                "model-no-numeric",
-            )
+            why = "was trained without numeric features"
+            remedy = "train it again with `features=both` or `features=numeric`, or use `features=words`"
+            raise self._unfit(why, remedy, "model-no-numeric")
         if tuple(name for name, _ in features) != NAMES:
-            raise UsageError(
-                f"--prior-model {self._model.path}",
-                "has other numeric features than this program measures",
-                "train it again with this version",
-                "prior-features",
-            )
+            why = "has other numeric features than this program measures"
+            raise self._unfit(why, "train it again with this version", "prior-features")
         return [edges for _, edges in features]
 
     def check_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -101,12 +96,12 @@ class PriorModel:
             or settings.get("views") != vocabulary.views
             or known != set(vocabulary.keys())
         ):
-            raise UsageError(
-                f"--vocab --prior-model {self._model.path}",
-                "the prior model was not counted with this vocabulary",
-                "train it again with the same --vocab, or leave out one of them",
-                "prior-vocabulary",
-            )
+            why = "was not counted with the vocabulary of `vocab`"
+            remedy = "train it again with the same `vocab`, or leave out one of them"
+            raise self._unfit(why, remedy, "prior-vocabulary")
+
+    def _unfit(self, why: str, remedy: str, slug: str) -> UsageError:
+        return UsageError(self._model.path, why, remedy, slug, option="prior_model")
 
     def check_event_model(self, settings: Settings) -> None:
         """Raise unless the prior model counted what the event model asks for."""

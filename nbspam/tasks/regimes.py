@@ -18,6 +18,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.blocks import merge_blocks, only_views, used_columns
+from nbspam.corpus.corpus import Corpus, in_time, views_read
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
@@ -28,8 +29,6 @@ from nbspam.labels import positive
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.tasks.calibrate import WARM_UP_SHARE, Sample
-from nbspam.tasks.corpus import Corpus, in_time
-from nbspam.tasks.fixed_words import views_read
 from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
 from nbspam.tasks.replay import centre_nats
 from nbspam.tasks.train import Choices, Trained, check_balance, train_blocks

@@ -10,12 +10,12 @@ from math import isfinite
 
 import numpy as np
 
+from nbspam.corpus.corpus import Corpus, check_classes, in_time
 from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluate.replay import Feedback, OwnWord, replay
 from nbspam.tasks.autolearn import check_calibrated
-from nbspam.tasks.corpus import Corpus, check_classes, in_time
 from nbspam.tasks.evaluate import Plan, Step
 from nbspam.tasks.judge_mail import MOST_CLUED
 from nbspam.tasks.judges.replay import AveragedReplay, replay_filter

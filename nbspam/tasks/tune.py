@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from nbspam.corpus.block import Ints
+from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
@@ -25,7 +26,6 @@ from nbspam.evaluate.folds import Split
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.model.views import Floats
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.tasks.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.tasks.evaluate import Step, duplicate_groups, row_outcomes, trained_on
 from nbspam.tasks.judges.bulk import BlockCounts, count_rows
 

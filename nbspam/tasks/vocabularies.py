@@ -21,8 +21,7 @@ from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.token_texts import split_texts
 from nbspam.corpus.vocabulary import Vocabulary, Word
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
-from nbspam.tasks.fixed_words import view_numbers
-from nbspam.tokens.bag import VIEWS
+from nbspam.tokens.bag import VIEWS, view_numbers
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.tokens.words import words as split_words
 

@@ -35,6 +35,11 @@ READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
 READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
 
+def view_numbers(views: str) -> tuple[int, ...]:
+    """The numbers of the views that are read.  views : `all`, or some of READ_VIEWS with commas between"""
+    return READ_NUMBERS if views == "all" else tuple(map(VIEW_NAMES.index, views.split(",")))
+
+
 def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
     """Each two neighbours as one token, behind a mark."""
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from nbspam.corpus.notes import Skipped, unread_error
 from nbspam.errors import BadDataError, NbspamError, NoInputError
-from nbspam.store.reader import check_file
+from nbspam.store.connection import check_file
 from nbspam.tasks.doctor.delivery import delivery
 from nbspam.tasks.doctor.finding import FINE, Finding, note, wrong
 from nbspam.tasks.doctor.labels_in_doubt import MIN_OF_CLASS, Checked

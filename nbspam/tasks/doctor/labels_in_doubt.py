@@ -16,6 +16,7 @@ import numpy as np
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Ints
 from nbspam.corpus.blocks import only_views
+from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.filter import clues_for
 from nbspam.model.calibrate import bulk_scores
@@ -24,12 +25,10 @@ from nbspam.model.posterior import log_posteriors
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.views import Evidence, Floats, view_evidence
 from nbspam.settings import ALL_VIEWS, Settings, from_text
-from nbspam.store.inspect import learned_as
+from nbspam.store.check import learned_as
 from nbspam.store.reader import open_model
 from nbspam.tasks.calibrate import Sample, calibrate_on
-from nbspam.tasks.corpus import Corpus
 from nbspam.tasks.evaluate import duplicate_groups
-from nbspam.tasks.fixed_words import views_read
 from nbspam.tasks.judges.bulk import BlockCounts, count_rows
 from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
 from nbspam.tokens import NUMERIC

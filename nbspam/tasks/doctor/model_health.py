@@ -12,9 +12,10 @@ from nbspam.errors import RETRAIN, BadDataError
 from nbspam.filter import tells_apart
 from nbspam.labels import NAMED_CLASSES
 from nbspam.settings import from_text
-from nbspam.store.autolearned import autolearned_messages
-from nbspam.store.inspect import check_model, contradictions, learned_messages
-from nbspam.store.reader import FORMAT, Model, open_model
+from nbspam.store.check import check_model, contradictions, learned_messages
+from nbspam.store.connection import FORMAT
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.tasks.doctor.finding import Finding, note, wrong
 from nbspam.tasks.doctor.model_place import moment, size

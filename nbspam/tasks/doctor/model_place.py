@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from nbspam.errors import CannotCreateError, InputOutputError, NoInputError
 from nbspam.files import left_over, nearest_folder
-from nbspam.store.reader import journal_of
+from nbspam.store.connection import journal_of
 from nbspam.tasks.doctor.finding import Finding, note, wrong
 
 EVERYONE_WRITES = 0o002

@@ -8,7 +8,7 @@ evaluations of the same mail by different versions, or by different filters, can
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +21,9 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluate.outcomes import corpus_digest
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.settings import Settings
-from nbspam.tasks.fixed_words import views_read
+from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, view_numbers
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
@@ -61,6 +60,21 @@ class Corpus(NamedTuple):
     def truth(self) -> Ints:
         """int64 (n,), class numbers."""
         return self.block.labels.astype(np.int64)
+
+
+def corpus_digest(identities: Iterable[bytes]) -> str:
+    """A digest of a set of messages that does not depend on their order; the same one twice counts twice.
+
+    identities : see identity
+    Returns 64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
+    """
+    return sha256(b"".join(sorted(sha256(one).digest() for one in identities))).hexdigest()
+
+
+def views_read(settings: Settings) -> tuple[int, ...]:
+    """The numbers of the views that a way of scoring reads."""
+    asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
+    return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
 
 
 def identity(data: bytes, label: str) -> bytes:

@@ -1,0 +1,36 @@
+"""What the command line makes of an error: options as people type them, a remedy, the slug."""
+
+from __future__ import annotations
+
+import pickle
+
+from nbspam.cli.texts import error_text
+from nbspam.errors import UsageError
+
+ERROR = UsageError(
+    "x", "is not a number", "add `features=both`, or leave out `prior_model`", "alpha", option="alpha"
+)
+
+
+def test_an_argument_is_shown_as_an_option() -> None:
+    assert error_text(ERROR) == (
+        "nbspam: --alpha x: is not a number\n"
+        "  next: add --features both, or leave out --prior-model  [alpha]\n"
+    )
+
+
+def test_python_sees_the_argument_by_its_own_name() -> None:
+    assert str(ERROR) == "alpha=x: is not a number"
+
+
+def test_allowed_values_are_the_remedy_where_there_is_no_other() -> None:
+    error = UsageError("y", "no such event model", slug="event-model", option="event_model", allowed="ab")
+    assert error_text(error).splitlines()[1] == "  next: use one of: a, b  [event-model]"
+
+
+def test_a_control_character_is_shown_and_not_written() -> None:
+    assert "\x1b" not in error_text(UsageError("a\x1b[2Jb", "is not a number\r"))
+
+
+def test_an_error_crosses_a_process_as_it_is() -> None:
+    assert error_text(pickle.loads(pickle.dumps(ERROR))) == error_text(ERROR)
