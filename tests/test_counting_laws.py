@@ -31,13 +31,13 @@ from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store import connection
+from nbspam.store import connection as store_connection
 from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.fixed_words import sorted_keys
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
@@ -388,13 +388,13 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
     connect = sqlite3.connect
 
     def replaced_once_open(path: str, **options: object) -> sqlite3.Connection:
-        opened = connect(path, **options)  # type: ignore[call-overload]
+        connection = connect(path, **options)  # type: ignore[call-overload]
         if os.path.exists(new):
             os.replace(new, model)
-        return opened  # type: ignore[no-any-return]
+        return connection  # type: ignore[no-any-return]
 
     with monkeypatch.context() as patch:
-        patch.setattr(connection.sqlite3, "connect", replaced_once_open)
+        patch.setattr(store_connection.sqlite3, "connect", replaced_once_open)
         assert learn(str(model), "spam", mail("hello")) == "learned"
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)

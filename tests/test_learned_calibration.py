@@ -11,25 +11,24 @@ import pytest
 
 from nbspam.corpus import Item, open_labelled
 from nbspam.errors import DamagedModelError
-from nbspam.filter import as_scored
 from nbspam.model import calibration
 from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
-from nbspam.model.scorer import Scorer
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks import merge as merging
 from nbspam.tasks import update as bulk
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.merge import merge
-from nbspam.tasks.message_bytes import counted_message
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tasks.vocabularies import Choice, build_vocabulary
-from nbspam.tokens import VIEWS
+from nbspam.tokens import VIEWS, read
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error
 
@@ -50,8 +49,8 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        known = as_scored(model)
-        scored = Scorer(known, settings).score(counted_message(item.read(), settings))
+        known = on_prior(model)
+        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
         self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
         model.close()
 

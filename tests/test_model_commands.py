@@ -420,7 +420,7 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
         ("alpha\t1.0", "alpha\tnan", "alpha"),
         ("alpha\t1.0", "alpha\t1e999", "alpha"),
         ("alpha\t1.0", "alpha\t-1", "alpha"),
-        ("event_model\tpresence", "event_model\tnone", "event-model"),
+        ("event_model\tpresence", "event_model\tnone", "event_model"),
         ("setting\tevent_model\tpresence", "setting\tsecond_alpha\tx", "event_model"),
         ("prior\tempirical", "prior\tfoo", "prior"),
         ("prior\tempirical", "prior\tham=0.4,work=0.6", "prior"),

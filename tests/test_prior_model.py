@@ -12,16 +12,15 @@ import pytest
 
 from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import as_scored
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.word_sum import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
-from nbspam.store.prior import write_prior
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.prior import on_prior, write_prior
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
 from nbspam.tasks import calibrate as calibrating
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
@@ -144,7 +143,7 @@ def test_a_word_of_all_messages_has_as_many_as_there_are(tmp_path: Path, message
         file.settings({**settings, "vocabulary": "open"})
         file.tokens([row])
         write_prior(file, 100.0, counts, [before], [])
-    model = as_scored(open_model(str(tmp_path / "model")))
+    model = on_prior(open_model(str(tmp_path / "model")))
     assert list(model.counts([row[0]])[row[0]][::2]) == model.messages
     words = make_words(model, from_text(model.settings))
     assert words.certain == [1, 1]

@@ -247,7 +247,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    from nbspam.tasks.idle_settings import check_all_act
+    from nbspam.model.chosen_settings import check_all_act
 
     settings = _scoring_settings(given)
     check_all_act(asked_options(given), settings, is_kept)

@@ -55,6 +55,11 @@ def prior_messages(model: Model) -> list[int]:
     return found
 
 
+def on_prior(model: Model) -> Model:
+    """The model as it is scored: with the counts of its prior, if it has one."""
+    return ModelOnPrior(model) if WEIGHT in model.settings else model
+
+
 class ModelOnPrior(Model):
     """A model as it is scored: counts in messages, as floats, with those of the prior."""
 

@@ -16,6 +16,7 @@ from nbspam.store.connection import (
     APPLICATION_ID,
     BUSY_SECONDS,
     FORMAT,
+    is_foreign,
     journal_of,
     open_to_write,
     store_error,
@@ -153,10 +154,7 @@ def new_model(
         raise CannotCreateError(path, why, "choose another place for it", "model-create") from None
     try:
         yield from _fill(new.path, classes, messages)
-        if replaces:
-            with _old_model_rolled_back(os.path.realpath(path)):
-                new.keep()
-        elif not _keep_if_first(new, path):
+        if not _keep(new, path, replaces):
             why = "there is a model by now, and it stays as it is"
             raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
@@ -198,6 +196,19 @@ def _schema(n_classes: int) -> list[str]:
     ]
 
 
+def _keep(new: NewFile, path: str, replace: bool) -> bool:
+    """Give a new model the name `path`; False if there is a file of this name that is not to be replaced."""
+    target = os.path.realpath(path)
+    if replace:
+        with _old_model_rolled_back(target):
+            new.keep()
+        return True
+    if os.path.lexists(target):
+        return False
+    _remove_journal(target)  # of a model that was taken away
+    return new.keep_if_first()
+
+
 @contextlib.contextmanager
 def _old_model_rolled_back(path: str) -> Iterator[None]:
     """Lock the old model while a new one takes its name, with no journal left beside it.
@@ -218,34 +229,31 @@ def _old_model_rolled_back(path: str) -> Iterator[None]:
         yield
 
 
-def _keep_if_first(new: NewFile, path: str) -> bool:
-    """Give a new model the name `path` unless there is a file of this name; True if it got it."""
-    target = os.path.realpath(path)
-    if os.path.lexists(target):
-        return False
-    _remove_journal(target)  # of a model that was taken away
-    return new.keep_if_first()
-
-
 def _remove_journal(path: str) -> None:
     """Remove the journal of a killed writer whose model is no longer there, or is not kept."""
     with contextlib.suppress(OSError):
         os.unlink(journal_of(path))
 
 
-def copy_model(source: str, path: str) -> bool:
-    """Copy one state of a model, whole or not at all; False if there is a file at `path` already."""
+def copy_model(source: str, path: str, replace: bool = False) -> bool:
+    """Copy one state of a model, whole or not at all; False if there is a file at `path` already.
+
+    replace : replace a model at `path`
+    """
+    if replace and os.path.isfile(path) and is_foreign(path):
+        why = "there is a file that is no model, and it stays as it is"
+        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
     model = open_model(source)
     try:
         with contextlib.closing(model.connection) as connection, _folder_locked(path):
-            if os.path.exists(path):
+            if os.path.exists(path) and not replace:
                 return False
             connection.path = ""  # type: ignore[attr-defined]
             new = NewFile(path)
             try:
                 name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
                 connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-                return _keep_if_first(new, path)
+                return _keep(new, path, replace)
             finally:
                 new.discard()
     except sqlite3.Error as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import as_scored, stored_loss
+from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credibility import word_share_interval
@@ -22,7 +22,7 @@ from nbspam.model.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
-from nbspam.store.prior import stored_units
+from nbspam.store.prior import on_prior, stored_units
 from nbspam.store.reader import Model, Snapshot
 from nbspam.store.text import dump, load
 from nbspam.store.updater import autolearned_messages
@@ -64,7 +64,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     """
     with Snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
-        model = as_scored(stored)
+        model = on_prior(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
         found = _word(model, word)
         own = autolearned_messages(stored)

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from nbspam.errors import UsageError
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
+from nbspam.store.learn import CREDIT
 from nbspam.store.merge import check_mergeable, forgotten, merge_models, united_classes
 from nbspam.store.reader import Model, Snapshot
-from nbspam.tasks.feedback import CREDIT
 from nbspam.tasks.import_words import weights_at_start
 
 Floats = NDArray[np.float64]

@@ -20,13 +20,13 @@ from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.filter import as_scored
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.check import learned_as, vocabulary_keys
+from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.calibrate import learn_sample, sample_beside
-from nbspam.tasks.feedback import learner_of, write_learner
 from nbspam.tasks.fixed_words import Fixed
 from nbspam.tasks.start import begin, judging
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
@@ -134,10 +134,10 @@ def _add(
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     settings = from_text(model.settings, model.path).of(model.classes)
-    learner = learner_of(updater, model, settings)
+    learner = learner_of(model, settings)
     if learner is None:
         return 0
-    now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
     totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
