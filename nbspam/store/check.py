@@ -167,8 +167,8 @@ def find_token(model: Model, text: str) -> TokenRow | None:
 def telling_token(model: Model) -> TokenRow | None:
     """The word of the text that tells the last class most from the first: an example."""
     last = len(model.classes) - 1
-    own = f"(documents_{last} / {max(1.0, model.messages[last])})"
-    first = f"(documents_0 / {max(1.0, model.messages[0])})"
+    own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
+    first = f"(documents_0 / {float(max(1, model.messages[0]))})"
     order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
     some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
     return _token_row(model, some) or _token_row(model, others)
