@@ -32,7 +32,7 @@ from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
 DEFAULT_WEIGHT = 100.0  # messages
 
