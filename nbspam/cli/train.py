@@ -187,7 +187,7 @@ def _check_no_start() -> None:
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
     from nbspam.store.learn import check_class
-    from nbspam.tasks.start import judging
+    from nbspam.tasks.start import own_or_shared
     from nbspam.tasks.update import update
 
     for name in asked_options(KEPT_BY_UPDATE):
@@ -201,7 +201,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         raise UsageError(
             f"--update --regime {given['regime']}", "a regime chooses from nothing", remedy, "regime"
         )
-    check_class(judging(model, start))
+    check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
