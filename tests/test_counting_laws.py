@@ -26,7 +26,7 @@ from nbspam.corpus.accumulator import Accumulator, Table, representative_rows, s
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.reading import ShardReader
 from nbspam.corpus.token_texts import text_slices
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
@@ -40,7 +40,6 @@ from nbspam.tasks.fixed_words import sorted_keys
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
 from nbspam.tokens.keys import token_key
 from nbspam.tokens.measures import MEASURES
@@ -493,8 +492,7 @@ def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     counts = Accumulator(2, sorted_keys(vocabulary), features=True)
     read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
-        (block,), _ = read(items[first : first + 10])
-        counts.add(block)
+        counts.add(*read(items[first : first + 10]).blocks)
     return counts
 
 

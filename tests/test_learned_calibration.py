@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.vocabulary import Choice, build_vocabulary
 from nbspam.errors import DamagedModelError
 from nbspam.model import calibration
 from nbspam.model.calibration import FIRST_CREDIT, Learner, first_weights
@@ -27,7 +28,6 @@ from nbspam.tasks.merge import merge
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from nbspam.tokens import VIEWS, read
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error

@@ -48,7 +48,7 @@ def chosen(given: Scoring) -> Settings:
 
     alpha `auto` is left to the caller, who chooses a number on the mail.
     """
-    from nbspam.model.numeric_models import checked_bins
+    from nbspam.model.numeric import checked_bins
 
     event_model, numeric_model = given.get("event_model"), given.get("numeric_model")
     if event_model in NUMERIC_MODELS and numeric_model:

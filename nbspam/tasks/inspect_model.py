@@ -152,20 +152,19 @@ def _features(model: Model) -> list[Info]:
     features = model.numeric_features()
     if not features:
         return []
-    from nbspam.model.features import read_moments
-    from nbspam.model.numeric_models import GaussianScorer
+    from nbspam.model.features import stored_counts
+    from nbspam.model.numeric import Gaussian
 
-    totals = read_moments(model, len(model.classes), len(features))
-    gaussian = GaussianScorer(totals)
-    floored = set(gaussian.floored)
+    counts = stored_counts(model)
+    gaussian = Gaussian(counts)
     return [
         {
             "name": name,
             "bins": len(edges) + 1,
-            "measured": {c: totals.counts[k][f] for k, c in enumerate(model.classes)},
-            "mean": {c: gaussian.means[k][f] for k, c in enumerate(model.classes)},
-            "deviation": {c: gaussian.variances[k][f] ** 0.5 for k, c in enumerate(model.classes)},
-            "variance_floor": [c for k, c in enumerate(model.classes) if (k, f) in floored],
+            "measured": {c: counts.moments[k, f, 0] for k, c in enumerate(model.classes)},
+            "mean": {c: float(gaussian.means[k, f]) for k, c in enumerate(model.classes)},
+            "deviation": {c: float(gaussian.variances[k, f] ** 0.5) for k, c in enumerate(model.classes)},
+            "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
         }
         for f, (name, edges) in enumerate(features)
     ]

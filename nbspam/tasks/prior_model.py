@@ -37,7 +37,7 @@ from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
 Floats = NDArray[np.float64]
 DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says

@@ -25,6 +25,7 @@ from nbspam.corpus.token_texts import text_slices
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.calibration import feature_names
+from nbspam.model.numeric import count_features, learn_edges
 from nbspam.settings import Settings
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
@@ -35,9 +36,10 @@ from nbspam.tasks.fixed_words import (
     with_all_words,
 )
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges, FeatureCounts
+    from nbspam.model.numeric import Edges, FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
 TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
@@ -203,7 +205,7 @@ def _write_counts(file: NewModel, counted: Counted) -> None:
     write_table(file, counted.table)
     file.learned(learned_rows(counted.mail.learned))
     if counted.features:
-        file.numeric_features(counted.features.features())
+        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
         file.numeric_counts(counted.features.rows())
 
 
@@ -215,9 +217,6 @@ def all_counted(
     rows = mail.features
     if rows is None:
         return Counted(mail, table, None)
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     with_pairs = settings.numeric_model == "aode"

@@ -20,6 +20,7 @@ from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.model.numeric import count_features
 from nbspam.settings import ALL_VIEWS, from_text
 from nbspam.store.adding import add_counts
 from nbspam.store.autolearned import autolearned_rows, take_back
@@ -36,7 +37,7 @@ from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 1_400_000
@@ -104,12 +105,9 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
     if counts.features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
     for kind, number, place, row in added.rows():
-        if any(row):
-            updater.count_numeric(number, {(kind, place): row}, 1)
+        updater.count_numeric(number, {(kind, place): row}, 1)
 
 
 def _add(
