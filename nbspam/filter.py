@@ -15,7 +15,8 @@ from nbspam.model.posterior import Scored, ScorePart
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import from_text
-from nbspam.store.reader import OneState, open_model
+from nbspam.store.connection import OneState
+from nbspam.store.reader import open_model
 from nbspam.tokens import read
 
 TYPE_CHECKING = False
@@ -172,7 +173,7 @@ class Filter:
 
         The filter goes on with its own model: what it learns later is not in the copy.
         """
-        from nbspam.store.copying import copy_model
+        from nbspam.store.writer import copy_model
 
         path = os.path.expanduser(path)
         if not copy_model(self.model.path, path, replace):
@@ -202,7 +203,7 @@ class Filter:
 def _with_prior(model: Model) -> Model:
     if "prior_weight" not in model.settings:
         return model
-    from nbspam.store.with_prior import on_prior  # few models have a prior model
+    from nbspam.store.prior import on_prior  # few models have a prior model
 
     return on_prior(model)
 
