@@ -17,6 +17,7 @@ from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.reading import read_blocks
 from nbspam.filter import open_filter
 from nbspam.model.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
+from nbspam.model.numeric import FeatureCounts, learn_edges
 from nbspam.model.priors import parse_prior
 from nbspam.model.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.settings import Settings, from_text
@@ -284,9 +285,6 @@ def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) ->
         parts.add(block)
     assert whole.features is not None
     features, labels = whole.features.sample()
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import FeatureCounts
-
     edges = learn_edges(features, 6, "frequency")
     one, two = FeatureCounts(2, edges, True), FeatureCounts(2, edges, True)
     one.add(features, labels)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from math import isnan
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
@@ -16,14 +16,14 @@ from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
 from nbspam.errors import BadDataError, UsageError, show_faults
 from nbspam.labels import checked_name
+from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import (
     ALL_VIEWS,
-    BIGRAMS_NAME,
-    MEASURES_NAME,
-    NUMERIC_MODELS,
     Settings,
 )
-from nbspam.tokens.bag import READ_VIEWS
+
+if TYPE_CHECKING:
+    from nbspam.model.chosen_settings import Scoring
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -185,87 +185,23 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    from nbspam.model.chosen_settings import check_all_act
-
-    settings = _settings(given)
+    settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
     _check_fixed_elsewhere(settings, given)
     return settings
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    """The settings as named; `--alpha auto` is left to the caller."""
-    from nbspam.model.numeric_models import checked_bins
-    from nbspam.model.priors import parse_prior
-    from nbspam.model.word_models import asked_alpha
-
-    if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:
-        _refuse_both(
-            f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}",
-            "are two models of the numeric features",
-            "no-effect",
-        )
-    alpha, features = given["alpha"], given["features"] or ""
-    if not 0 <= given["threshold"] < float("inf"):
-        value = f"{given['threshold']:g}"
-        raise UsageError(
-            value, "is not a number of nats >= 0", "for example: 2", "threshold", option="threshold"
-        )
-    settings = Settings(
-        given["event_model"] or ("gaussian" if features == "numeric" else "presence"),
-        alpha=None if alpha in (None, "auto") else asked_alpha(alpha, ", or auto"),
-        prior=given["prior"],
-        averaged=False if given["textbook"] else None,
-        threshold=given["threshold"],
-        normalise=given["normalise"],
-        features=features,
-        numeric_model=given["numeric_model"] or "",
-        bins=given["bins"],
-        binning=given["binning"],
-        views=_checked_views(given["views"], features),
-    )
-    checked_bins(settings.bins, settings.numeric_model == "aode")
-    parse_prior(settings.prior)
-    _check_averaged_views(settings)
-    return settings
-
-
-def _checked_views(text: str, features: str) -> str:
-    """Names of views in the order of READ_VIEWS, or `all`."""
-    names = [name.strip() for name in text.split(",")]
-    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
-        remedy = f"some of {','.join(READ_VIEWS)}, with commas between, or all"
-        raise UsageError(text[:60], "there are no such views", remedy, "views", option="views")
-    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
-        return ALL_VIEWS
-    if features == "numeric":
-        raise UsageError(text, "numeric features are in no view", "leave it out", "views", option="views")
-    return ",".join(name for name in READ_VIEWS if name in names)
-
-
-def _check_averaged_views(settings: Settings) -> None:
-    averaged = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
-    in_vain = [name for name in settings.views.split(",") if not averaged.get(name, True)]
-    if in_vain:
-        why = f"{' and '.join(in_vain)} are scored only if views are averaged"
-        raise UsageError(settings.views, why, "name only views of words", "views", option="views")
 
 
 def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
     """UsageError if a vocabulary or a prior model already fixes the tokens or the bins."""
     for name in asked_options(["bins", "binning"]):
         if given.get("prior_model"):
-            _refuse_both(
-                f"--{name} --prior-model", "the prior model has the bins of numeric features", "no-effect"
-            )
+            _refuse_both(f"--{name} --prior-model", "the prior model fixes the bins", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
         if settings.views != ALL_VIEWS and given.get(option):
             flags = f"--views {settings.views} {flag_of(option)}"
             _refuse_both(flags, f"{owner} fixes the tokens that are read", "views")
     if settings.features == "numeric" and given.get("vocab"):
-        _refuse_both(
-            "--features numeric --vocab", "numeric features are not words of a vocabulary", "features"
-        )
+        _refuse_both("--features numeric --vocab", "numeric features are not words", "features")
 
 
 def _refuse_both(flags: str, why: str, slug: str) -> NoReturn:
