@@ -22,7 +22,7 @@ from nbspam.corpus.token_texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
 from nbspam.settings import ALL_VIEWS
-from nbspam.store.tsv_fields import escaped, natural, unescaped
+from nbspam.store.text import escaped, natural, unescaped
 from nbspam.tokens.bag import VIEWS, view_numbers
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.tokens.words import words as split_words

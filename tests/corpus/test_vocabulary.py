@@ -14,7 +14,7 @@ from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary,
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.model.scorer import Counted
 from nbspam.store.reader import open_model
-from nbspam.store.tsv_fields import escaped, unescaped
+from nbspam.store.text import escaped, unescaped
 from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
 from tests.tiny_mail import error, mail, run, write_folders
 
