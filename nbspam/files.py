@@ -1,7 +1,7 @@
 """Files that are written whole or not at all.
 
-A temporary file beside the target takes its name when all is on the disk; after an error it is gone, and the old
-file stays.  A replaced file keeps its mode and, where that is allowed, its owner; a link stays a link.
+A temporary file beside the target takes its name when all is on the disk; after an error it is gone, and the
+old file stays.  A replaced file keeps its mode and, where that is allowed, its owner; a link stays a link.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Several models -> one that knows what all of them learned.
 
 Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
-same precision.  The merged calibration adds what all mail taught to one prior, in any order; its mean is where
-imported models start if one of them is imported.  A model with other classes than the merged one, or without a
-covariance, is left out.
+same precision.  The merged calibration adds what all mail taught to one prior, in any order.  Its mean is
+where imported models start if one of them is imported.  A model with other classes than the merged one, or
+without a covariance, is left out.
 """
 
 from __future__ import annotations
