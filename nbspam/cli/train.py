@@ -26,8 +26,8 @@ from nbspam.cli.shared import (
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
-from nbspam.filter import read_loss
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -135,7 +135,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             vocabulary,
             given["alpha"] == "auto",
             prior,
-            decision_settings(given["loss"], prior.classes if prior else classes),
+            loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
@@ -232,17 +232,6 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractCont
             "--prior-weight", "weighs a prior model, and none is named", "add --prior-model MODEL", "usage"
         )
     return nullcontext()
-
-
-def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """The losses as a model file keeps them; a matrix file is read and kept as its text."""
-    if loss is None:
-        return {}
-    read_loss(loss, classes)  # raises what is wrong with them
-    if "=" in loss:
-        return {"loss": loss}
-    with open(loss, encoding="utf-8-sig") as file:
-        return {"loss_matrix": file.read()}
 
 
 def check_prior(prior: str, classes: tuple[str, ...]) -> None:
