@@ -15,7 +15,8 @@ from nbspam.model.posterior import Scored, ScorePart
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import from_text
-from nbspam.store.reader import OneState, open_model
+from nbspam.store.connection import OneState
+from nbspam.store.reader import open_model
 from nbspam.tokens import read
 
 TYPE_CHECKING = False
@@ -167,14 +168,15 @@ class Filter:
         self.refresh()
         return result
 
-    def save(self, path: str, *, replace: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
         """Write a copy of the model, whole or not at all; it takes the place of a model only with `replace`.
 
         The filter goes on with its own model: what it learns later is not in the copy.
         """
-        from nbspam.store.copying import copy_model
+        from nbspam.store.writer import copy_model
 
-        if not copy_model(self.model.path, os.path.expanduser(path), replace):
+        path = os.path.expanduser(path)
+        if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
     def current(self) -> Filter:
@@ -201,7 +203,7 @@ class Filter:
 def _with_prior(model: Model) -> Model:
     if "prior_weight" not in model.settings:
         return model
-    from nbspam.store.with_prior import on_prior  # few models have a prior model
+    from nbspam.store.prior import on_prior  # few models have a prior model
 
     return on_prior(model)
 
@@ -254,3 +256,14 @@ def stored_loss(model: Model) -> Loss | None:
 
         return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
     return None
+
+
+def loss_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
+    """A loss as a model file keeps it; a matrix file is read and kept as its text."""
+    if loss is None:
+        return {}
+    read_loss(loss, classes)  # raises what is wrong with it
+    if "=" in loss:
+        return {"loss": loss}
+    with open(loss, encoding="utf-8-sig") as file:
+        return {"loss_matrix": file.read()}

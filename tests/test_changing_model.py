@@ -16,7 +16,7 @@ from nbspam.corpus import Item, open_labelled
 from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
 from nbspam.settings import Settings
-from nbspam.store import inspect, updater
+from nbspam.store import check, updater
 from nbspam.store import merge as store_merge
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
@@ -134,18 +134,18 @@ def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_pat
 def test_a_sound_model_is_found_sound_while_it_learns(
     model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect, "_row_complaints", before(inspect._row_complaints, learns))
-    assert inspect.check_model(model) == []
+    monkeypatch.setattr(check, "_token_complaints", before(check._token_complaints, learns))
+    assert check.check_model(model) == []
 
 
 def test_merging_adds_up_one_state(
     model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_merge, "_tokens", before(store_merge._tokens, learns))
+    monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
     other = shutil.copy(model, str(tmp_path / "other"))
     merge([model, other], str(tmp_path / "both"))
     monkeypatch.undo()
-    assert inspect.check_model(str(tmp_path / "both")) == []
+    assert check.check_model(str(tmp_path / "both")) == []
 
 
 def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(

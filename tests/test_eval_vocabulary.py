@@ -12,7 +12,7 @@ import pytest
 from nbspam import tokens
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.corpus.vocabulary import Vocabulary, Word
+from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary
 from nbspam.decision import zero_one_loss
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
@@ -23,7 +23,6 @@ from nbspam.tasks.fixed_words import settings_under
 from nbspam.tasks.judges.fixed import FixedFilter
 from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from tests.tiny_mail import error, run
 
 WAYS = {

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nbspam.corpus import Item
-from nbspam.corpus.corpus import corpus_digest, identity
+from nbspam.corpus.corpus import corpus_digest
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, shards
+from nbspam.corpus.reading import Progress, identity_of, shards
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.filter import Filter, open_filter
 from nbspam.model.scorer import counted
-from nbspam.store.reader import replaced_error
+from nbspam.store.connection import replaced_error
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge
 from nbspam.tokens import DATE, read
 
@@ -57,7 +57,7 @@ class _ModelWork:
                 found.skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
             size_bytes += len(data)
-            found.identities.append(identity(data, item.label))
+            found.identities.append(identity_of(data, item.label))
             self._judge(found, item, data, self._classifier)
         return found._replace(size_bytes=size_bytes)
 
