@@ -191,7 +191,7 @@ class Scorer:
     def score(self, counted: Counted) -> Scored:
         """Scores of one message; it forgets the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
-            return self._summed(counted, [self._prior_part()])
+            return self._summed([*self._feature_parts(counted), self._prior_part()], counted)
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         try:
@@ -209,13 +209,15 @@ class Scorer:
         parts = word_parts(self.words, self.settings.event_model, counted, rows)
         if self.words.uses_prior or self.features is not None:
             parts.append(self._prior_part())
-        return self._summed(counted, parts)
+        return self._summed([*parts, *self._feature_parts(counted)], counted)
 
-    def _summed(self, counted: Counted, parts: list[ScorePart]) -> Scored:
-        """The parts and those of the numeric features, added up."""
-        if self.features is not None:
-            found = self.features.contributions(counted.features)
-            parts += [ScorePart("feature", text, -1, values) for text, values in found]
+    def _feature_parts(self, counted: Counted) -> list[ScorePart]:
+        if self.features is None:
+            return []
+        found = self.features.contributions(counted.features)
+        return [ScorePart("feature", text, -1, values) for text, values in found]
+
+    def _summed(self, parts: list[ScorePart], counted: Counted) -> Scored:
         scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
         scored.features = counted.features
         return scored
