@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 from math import exp, inf, isfinite
 
-from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
+from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
 from nbspam.model.posterior import Scored, ScorePart
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import from_text
-from nbspam.store.reader import OneState, open_model
+from nbspam.store.connection import OneState
+from nbspam.store.reader import open_model
 from nbspam.tokens import read
 
 TYPE_CHECKING = False
@@ -167,14 +168,15 @@ class Filter:
         self.refresh()
         return result
 
-    def save(self, path: str, *, replace: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
         """Write a copy of the model, whole or not at all; it takes the place of a model only with `replace`.
 
         The filter goes on with its own model: what it learns later is not in the copy.
         """
-        from nbspam.store.copying import copy_model
+        from nbspam.store.writer import copy_model
 
-        if not copy_model(self.model.path, os.path.expanduser(path), replace):
+        path = os.path.expanduser(path)
+        if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
     def current(self) -> Filter:
@@ -201,7 +203,7 @@ class Filter:
 def _with_prior(model: Model) -> Model:
     if "prior_weight" not in model.settings:
         return model
-    from nbspam.store.with_prior import on_prior  # few models have a prior model
+    from nbspam.store.prior import on_prior  # few models have a prior model
 
     return on_prior(model)
 
@@ -232,25 +234,5 @@ def open_filter(
         from nbspam.model.chosen_settings import changed
 
         settings = changed(settings, change)
-    losses = read_loss(loss, model.classes) or stored_loss(model)
+    losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
     return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
-
-
-def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
-    """The losses that people write: costs, or the path of a matrix file; None for None."""
-    if text is None:
-        return None
-    from nbspam.losses import parse_loss, read_loss_matrix
-
-    return parse_loss(text, classes) if "=" in text or not text else read_loss_matrix(text, classes)
-
-
-def stored_loss(model: Model) -> Loss | None:
-    """The losses that the model was trained with: costs, or the text of a matrix file."""
-    if "loss" in model.settings:
-        return read_loss(model.settings["loss"], model.classes)
-    if "loss_matrix" in model.settings:
-        from nbspam.losses import matrix_from_text
-
-        return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
-    return None

@@ -10,8 +10,8 @@ import numpy as np
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import from_text
 from nbspam.store.learn import unlearn
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
-from nbspam.store.with_prior import on_prior
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tokens import read
 

@@ -18,10 +18,10 @@ from nbspam.evaluate.outcomes import Outcome
 from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
-from nbspam.store.autolearned import mark
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
+from nbspam.store.updater import mark
 from nbspam.tasks.judges.replay import AveragedReplay
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -237,20 +237,6 @@ def test_three_classes(tmp_path: Path) -> None:
     assert run("classify", "--autolearn", "-m", tmp_path / "m", stdin=new).startswith("news")
     assert check_model(str(tmp_path / "m")) == []
     assert text(tmp_path / "m").count("\nautolearned\t") == 1
-
-
-@pytest.mark.parametrize("old", ["", "CREATE TABLE autolearned (digest INTEGER PRIMARY KEY, class INTEGER)"])
-def test_a_model_of_before_there_was_the_table(model: Path, copy: Path, old: str) -> None:
-    with closing(sqlite3.connect(model)) as connection:
-        connection.execute("DROP TABLE autolearned")
-        connection.execute(old)
-        connection.commit()
-    assert text(model) == text(copy)
-    assert check_model(str(model)) == []
-    assert run("learn", "spam", "-m", model, stdin=mail("bonus lottery")) == "learned\t-\n"
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    assert "\nautolearned\t" in text(model)
-    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
 
 
 def test_dump_and_load_keep_whose_word_it_was(model: Path, tmp_path: Path) -> None:

@@ -16,12 +16,12 @@ from nbspam.corpus import Item, open_labelled
 from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
 from nbspam.settings import Settings
-from nbspam.store import inspect, updater
+from nbspam.store import check, updater
 from nbspam.store import merge as store_merge
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
+from nbspam.store.text import dump_model
 from nbspam.store.updater import updating
-from nbspam.tasks.inspect_model import dump_lines
 from nbspam.tasks.merge import merge
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
@@ -123,8 +123,8 @@ def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[...
 
 
 def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
-    expected, lines = list(dump_lines(model)), []
-    for line in dump_lines(model):
+    expected, lines = list(dump_model(model)), []
+    for line in dump_model(model):
         lines.append(line)
         if line.startswith("#token"):
             learns()
@@ -134,18 +134,18 @@ def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_pat
 def test_a_sound_model_is_found_sound_while_it_learns(
     model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect, "_row_complaints", before(inspect._row_complaints, learns))
-    assert inspect.check_model(model) == []
+    monkeypatch.setattr(check, "_token_complaints", before(check._token_complaints, learns))
+    assert check.check_model(model) == []
 
 
 def test_merging_adds_up_one_state(
     model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_merge, "_tokens", before(store_merge._tokens, learns))
+    monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
     other = shutil.copy(model, str(tmp_path / "other"))
     merge([model, other], str(tmp_path / "both"))
     monkeypatch.undo()
-    assert inspect.check_model(str(tmp_path / "both")) == []
+    assert check.check_model(str(tmp_path / "both")) == []
 
 
 def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(
@@ -161,5 +161,5 @@ def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(
         with PriorModel(model, 50.0, source.classes) as prior:
             train(mail_read, source.classes, path, Settings(), choices=Choices(prior=prior))
     assert open_model(model).messages == [12, 13]
-    meanwhile, later = (list(dump_lines(path)) for path in paths)
+    meanwhile, later = (list(dump_model(path)) for path in paths)
     assert meanwhile == later

@@ -31,7 +31,8 @@ from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store import connection as store_connection
+from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
@@ -392,7 +393,7 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
         return connection  # type: ignore[no-any-return]
 
     with monkeypatch.context() as patch:
-        patch.setattr(sqlite3, "connect", replaced_once_open)
+        patch.setattr(store_connection.sqlite3, "connect", replaced_once_open)
         assert learn(str(model), "spam", mail("hello")) == "learned"
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)

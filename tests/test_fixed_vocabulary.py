@@ -11,7 +11,7 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.corpus.vocabulary import Choice, Word, build_vocabulary
 from nbspam.settings import Settings
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.store import learn as learning
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Updater, updating

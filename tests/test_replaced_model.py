@@ -21,9 +21,9 @@ from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.model.explain import Explanation
 from nbspam.store import reader
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
+from nbspam.store.connection import ReadingConnection, open_to_write
 from nbspam.store.learn import learn
-from nbspam.store.locking import locked
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
 from nbspam.tasks.model_on_mail import evaluate_model
@@ -89,7 +89,7 @@ def test_training_anew_leaves_the_journal_of_who_writes_to_the_new_model(
             writers.append(half_written(model))
 
     read = open_model(str(model))
-    text = list(dump(read))
+    text = [line.encode() for line in dump(read)]
     read.close()
     monkeypatch.setattr(whole_file, "_flush", flush_and_begin)
     load(text, "text", str(model))
@@ -161,15 +161,15 @@ def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = shutil.copy(model, tmp_path / "new")
-    connect = reader._connect
+    connect = reader.open_to_read
 
-    def connect_and_replace(path: str) -> sqlite3.Connection:
+    def connect_and_replace(path: str) -> ReadingConnection:
         connection = connect(path)
         os.replace(new, path)
         return connection
 
     with monkeypatch.context() as patched:
-        patched.setattr(reader, "_connect", connect_and_replace)
+        patched.setattr(reader, "open_to_read", connect_and_replace)
         opened = open_model(str(model))
     assert opened.replaced()
     opened.close()
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
     """Where it is kept open, the locks that the process has on it are lost when it is closed at last."""
     model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(sqlite3.DatabaseError) as kept:
-        locked(str(model), 1)
+        open_to_write(str(model), 1)
     held = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()
             and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
     assert str(model) not in held

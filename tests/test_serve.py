@@ -31,7 +31,7 @@ from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
 from nbspam.serve.users import Models
 from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
-from nbspam.store import reader as store_reader
+from nbspam.store import connection as store_connection
 from nbspam.store.learn import MIN_LABELLED
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -540,7 +540,7 @@ def test_a_model_that_is_away_serves_those_who_have_it_open(
 def test_a_model_that_is_busy_is_a_passing_trouble(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
-    monkeypatch.setattr(store_reader, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
     judge = ServedModels(Models(str(model)))
     writer = sqlite3.connect(model, isolation_level=None)
     writer.execute("BEGIN EXCLUSIVE")

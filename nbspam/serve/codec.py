@@ -237,19 +237,15 @@ def _rounded(nats: float) -> float:
 
 
 def answer(request: Request, score: Score, content: bytes = b"") -> bytes:
-    """The answer to a request for a verdict, as the version of the client has it."""
-    spam = f"Spam: {score.is_spam} ; {score}\r\n"
-    length = f"Content-length: {len(content)}\r\n"
-    is_new = request.version >= (1, 3)
-    if request.command == "CHECK":
-        return f"{OK}{spam}\r\n".encode()
-    if request.command not in ("PROCESS", "HEADERS"):
-        # Before 1.3 the end of the stream ended a report, and symbols had a line end.
-        end = b"\r\n" if request.command == "SYMBOLS" and not is_new else b""
-        return f"{OK}{length if is_new else ''}{spam}\r\n".encode() + content + end
-    if is_new:
-        return f"{OK}{length}{spam}\r\n".encode() + content
-    return (f"{OK}{length}\r\n" if request.version >= (1, 2) else OK).encode() + content
+    """The answer to a request for a verdict, as the version of the client expects it (Exim speaks 1.2)."""
+    is_old, is_mail = request.version < (1, 3), request.command in ("PROCESS", "HEADERS")
+    if is_mail and request.version < (1, 2):
+        return OK.encode() + content
+    has_length = request.command != "CHECK" and (is_mail or not is_old)
+    length = f"Content-length: {len(content)}\r\n" if has_length else ""
+    spam = "" if is_mail and is_old else f"Spam: {score.is_spam} ; {score}\r\n"
+    end = b"\r\n" if request.command == "SYMBOLS" and is_old else b""
+    return f"{OK}{length}{spam}\r\n".encode() + content + end
 
 
 def tell_answer(did_set: bool, did_remove: bool) -> bytes:

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.serve.users import UserFilters
 from nbspam.serve.worker import LOG, Worker
-from nbspam.store.reader import file_identity
+from nbspam.store.connection import file_identity
 
 DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
 ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"
@@ -108,9 +108,9 @@ def on_address(text: str) -> Listening:
             sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
         except OSError as error:
             failures.append(error)
-    for error in failures:  # localhost has two addresses even where IPv6 is switched off
-        if not sockets or error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-            raise _cannot_listen(text, error)
+    for failure in failures:  # localhost has two addresses even where IPv6 is switched off
+        if not sockets or failure.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise _cannot_listen(text, failure)
     return Listening(sockets)
 
 

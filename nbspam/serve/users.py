@@ -27,10 +27,10 @@ from nbspam.serve.codec import (
     tell_answer,
 )
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
-from nbspam.store.reader import BESIDE, file_identity
+from nbspam.store.connection import BESIDE, file_identity
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.passthrough import marked, piped_message
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
@@ -103,7 +103,7 @@ class UserFilters:
 
     def _judging_path(self, user: str) -> str:
         own = self.own_path(user)
-        return judging(own, self._start) if own else self._start
+        return own_or_shared(own, self._start) if own else self._start
 
     def own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
@@ -187,7 +187,7 @@ class UserFilters:
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         check_class(self._judging_path(request.user), label)
-        begin(path, self._start)
+        copy_shared(path, self._start)
         message = piped_message(request.message)
         return learn(path, label, message) if label else unlearn(path, message)
 

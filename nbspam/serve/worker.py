@@ -16,8 +16,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from nbspam.errors import InternalError, NbspamError, TryAgainError
 from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, dotted, message_id, refusal
@@ -25,7 +24,7 @@ from nbspam.serve.users import Reply, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
 MAX_CONNECTIONS = 64  # at once in a process; with one more, idle clients lose their place
-IDLE_SECONDS = 2.0  # a client that has sent nothing for so long is idle
+IDLE_SECONDS = 2.0  # that a client may say nothing while others wait for its place
 MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
 CHUNK_BYTES = 64 << 10
 LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
@@ -36,13 +35,6 @@ EX_TIMEOUT = 79  # of spamd
 Result = TypeVar("Result")
 
 
-class Client(NamedTuple):
-    """A connection: what it has sent, and when it was made, in seconds of the loop."""
-
-    reader: RequestReader
-    since: float
-
-
 class Worker:
     """The connections of one process.  seconds : as for Daemon"""
 
@@ -50,7 +42,7 @@ class Worker:
         self._sockets = sockets
         self._filters = filters
         self._seconds = seconds
-        self._clients: dict[asyncio.Task[None], Client] = {}
+        self._clients: dict[asyncio.Task[None], RequestReader] = {}
         self._learning = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._making_room: asyncio.Task[None] | None = None
@@ -76,7 +68,7 @@ class Worker:
             while self._accept(one):
                 pass
         await asyncio.sleep(0)  # their first bytes may be there
-        self._drop_idle(0.0)
+        self._drop_idle()
         await asyncio.gather(*self._clients, return_exceptions=True)
 
     def _start_accepting(self) -> None:
@@ -101,7 +93,7 @@ class Worker:
             loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
             return False
         task = loop.create_task(self._serve(connection, reader))
-        self._clients[task] = Client(reader, loop.time())
+        self._clients[task] = reader
         task.add_done_callback(self._clients.pop)
         if len(self._clients) > MAX_CONNECTIONS and not self._stopping.is_set():
             self._stop_accepting()
@@ -109,17 +101,19 @@ class Worker:
         return True
 
     async def _make_room(self) -> None:
-        """Wait until a client leaves; idle clients have to."""
+        """Wait until a client leaves; if none does for IDLE_SECONDS, idle clients have to."""
         while len(self._clients) > MAX_CONNECTIONS:
-            self._drop_idle(IDLE_SECONDS)
-            await asyncio.wait(self._clients, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            left, _ = await asyncio.wait(
+                self._clients, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not left:
+                self._drop_idle()
         self._start_accepting()
 
-    def _drop_idle(self, seconds: float) -> None:
-        """Refuse the clients that connected so long ago and have sent nothing."""
-        latest = asyncio.get_running_loop().time() - seconds
-        for task, client in self._clients.items():
-            if not client.reader.started and client.since <= latest:
+    def _drop_idle(self) -> None:
+        """Refuse the clients that have sent nothing."""
+        for task, reader in self._clients.items():
+            if not reader.started:
                 task.cancel()
 
     async def _serve(self, connection: socket.socket, reader: RequestReader) -> None:
@@ -163,7 +157,7 @@ class Worker:
                     request = reader.feed(data)
                     if request is not None:
                         return request
-                    if sum(client.reader.held for client in self._clients.values()) > MAX_HELD_BYTES:
+                    if sum(reader.held for reader in self._clients.values()) > MAX_HELD_BYTES:
                         raise TryAgainError("server", "too much mail at once", "", "server-full")
                 return reader.end()
         except TimeoutError:
@@ -209,15 +203,20 @@ async def in_child(work: Callable[[], Result]) -> Result:
     file, as a look at the first bytes of a model does; two writers would then write at once.
     """
     ours, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(target=_send_result, args=(work, theirs))
+
+    def run() -> None:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # the work is finished before the server stops
+        try:
+            theirs.send(work())
+        except Exception as error:
+            theirs.send(error)
+
+    child = multiprocessing.get_context("fork").Process(target=run)
     readable, loop = asyncio.Event(), asyncio.get_running_loop()
     with ours:
         with theirs:
-            signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a child finishes its work
-            try:
-                child.start()
-            finally:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            child.start()
         loop.add_reader(ours.fileno(), readable.set)
         await readable.wait()
         loop.remove_reader(ours.fileno())
@@ -229,14 +228,6 @@ async def in_child(work: Callable[[], Result]) -> Result:
     if isinstance(result, Exception):
         raise result
     return result
-
-
-def _send_result(work: Callable[[], object], connection: Connection) -> None:
-    try:
-        result = work()
-    except Exception as error:
-        result = error
-    connection.send(result)
 
 
 async def _linger(connection: socket.socket) -> None:

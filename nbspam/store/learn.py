@@ -25,10 +25,18 @@ from nbspam.model.calibration import (
 )
 from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import ALL_VIEWS, Settings, from_text
-from nbspam.store.autolearned import autolearned_messages, mark, oldest, take_back
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import MessageToken, Updater, learned, updating
-from nbspam.store.with_prior import on_prior
+from nbspam.store.updater import (
+    MessageToken,
+    Updater,
+    autolearned_messages,
+    learned,
+    mark,
+    oldest,
+    take_back,
+    updating,
+)
 from nbspam.tokens import read
 
 LEARNED = "learned"
@@ -192,7 +200,7 @@ def _count(updater: Updater, model: Model, number: int, message: Counted, sign: 
 
 def _learn_calibration(updater: Updater, model: Model, message: Counted, number: int) -> None:
     settings = from_text(model.settings, model.path)
-    learner = learner_of(updater, model, settings)
+    learner = learner_of(model, settings)
     if learner is None:
         return
     known = on_prior(model)
@@ -201,11 +209,12 @@ def _learn_calibration(updater: Updater, model: Model, message: Counted, number:
     write_learner(updater, settings, learner)
 
 
-def learner_of(updater: Updater, model: Model, settings: Settings) -> Learner | None:
+def learner_of(model: Model, settings: Settings) -> Learner | None:
     """What continues the calibration of the model; None if it has none, or has too many weights for that."""
-    _, weights, covariance = updater.calibration()
+    weights = model.calibration()
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return None
+    covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
     check_weights(model.path, weights, len(model.classes), settings.kinds)
     prior = first_weights(len(model.classes), settings.kinds)
     credit = model.settings.get(CREDIT, str(FIRST_CREDIT))

@@ -29,7 +29,7 @@ from nbspam.model.posterior import log_posteriors
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.views import Evidence, Floats, view_evidence
 from nbspam.settings import ALL_VIEWS, Settings, from_text
-from nbspam.store.inspect import learned_as
+from nbspam.store.check import learned_as
 from nbspam.store.reader import open_model
 from nbspam.tasks.calibrate import Sample, calibrate_on
 from nbspam.tasks.doctor import Finding, note, wrong

@@ -26,10 +26,11 @@ from nbspam.files import left_over, nearest_folder
 from nbspam.filter import can_judge
 from nbspam.labels import NAMED_CLASSES
 from nbspam.settings import from_text
-from nbspam.store.autolearned import autolearned_messages
-from nbspam.store.inspect import check_model, contradictions, learned_messages
+from nbspam.store.check import check_model, contradictions, learned_messages
+from nbspam.store.connection import FORMAT, check_file, journal_of
 from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
-from nbspam.store.reader import FORMAT, Model, check_file, journal_of, open_model
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.calibrate import MIN_CALIBRATION, can_calibrate
 
 FINE = "ok"

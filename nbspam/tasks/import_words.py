@@ -26,7 +26,7 @@ from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
-from nbspam.store.tsv_fields import natural
+from nbspam.store.text import natural
 from nbspam.store.writer import new_model
 from nbspam.tasks.fixed_words import vocabulary_settings
 from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS
@@ -290,7 +290,7 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": word_list.form})
         file.tokens(_token_rows(word_list))
-        file.recount()
+        file.write_sums()
         file.calibration(names, weights, covariance)
 
 

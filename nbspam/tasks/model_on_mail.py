@@ -20,7 +20,7 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
 from nbspam.filter import Filter, open_filter
 from nbspam.model.scorer import counted
-from nbspam.store.reader import replaced_error
+from nbspam.store.connection import replaced_error
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge
 from nbspam.tokens import DATE, read
 

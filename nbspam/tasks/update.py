@@ -22,16 +22,14 @@ from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.model.numeric import count_features
 from nbspam.settings import ALL_VIEWS, from_text
-from nbspam.store.adding import add_counts
-from nbspam.store.autolearned import autolearned_rows, take_back
-from nbspam.store.inspect import learned_as, vocabulary_keys
+from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, updating
-from nbspam.store.with_prior import on_prior
+from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.calibrate import learn_sample, sample_beside
 from nbspam.tasks.fixed_words import Fixed
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
@@ -55,7 +53,7 @@ def update(
 
     start : what that begins with as a copy where it is not there yet, or empty
     """
-    model = open_model(judging(path, start))
+    model = open_model(own_or_shared(path, start))
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
@@ -69,7 +67,7 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
-    begun = begin(path, start)
+    begun = copy_shared(path, start)
     used, again = _add(path, counts, known, keys, edges)
     added, tokens = tuple(counts.messages.tolist()), len(counts.table().keys)
     size_bytes = os.path.getsize(path)
@@ -127,14 +125,14 @@ def _add(
             take_back(updater, digest)  # what the filter took it for gives way to what it is
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
-        add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
+        updater.add(counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
         return _calibrate(updater, model, counts), again
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     settings = from_text(model.settings, model.path).of(model.classes)
-    learner = learner_of(updater, model, settings)
+    learner = learner_of(model, settings)
     if learner is None:
         return 0
     now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
@@ -143,14 +141,14 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     if model.settings.get("vocabulary") == "fixed":
         fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
     block = counts.recent()
-    sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
+    sample = sample_beside(block, documents_of(now, block), totals, words, settings, fixed)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
     write_learner(updater, settings, learner)
     return len(sample.labels) - first
 
 
-def _documents(now: Model, block: Block) -> NDArray[Any]:
+def documents_of(now: Model, block: Block) -> NDArray[Any]:
     """Numbers (n_classes, n_columns): the counts of the model by column; of NOTAWORD, no evidence, none."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))

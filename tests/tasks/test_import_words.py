@@ -12,7 +12,7 @@ import pytest
 
 from nbspam.model.calibration import first_weights
 from nbspam.settings import Settings
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.tasks.import_words import (
     FIRST_WEIGHTS,
