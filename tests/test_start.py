@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 from mail_samples import run_here
-from test_serve import HAM, SPAM, tiny_model
-from tiny_mail import counts, error, mail, process, program, run, write_folders
 
 from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
@@ -26,6 +24,8 @@ from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.store.reader import open_model
 from nbspam.tasks.start import copy_shared, own_or_shared
+from tests.server import HAM, SPAM, tiny_model
+from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
 NEW = mail("a winner of the lottery")
 

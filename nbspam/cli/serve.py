@@ -86,7 +86,9 @@ def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
     if passed is not None:
         return passed
-    return on_address(listen or DEFAULT_ADDRESS) if path is None else on_path(path, mode)
+    if path is not None:
+        return on_path(path, mode)
+    return on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
 class Log(logging.Handler):

@@ -26,8 +26,8 @@ from nbspam.serve.codec import (
     symbols,
     tell_answer,
 )
-from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.store.connection import BESIDE, file_identity
+from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.passthrough import marked, piped_message
 from nbspam.tasks.start import copy_shared, own_or_shared
