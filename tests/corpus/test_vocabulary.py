@@ -51,14 +51,6 @@ def test_words_left_out_are_counted_as_notaword(china: Path) -> None:
     assert found == [["0", "-", "NOTAWORD", "3", "3", "1", "2"], ["1", "body", "chinese", "3", "5", "1", "1"]]
 
 
-def test_min_count_is_of_messages_not_of_occurrences(tmp_path: Path) -> None:
-    folder = write_folders(
-        tmp_path, {"ham": [mail("again again again"), mail("other")], "spam": [mail("other")]}
-    )
-    found = rows(run("vocab", "build", folder, "--view", "body", "--min-count", "2", "-o", "-", "-q"))
-    assert [row[2] for row in found] == ["NOTAWORD", "other"]
-
-
 def test_a_word_list_is_read_as_the_tokenizer_writes_its_words(china: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("# a dictionary\nTOKYO\nChinese\n\nnever-met\ntwo words\n", encoding="utf-8")
@@ -192,10 +184,6 @@ GOOD = (
 )
 
 
-def test_the_good_file_is_good() -> None:
-    assert len(read_back(GOOD).words) == 2
-
-
 @pytest.mark.parametrize("end", range(len("#nbspam-vocabulary"), len(GOOD) - 1))
 def test_a_vocabulary_cut_short_anywhere_is_refused(end: int) -> None:
     with pytest.raises(BadDataError):
@@ -265,12 +253,6 @@ def test_bad_arguments_end_with_the_documented_status(
     }
     assert said in error(*[places.get(argument, argument) for argument in arguments], status=status)
     assert not (tmp_path / "m").exists()
-
-
-def test_a_failed_build_leaves_the_old_file(china: Path, tmp_path: Path) -> None:
-    (tmp_path / "v.tsv").write_text("old")
-    error("vocab", "build", china, "-o", tmp_path / "v.tsv", "--size", "0", status=64)
-    assert (tmp_path / "v.tsv").read_text() == "old"
 
 
 def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() -> None:
