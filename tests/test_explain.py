@@ -354,7 +354,7 @@ def test_many_classes_are_counted_and_not_named(crowds: dict[int, Path]) -> None
     assert "; from 720 messages of 240 classes\n" in run("explain", "-m", crowds[240], stdin=b"\n\ndaily")
     assert "; from 3 class-000, 3 class-001" in run("explain", "-m", crowds[3], stdin=b"\n\ndaily")
     said = run("doctor", "-m", crowds[240], status=0)
-    assert "720 messages of 240 classes; last changed" in " ".join(said.split())
+    assert "720 messages (240 classes); last changed" in " ".join(said.split())
     assert "720: 240 classes; 720 different" in run("model", "info", "-m", crowds[240])
 
 
