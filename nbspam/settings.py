@@ -61,7 +61,7 @@ _STORED: dict[str, tuple[type, str | None]] = {
 class Settings:
     """Immutable settings of counting and scoring."""
 
-    __slots__ = (*_STORED, "capped")
+    __slots__ = tuple(sorted((*_STORED, "capped")))  # the order in the JSON of an evaluation
 
     event_model: str  # one of EVENT_MODELS
     alpha: float  # the smoothing constant, >= 0; by default ALPHA for averaged views, else 1
