@@ -24,9 +24,9 @@ from nbspam.store.inspect import check_model
 from nbspam.store.locking import locked
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
+from nbspam.tasks.evaluate import evaluate_model
 from nbspam.tasks.explain import Explanation
 from nbspam.tasks.learn import learn
-from nbspam.tasks.model_on_mail import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
 

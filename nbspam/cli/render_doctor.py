@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli.render_evaluation import console, show_clues
+from nbspam.cli.render import console
+from nbspam.cli.render_evaluation import show_clues
 from nbspam.cli.texts import plain
 from nbspam.tasks.doctor.finding import FINE, NOTE, WRONG, Finding
 from nbspam.tasks.doctor.labels_in_doubt import Checked, Doubt, Labelled, Moved
