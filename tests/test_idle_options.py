@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import UsageError
+from nbspam.model.chosen_settings import check_all_act
 from nbspam.settings import Settings
-from nbspam.tasks.idle_settings import check_all_act
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 

@@ -247,7 +247,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    from nbspam.tasks.idle_settings import check_all_act
+    from nbspam.model.chosen_settings import check_all_act
 
     settings = _scoring_settings(given)
     check_all_act(asked_options(given), settings, is_kept)
@@ -257,7 +257,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
 def _scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
-    from nbspam.model.numeric_models import checked_bins
+    from nbspam.model.numeric import checked_bins
     from nbspam.model.word_models import asked_alpha
 
     if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:

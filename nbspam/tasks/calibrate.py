@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nbspam.corpus.accumulator import Table, is_dated, select_rows, time_order
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.blocks import without_columns
-from nbspam.corpus.executor import begun
+from nbspam.corpus.executor import start_shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.model import priors
 from nbspam.model.calibrate import fit
@@ -96,7 +96,7 @@ def calibration_begun(
     def sample(way: Way) -> Sample:
         return fresh_sample(way(block, documents, fixed), settings, block, fixed)
 
-    with begun(sample, ways, min(jobs, len(ways))) as samples:
+    with start_shards(sample, ways, min(jobs, len(ways))) as samples:
         yield lambda: calibrate_on(joined(list(samples)), len(block))
 
 

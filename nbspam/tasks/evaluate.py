@@ -18,10 +18,10 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Ints
 from nbspam.corpus.blocks import used_columns, without_columns
-from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, identity, in_time
+from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.notes import Skipped
-from nbspam.corpus.reading import Progress, shards
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.reading import Progress, identity_of, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -38,10 +38,12 @@ from nbspam.evaluate.evaluation import (
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluate.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
-from nbspam.filter import Classifier, open_classifier, top_clues
+from nbspam.filter import Filter, open_filter
+from nbspam.model.scorer import counted
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.reader import replaced_error
+from nbspam.store.connection import replaced_error
+from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
 from nbspam.tasks.calibrate import WARM_UP_SHARE, Sample
 from nbspam.tasks.judge_mail import MOST_CLUED, clues_of, outcome_of
@@ -49,8 +51,6 @@ from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
 from nbspam.tasks.judges.fixed import FixedFilter
 from nbspam.tasks.judges.memory_model import bag_of, texts_of
 from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
-from nbspam.tasks.learn import outdated
-from nbspam.tasks.message_bytes import counted
 from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
@@ -280,14 +280,14 @@ class _ModelWork:
         """file : the identity of the model, which may be replaced before all processes have opened it"""
         self._arguments = (path, change, loss)
         self._file = file
-        self._classifier: Classifier | None = None
+        self._filter: Filter | None = None
 
     def __call__(self, items: list[Item]) -> _Shard:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
-        if self._classifier is None:
-            self._classifier = open_classifier(*self._arguments)
-            if self._classifier.model.file != self._file:
-                self._classifier.model.close()
+        if self._filter is None:
+            self._filter = open_filter(*self._arguments)
+            if self._filter.model.file != self._file:
+                self._filter.model.close()
                 raise replaced_error(self._arguments[0])
         found = _Shard([], [], [], [], [], {}, [], [])
         for item in items:
@@ -296,24 +296,24 @@ class _ModelWork:
             except OSError as error:
                 found.skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            self._judge(found, item, data, self._classifier)
+            self._judge(found, item, data, self._filter)
         return found
 
-    def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
-        classes, tokens = classifier.model.classes, read(data, classifier.settings.wanted | {DATE})
-        verdict = classifier.judge_now(counted(tokens, item.name), item.name)
+    def _judge(self, found: _Shard, item: Item, data: bytes, spam_filter: Filter) -> None:
+        classes, tokens = spam_filter.model.classes, read(data, spam_filter.settings.wanted | {DATE})
+        verdict = spam_filter.judge_now(counted(tokens, item.name), item.name)
         outcome, truth = (
-            outcome_of(verdict.scored.scores, classes, classifier.loss),
+            outcome_of(verdict.scored.scores, classes, spam_filter.loss),
             classes.index(item.label),
         )
         found.names.append(item.name)
         found.truth.append(truth)
         found.outcomes.append(outcome)
         found.times.append(float("nan") if tokens.date is None else tokens.date)
-        found.identities.append(identity(data, item.label))
+        found.identities.append(identity_of(data, item.label))
         found.sizes.append(len(data))
         if outcome.decided not in (truth, UNDECIDED):
-            found.clues[item.name] = tuple(top_clues(verdict))
+            found.clues[item.name] = tuple(verdict.clues)
 
 
 def evaluate_model(
@@ -327,10 +327,10 @@ def evaluate_model(
 ) -> tuple[Evaluation, Skipped]:
     """Every message of a labelled source as `nbspam classify` judges it, and what could not be read.
 
-    change, loss : as for open_classifier
+    change, loss : as for open_filter
     """
     # Opened here first, so that an error of the model comes before any mail is read.
-    opened = open_classifier(path, change, loss)
+    opened = open_filter(path, change, loss)
     known, settings, file = opened.model.classes, opened.settings.as_text(), opened.model.file
     opened.model.close()
     unknown = [name for name in classes if name not in known]

@@ -7,7 +7,7 @@ from math import exp, isfinite
 
 from nbspam.decision import Loss, decide
 from nbspam.evaluate.evaluation import Outcome, ShortClue
-from nbspam.filter import Verdict, top_clues
+from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
@@ -37,5 +37,5 @@ def clues_of(
 
     Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
     """
-    found = top_clues(Verdict(name, scorer.score(Counted(read)), classes, loss))
+    found = Verdict(name, scorer.score(Counted(read)), classes, loss).clues
     return tuple([clue for clue in found if isfinite(clue[1])])

@@ -19,12 +19,13 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator, Table
 from nbspam.corpus.block import Ints
 from nbspam.corpus.corpus import views_read
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
 from nbspam.corpus.token_texts import text_slices
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.calibration import feature_names
+from nbspam.model.numeric import count_features, learn_edges
 from nbspam.settings import Settings
 from nbspam.store.writer import NewModel, new_model
 from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
@@ -34,10 +35,10 @@ from nbspam.tasks.fixed_words import (
     vocabulary_settings,
     with_all_words,
 )
-from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges, FeatureCounts
+    from nbspam.model.numeric import Edges, FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
 TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
@@ -203,7 +204,7 @@ def _write_counts(file: NewModel, counted: Counted) -> None:
     write_table(file, counted.table)
     file.learned(learned_rows(counted.mail.learned))
     if counted.features:
-        file.numeric_features(counted.features.features())
+        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
         file.numeric_counts(counted.features.rows())
 
 
@@ -215,9 +216,6 @@ def all_counted(
     rows = mail.features
     if rows is None:
         return Counted(mail, table, None)
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     with_pairs = settings.numeric_model == "aode"
@@ -248,47 +246,21 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
 
 
 def write_table(file: NewModel, table: Table) -> None:
-    """Fills the tables of counts."""
-    n_classes = len(table.documents)
-    file.views(VIEW_NAMES, np.bincount(table.views, minlength=N_VIEWS).tolist())
-    totals = []
-    for k in range(n_classes):
-        documents = np.bincount(table.views, weights=table.documents[k], minlength=N_VIEWS)
-        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=N_VIEWS)
-        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(N_VIEWS)])
-    file.view_totals(totals)
-    for columns in _token_columns(table):
-        file.token_columns(columns)
-    file.histogram(_histogram_rows(table))
+    """Fill the table of tokens, and its sums."""
+    file.tokens(token_rows(table))
+    file.write_sums()
 
 
-def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
-    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    for columns in _token_columns(table):
-        yield from zip(*columns, strict=True)
+def token_rows(table: Table) -> Iterator[tuple[Any, ...]]:
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
-
-def _token_columns(table: Table) -> Iterator[list[list[Any]]]:
-    """The columns of the token rows, so many at a time: all of them as objects take 150 bytes a token."""
+    Some at a time: all of them as objects take 150 bytes a token.
+    """
     counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
     for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        yield [
-            table.keys[rows].tolist(),
-            table.views[rows].tolist(),
-            texts,
-            *(column[rows].tolist() for column in counts),
-        ]
-
-
-def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
-    words = ~np.isin(table.views, NO_TEXTBOOK_VIEWS)
-    documents, occurrences = table.documents[:, words], table.occurrences[:, words]
-    everything = occurrences.sum(axis=0)
-    for k in range(len(documents)):
-        for kind, counts in (("documents", documents[k]), ("complement", everything - occurrences[k])):
-            values, times = np.unique(counts, return_counts=True)
-            yield from ((kind, k, int(value), int(n)) for value, n in zip(values, times, strict=True))
+        columns = (column[rows].tolist() for column in counts)
+        yield from zip(table.keys[rows].tolist(), table.views[rows].tolist(), texts, *columns, strict=True)
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

@@ -20,15 +20,14 @@ from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.filter import as_scored
+from nbspam.model.numeric import count_features
 from nbspam.settings import ALL_VIEWS, from_text
-from nbspam.store.adding import add_counts
-from nbspam.store.autolearned import autolearned_rows, take_back
-from nbspam.store.inspect import learned_as, vocabulary_keys
+from nbspam.store.check import learned_as, vocabulary_keys
+from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, updating
+from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.calibrate import learn_sample, sample_beside
-from nbspam.tasks.feedback import learner_of, write_learner
 from nbspam.tasks.fixed_words import Fixed
 from nbspam.tasks.start import begin, judging
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
@@ -36,7 +35,7 @@ from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 1_400_000
@@ -104,12 +103,9 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
     if counts.features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
     for kind, number, place, row in added.rows():
-        if any(row):
-            updater.count_numeric(number, {(kind, place): row}, 1)
+        updater.count_numeric(number, {(kind, place): row}, 1)
 
 
 def _add(
@@ -129,30 +125,30 @@ def _add(
             take_back(updater, digest)  # what the filter took it for gives way to what it is
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
-        add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
+        updater.add(counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
         return _calibrate(updater, model, counts), again
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     settings = from_text(model.settings, model.path).of(model.classes)
-    learner = learner_of(updater, model, settings)
+    learner = learner_of(model, settings)
     if learner is None:
         return 0
-    now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
     totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
     fixed = None
     if model.settings.get("vocabulary") == "fixed":
         fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
     block = counts.recent()
-    sample = sample_beside(block, _documents(now, block), totals, words, settings, fixed)
+    sample = sample_beside(block, documents_of(now, block), totals, words, settings, fixed)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
     write_learner(updater, settings, learner)
     return len(sample.labels) - first
 
 
-def _documents(now: Model, block: Block) -> NDArray[Any]:
+def documents_of(now: Model, block: Block) -> NDArray[Any]:
     """Numbers (n_classes, n_columns): the counts of the model by column; of NOTAWORD, no evidence, none."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))

@@ -27,11 +27,11 @@ from nbspam.model.scorer import Scorer
 from nbspam.model.views import Background, view_evidence
 from nbspam.model.word_models import WordTotals, log_joint, make_word_scorer
 from nbspam.settings import Settings
+from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.calibrate import prior_shift
 from nbspam.tasks.judge_mail import clues_of, outcome_of
 from nbspam.tasks.judges.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
 from nbspam.tasks.judges.vocabulary_block import tokens_outside, vocabulary_block
-from nbspam.tasks.learn import MIN_LABELLED
 from nbspam.tokens.bag import N_VIEWS
 
 if TYPE_CHECKING:

@@ -1,0 +1,210 @@
+"""Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
+
+In a sound file, SQLite's own check passes, totals and histograms are the sums over the rows, and no count
+contradicts another.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from math import isfinite
+from typing import NamedTuple
+
+from nbspam.errors import DamagedModelError, NbspamError
+from nbspam.losses import matrix_from_text, parse_loss
+from nbspam.model.calibration import feature_names
+from nbspam.model.priors import log_priors, parse_prior
+from nbspam.settings import Settings, from_text
+from nbspam.store.connection import OneState
+from nbspam.store.prior import prior_messages, stored_units
+from nbspam.store.reader import Model, Snapshot
+from nbspam.store.updater import autolearned_rows, unpacked
+from nbspam.store.writer import sum_rows
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+
+_DIGESTS_PER_QUERY = 400
+_EXAMPLES = 3  # rows named in one complaint
+
+
+def check_model(path: str) -> list[str]:
+    """What is wrong with a model, one line each; empty for a sound one.
+
+    A file that cannot be opened as a model at all is a child of NbspamError.
+    """
+    found: list[str] = []
+    with Snapshot(path) as model:
+        try:
+            for complaint in _complaints(model):
+                found.append(complaint)
+        except NbspamError as error:  # a query has met a damaged page
+            found.append(error.why)
+    return found
+
+
+def _complaints(model: Model) -> Iterator[str]:
+    found = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    if found:  # a text may hold many lines, below a title that names the database
+        lines = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
+        yield from (f"SQLite: {line}" for line in lines or found)
+        return
+    kinds = None
+    try:
+        kinds = read_settings(model).kinds
+    except NbspamError as error:
+        yield f"settings: cannot be read: {error.why}"
+    yield from _class_complaints(model)
+    yield from _autolearned_complaints(model)
+    yield from _token_complaints(model)
+    for table, rows in sum_rows(model.connection).items():
+        different = sorted({*rows} ^ {*model.connection.execute(f"SELECT * FROM {table}")}, key=repr)
+        if different:
+            some = ", ".join(map(repr, different[:_EXAMPLES]))
+            yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
+    yield from calibration_complaints(model, kinds)
+
+
+def read_settings(model: Model) -> Settings:
+    """The settings of a model; BadDataError if one of them cannot be used."""
+    settings = from_text(model.settings, model.path)
+    try:
+        log_priors(parse_prior(settings.prior), model.messages, model.classes)
+        if "loss" in model.settings:
+            parse_loss(model.settings["loss"], model.classes)
+        if "loss_matrix" in model.settings:
+            matrix_from_text(model.settings["loss_matrix"], model.classes)
+        stored_units(model)
+    except NbspamError as error:
+        raise DamagedModelError(model.path, f"setting {error}") from None
+    return settings
+
+
+def _class_complaints(model: Model) -> Iterator[str]:
+    counted = dict(model.connection.execute("SELECT class, sum(times) FROM learned GROUP BY class"))
+    for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
+        listed = counted.get(number, 0)
+        # Messages that another filter counted are in no list.
+        if messages < 0 or listed > messages or (listed < messages and "imported" not in model.settings):
+            yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
+    for number in sorted(set(counted) - set(range(len(model.classes)))):
+        yield f"learned: class number {number} does not exist"
+    (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
+    if wrong:
+        yield f"learned: {wrong} messages counted less than once"
+
+
+def _autolearned_complaints(model: Model) -> Iterator[str]:
+    own = {digest: number for digest, number, _ in autolearned_rows(model.connection)}
+    known = learned_as(model, list(own))
+    lost = sum(known.get(digest) != {number} for digest, number in own.items())
+    if lost:
+        yield f"autolearned: {lost} messages that are not in the list of those learned"
+    try:
+        for _, _, tokens in autolearned_rows(model.connection):
+            unpacked(tokens)
+    except sqlite3.DatabaseError as error:
+        yield f"autolearned: {error}"
+
+
+def _token_complaints(model: Model) -> Iterator[str]:
+    ask = model.connection.execute
+    try:
+        (unit, share), prior = stored_units(model), prior_messages(model)
+    except DamagedModelError as error:
+        yield f"prior: {error.why}"
+        return
+    for k, name in enumerate(model.classes):
+        most = unit * model.messages[k] + share * prior[k]
+        bad = (
+            f"documents_{k} < 0 OR documents_{k} > {most} OR occurrences_{k} < documents_{k} "
+            f"OR (documents_{k} = 0) != (occurrences_{k} = 0)"
+        )
+        texts = [text for (text,) in ask(f"SELECT text FROM token WHERE {bad} ORDER BY key")]
+        if texts:
+            some = ", ".join(map(repr, texts[:_EXAMPLES]))
+            yield f"token: {len(texts)} impossible counts in class {name}: {some}"
+    strangers = [
+        text
+        for key, view, text in ask("SELECT key, view, text FROM token")
+        if not (0 <= view < N_VIEWS and isinstance(text, str) and key == key_of(text, view))
+    ]
+    if strangers:
+        some = ", ".join(map(repr, strangers[:_EXAMPLES]))
+        yield f"token: {len(strangers)} texts that do not belong to their keys or views: {some}"
+
+
+def key_of(text: str, view: int) -> int:
+    """The key of a row of `token`."""
+    return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else token_key(text)
+
+
+def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
+    """What is wrong with the calibration; kinds are those of the settings, if they can be read."""
+    weights, covariance = model.calibration(), model.covariance()
+    if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
+        yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
+    if not all(map(isfinite, weights)):
+        yield "calibration: a weight is not a finite number"
+    if any(not (isfinite(line[i]) and line[i] > 0) for i, line in enumerate(covariance)):
+        yield "calibration: a variance is not above 0"
+
+
+class TokenRow(NamedTuple):
+    """A row of `token`."""
+
+    text: str
+    view: int
+    documents: tuple[int, ...]
+    occurrences: tuple[int, ...]
+
+
+def find_token(model: Model, text: str) -> TokenRow | None:
+    """The row of a token, if the model has it."""
+    return _token_row(model, "WHERE key = ?", (token_key(text),))
+
+
+def telling_token(model: Model) -> TokenRow | None:
+    """The word of the text that tells the last class most from the first: an example."""
+    last = len(model.classes) - 1
+    own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
+    first = f"(documents_0 / {float(max(1, model.messages[0]))})"
+    order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
+    some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
+    return _token_row(model, some) or _token_row(model, others)
+
+
+def _token_row(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
+    row = model.connection.execute(f"SELECT key, text, view FROM token {condition}", values).fetchone()
+    if not row:
+        return None
+    counts = model.counts([row[0]])[row[0]]
+    return TokenRow(row[1], row[2], counts[0::2], counts[1::2])
+
+
+def vocabulary_keys(model: Model) -> list[int]:
+    """The keys of all tokens except NOTAWORD, ascending: the words of a fixed vocabulary."""
+    return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]
+
+
+def learned_messages(model: Model) -> int:
+    """How many different messages the model has counted."""
+    return int(model.connection.execute("SELECT count(DISTINCT digest) FROM learned").fetchone()[0])
+
+
+def contradictions(model: Model) -> int:
+    """How many different messages the model has counted in more than one class."""
+    twice = "SELECT digest FROM learned GROUP BY digest HAVING count(DISTINCT class) > 1"
+    return int(model.connection.execute(f"SELECT count(*) FROM ({twice})").fetchone()[0])
+
+
+def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
+    """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
+    found: dict[int, set[int]] = {}
+    with OneState(model.connection):
+        for start in range(0, len(digests), _DIGESTS_PER_QUERY):
+            some = ",".join(map(str, digests[start : start + _DIGESTS_PER_QUERY]))
+            query = f"SELECT digest, class FROM learned WHERE digest IN ({some})"
+            for digest, number in model.connection.execute(query):
+                found.setdefault(digest, set()).add(number)
+    return found

@@ -1,0 +1,94 @@
+"""A Maildir in use: mail programs give files other names between the walk and the reading."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tiny_mail import mail
+
+from nbspam.corpus import folders, open_unlabelled
+from nbspam.corpus.reading import read_messages
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Path:
+    """A Maildir of three messages, two of them new."""
+    for part in ("cur", "new", "tmp"):
+        (tmp_path / part).mkdir()
+    (tmp_path / "cur" / "1.host:2,").write_bytes(mail("one"))
+    (tmp_path / "new" / "2.host").write_bytes(mail("two"))
+    (tmp_path / "new" / "3.host").write_bytes(mail("three"))
+    return tmp_path
+
+
+def open_the_box(box: Path) -> None:
+    """What a mail program does when a user opens the mailbox and the first message."""
+    for name in ("2.host", "3.host"):
+        (box / "new" / name).rename(box / "cur" / f"{name}:2,")
+    (box / "cur" / "1.host:2,").rename(box / "cur" / "1.host:2,S")
+
+
+def test_messages_that_get_other_names_while_they_are_listed_are_read(
+    box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of the two folders is listed meanwhile, no message is missed or read twice."""
+    scan = folders.scan
+    for moment in ("cur", "new"):
+
+        def scanned(path: str, notes: object, moment: str = moment) -> object:
+            found = scan(path, notes)  # type: ignore[arg-type]
+            if path.endswith(f"/{moment}"):
+                open_the_box(box)
+            return found
+
+        monkeypatch.setattr(folders, "scan", scanned)
+        source = open_unlabelled([str(box)])
+        assert sorted(item.read() for item in source.items()) == sorted(map(mail, ("one", "two", "three")))
+        assert source.skipped == []
+        for name in ("2.host", "3.host"):
+            (box / "cur" / f"{name}:2,").rename(box / "new" / name)
+        (box / "cur" / "1.host:2,S").rename(box / "cur" / "1.host:2,")
+
+
+def test_messages_that_get_other_names_before_they_are_read_are_read(box: Path) -> None:
+    items = list(open_unlabelled([str(box)]).items())
+    open_the_box(box)
+    skipped: list[tuple[str, str]] = []
+    assert [list(one.tokens.body) for one in read_messages(items, skipped)] == [["one"], ["two"], ["three"]]
+    assert skipped == []
+
+
+def test_messages_that_get_other_names_between_two_looks_at_them_are_read(box: Path) -> None:
+    items = open_unlabelled([str(box)]).items()
+    first = next(items)
+    open_the_box(box)
+    assert [item.read() for item in (first, *items)] == [mail("one"), mail("two"), mail("three")]
+
+
+def test_a_message_that_has_gone_is_named_with_the_reason(box: Path) -> None:
+    items = open_unlabelled([str(box)]).items()
+    first = next(items)
+    gone = [box / "cur" / "1.host:2,", box / "new" / "3.host"]
+    for path in gone:
+        path.unlink()
+    skipped: list[tuple[str, str]] = []
+    assert [list(one.tokens.body) for one in read_messages((first, *items), skipped)] == [["two"]]
+    assert skipped == [(str(path), os.strerror(2)) for path in gone]
+
+
+def test_two_messages_of_one_name_in_both_folders_are_two_messages(box: Path) -> None:
+    """No delivery agent writes such, but copies and exports do."""
+    (box / "new" / "1.host").write_bytes(mail("four"))
+    assert len(list(open_unlabelled([str(box)]).items())) == 4
+
+
+def test_messages_that_move_within_one_tick_of_the_clock_are_read(box: Path) -> None:
+    """The time of the folder is then the same before and after."""
+    items = {item.path: item for item in open_unlabelled([str(box)]).items()}
+    now = os.stat(box / "cur").st_mtime_ns
+    for name, text in (("2.host", "two"), ("3.host", "three")):
+        (box / "new" / name).rename(box / "cur" / f"{name}:2,")
+        os.utime(box / "cur", ns=(now, now))
+        assert items[f"{box}/new/{name}"].read() == mail(text)

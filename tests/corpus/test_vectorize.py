@@ -1,0 +1,212 @@
+"""Mail as matrices and code sequences."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.mail import parse
+from nbspam.tokens import tokenize
+from tests.tiny_mail import error, mail, program, run, write_folders
+
+EVENT_MODELS = ["bernoulli", "multinomial"]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """Two messages a class."""
+    classes = {
+        "ham": [mail("bread apple bread"), mail("cedar")],
+        "spam": [mail("apple xenon apple apple"), mail("")],
+    }
+    return write_folders(tmp_path / "mail", classes)
+
+
+@pytest.fixture
+def vocabulary(tiny: Path, tmp_path: Path) -> Path:
+    """NOTAWORD 0, apple 1, bread 2."""
+    (tmp_path / "words").write_text("apple\nbread\n")
+    run("vocab", "build", tiny, "--word-list", tmp_path / "words", "-o", tmp_path / "v.tsv", "-q")
+    return tmp_path / "v.tsv"
+
+
+def vectors(source: Path, vocabulary: Path, event_model: str, form: str, output: Path) -> Path:
+    run(
+        "vectorize", source, "--vocab", vocabulary, "--event-model", event_model,
+        "--format", form, "-o", output, "-q",
+    )  # fmt: skip
+    return output
+
+
+def test_the_sequence_keeps_the_order_and_the_repeats(tiny: Path, vocabulary: Path, tmp_path: Path) -> None:
+    path = vectors(tiny, vocabulary, "multinomial", "jsonl", tmp_path / "x")
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [one["codes"] for one in found] == [[2, 1, 2], [0], [1, 0, 1, 1], []]
+    assert [one["label"] for one in found] == ["ham", "ham", "spam", "spam"]
+    assert found[0]["name"] == os.fspath(tiny / "ham" / "000.eml")
+
+
+def test_bernoulli_says_present_or_absent(tiny: Path, vocabulary: Path, tmp_path: Path) -> None:
+    matrix = sparse.load_npz(vectors(tiny, vocabulary, "bernoulli", "npz", tmp_path / "x.npz"))
+    assert matrix.toarray().tolist() == [[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 0]]
+
+
+def test_multinomial_counts(tiny: Path, vocabulary: Path, tmp_path: Path) -> None:
+    matrix = sparse.load_npz(vectors(tiny, vocabulary, "multinomial", "npz", tmp_path / "x.npz"))
+    assert matrix.toarray().tolist() == [[0, 1, 2], [1, 0, 0], [1, 3, 0], [0, 0, 0]]
+
+
+def test_npz_holds_labels_and_names_without_pickle(tiny: Path, vocabulary: Path, tmp_path: Path) -> None:
+    with np.load(
+        vectors(tiny, vocabulary, "bernoulli", "npz", tmp_path / "x.npz"), allow_pickle=False
+    ) as file:
+        assert file["labels"].tolist() == [0, 0, 1, 1]
+        assert file["classes"].tolist() == ["ham", "spam"]
+        assert file["words"].tolist() == ["NOTAWORD", "apple", "bread"]
+        assert [Path(name).name for name in file["names"].tolist()] == ["000.eml", "001.eml"] * 2
+        assert file["event_model"] == "bernoulli"
+
+
+def test_svmlight_numbers_columns_from_1_and_ends_with_the_name(
+    tiny: Path, vocabulary: Path, tmp_path: Path
+) -> None:
+    lines = vectors(tiny, vocabulary, "multinomial", "svmlight", tmp_path / "x").read_text().splitlines()
+    assert [line.partition(" # ")[0] for line in lines] == ["-1 2:1 3:2", "-1 1:1", "+1 1:1 2:3", "+1"]
+    assert lines[0].endswith("ham/000.eml")
+
+
+def test_svmlight_of_many_classes_has_their_numbers(tmp_path: Path) -> None:
+    folder = write_folders(
+        tmp_path / "mail", {name: [mail("apple")] for name in ("ham", "lists", "work", "spam")}
+    )
+    run("vocab", "build", folder, "--view", "body", "-o", tmp_path / "v", "-q")
+    lines = vectors(folder, tmp_path / "v", "bernoulli", "svmlight", tmp_path / "x").read_text().splitlines()
+    assert sorted(line.split()[0] for line in lines) == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize("event_model", EVENT_MODELS)
+def test_all_forms_hold_the_same_matrix(data: Path, tmp_path: Path, event_model: str) -> None:
+    run("vocab", "build", data, "--size", "400", "-o", tmp_path / "v", "-q")
+    forms = {
+        form: vectors(data, tmp_path / "v", event_model, form, tmp_path / f"x.{form}")
+        for form in ("npz", "svmlight", "jsonl")
+    }
+    matrix = sparse.load_npz(forms["npz"])
+    other, targets = load_svmlight_file(os.fspath(forms["svmlight"]), n_features=matrix.shape[1])
+    assert (matrix != other).nnz == 0
+    assert (targets == 2 * np.load(forms["npz"])["labels"] - 1).all()
+    sequences = [json.loads(line)["codes"] for line in forms["jsonl"].read_text().splitlines()]
+    counted = np.array([np.bincount(codes, minlength=matrix.shape[1]) for codes in sequences])
+    assert (counted == matrix.toarray()).all()
+
+
+def test_columns_add_up_to_the_counts_of_the_vocabulary(data: Path, tmp_path: Path) -> None:
+    run("vocab", "build", data, "--size", "400", "-o", tmp_path / "v", "-q")
+    matrix = sparse.load_npz(vectors(data, tmp_path / "v", "multinomial", "npz", tmp_path / "x.npz"))
+    labels = np.load(tmp_path / "x.npz")["labels"]
+    words = read_vocabulary(str(tmp_path / "v")).words
+    for k in range(2):
+        some = matrix[labels == k]
+        assert np.asarray(some.sum(axis=0))[0].tolist() == [word.occurrences[k] for word in words]
+        assert np.asarray((some > 0).sum(axis=0))[0].tolist() == [word.documents[k] for word in words]
+
+
+def test_a_sequence_is_header_then_text_then_structure(data: Path, tmp_path: Path) -> None:
+    run("vocab", "build", data, "-o", tmp_path / "v", "-q")
+    words = read_vocabulary(str(tmp_path / "v")).words
+    path = vectors(data, tmp_path / "v", "multinomial", "jsonl", tmp_path / "x")
+    first = json.loads(path.read_text().partition("\n")[0])
+    bag = tokenize(parse(Path(first["name"]).read_bytes()))
+    assert [words[code].text for code in first["codes"]] == [*bag.header, *bag.body, *bag.structure]
+
+
+def test_labels_are_the_vocabularys_also_for_mail_of_one_class(
+    tiny: Path, vocabulary: Path, tmp_path: Path
+) -> None:
+    run(
+        "vectorize", "--spam", tiny / "spam", "--vocab", vocabulary, "--event-model", "bernoulli",
+        "-o", tmp_path / "x.npz", "-q",
+    )  # fmt: skip
+    assert np.load(tmp_path / "x.npz")["labels"].tolist() == [1, 1]
+
+
+def test_a_class_that_the_vocabulary_lacks_is_refused(vocabulary: Path, tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "more", {"ham": [mail("apple")], "work": [mail("bread")]})
+    options = ["--vocab", vocabulary, "--event-model", "bernoulli", "-o", tmp_path / "x"]
+    assert "work" in error("vectorize", folder, *options, status=65)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--event-model", "gaussian", "-o", "-"], 64),
+        (["-o", "-"], 64),
+        (["--event-model", "bernoulli", "-o", "/nowhere/x"], 73),
+        (["--event-model", "bernoulli", "-o", "-", "--format", "csv"], 64),
+    ],
+)
+def test_bad_options_end_with_the_documented_status(
+    tiny: Path, vocabulary: Path, options: list[str], status: int
+) -> None:
+    error("vectorize", tiny, "--vocab", vocabulary, *options, status=status)
+
+
+def test_a_full_disk_is_an_io_error_and_leaves_the_old_file(tiny: Path, vocabulary: Path) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    options = ["--vocab", vocabulary, "--event-model", "bernoulli", "--format", "jsonl", "-o", "/dev/full"]
+    done = program("vectorize", tiny, *options)
+    assert done.returncode in (73, 74)
+    assert b"Traceback" not in done.stderr
+    assert os.path.exists("/dev/full")
+
+
+def test_unreadable_mail_is_skipped_and_named(tiny: Path, vocabulary: Path, tmp_path: Path) -> None:
+    os.mkfifo(tiny / "ham" / "pipe")
+    done = program(
+        "vectorize", tiny, "--vocab", vocabulary, "--event-model", "bernoulli", "-o", tmp_path / "x.npz"
+    )
+    assert done.returncode == 66
+    assert b"pipe" in done.stderr
+    assert sparse.load_npz(tmp_path / "x.npz").shape == (4, 3)
+
+
+def numeric(source: Path, form: str, output: Path) -> Path:
+    run("vectorize", source, "--features", "numeric", "--format", form, "-o", output, "-q")
+    return output
+
+
+def test_numeric_features_are_a_matrix_with_named_columns(tiny: Path, tmp_path: Path) -> None:
+    with np.load(numeric(tiny, "npz", tmp_path / "x.npz"), allow_pickle=False) as file:
+        columns = file["columns"].tolist()
+        assert file["features"].shape == (4, len(columns))
+        assert file["features"][:, columns.index("words")].tolist() == [3, 1, 4, 0]
+        assert np.isnan(file["features"][3, columns.index("longest_word")])
+        assert file["labels"].tolist() == [0, 0, 1, 1]
+        assert file["classes"].tolist() == ["ham", "spam"]
+
+
+def test_all_forms_hold_the_same_numeric_features(data: Path, tmp_path: Path) -> None:
+    forms = {form: numeric(data, form, tmp_path / f"x.{form}") for form in ("npz", "svmlight", "jsonl")}
+    with np.load(forms["npz"]) as file:
+        matrix, columns = file["features"], file["columns"].tolist()
+    other, _ = load_svmlight_file(os.fspath(forms["svmlight"]), n_features=len(columns))
+    np.testing.assert_array_equal(other.toarray(), matrix)
+    objects = [json.loads(line)["features"] for line in forms["jsonl"].read_text().splitlines()]
+    assert [list(one) for one in objects] == [columns] * len(matrix)
+    np.testing.assert_array_equal(np.array([[*one.values()] for one in objects], float), matrix)
+
+
+@pytest.mark.parametrize("option", [["--vocab", "v.tsv"], ["--event-model", "bernoulli"]])
+def test_numeric_features_need_no_vocabulary(tiny: Path, tmp_path: Path, option: list[str]) -> None:
+    said = error("vectorize", tiny, "--features", "numeric", *option, "-o", tmp_path / "x", status=64)
+    assert option[0] in said
+    assert "[features]" in said

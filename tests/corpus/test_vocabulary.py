@@ -1,0 +1,288 @@
+"""Vocabularies: numbered words with their counts, NOTAWORD first; and training on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.corpus import open_labelled
+from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, lines, read_vocabulary
+from nbspam.errors import BadDataError, NbspamError
+from nbspam.model.scorer import Counted
+from nbspam.store.reader import open_model
+from nbspam.store.text import escaped, unescaped
+from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
+from tests.tiny_mail import error, mail, run, write_folders
+
+CHINA = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"]
+OTHER = ["Tokyo Japan Chinese"]
+
+
+@pytest.fixture
+def china(tmp_path: Path) -> Path:
+    """Manning et al. 2008, table 13.1."""
+    return write_folders(tmp_path / "mail", {"china": map(mail, CHINA), "other": map(mail, OTHER)})
+
+
+def rows(text: str) -> list[list[str]]:
+    """The lines of a vocabulary file after its header."""
+    return [line.split("\t") for line in text.splitlines()[6:]]
+
+
+def test_a_vocabulary_counts_messages_and_occurrences_of_each_class(china: Path) -> None:
+    found = rows(run("vocab", "build", china, "--view", "body", "-o", "-", "-q"))
+    assert found == [
+        ["0", "-", "NOTAWORD", "0", "0", "0", "0"],
+        ["1", "body", "chinese", "3", "5", "1", "1"],
+        ["2", "body", "beijing", "1", "1", "0", "0"],
+        ["3", "body", "japan", "0", "0", "1", "1"],
+        ["4", "body", "macao", "1", "1", "0", "0"],
+        ["5", "body", "shanghai", "1", "1", "0", "0"],
+        ["6", "body", "tokyo", "0", "0", "1", "1"],
+    ]
+
+
+def test_words_left_out_are_counted_as_notaword(china: Path) -> None:
+    found = rows(run("vocab", "build", china, "--view", "body", "--size", "1", "-o", "-", "-q"))
+    assert found == [["0", "-", "NOTAWORD", "3", "3", "1", "2"], ["1", "body", "chinese", "3", "5", "1", "1"]]
+
+
+def test_min_count_is_of_messages_not_of_occurrences(tmp_path: Path) -> None:
+    folder = write_folders(
+        tmp_path, {"ham": [mail("again again again"), mail("other")], "spam": [mail("other")]}
+    )
+    found = rows(run("vocab", "build", folder, "--view", "body", "--min-count", "2", "-o", "-", "-q"))
+    assert [row[2] for row in found] == ["NOTAWORD", "other"]
+
+
+def test_a_word_list_is_read_as_the_tokenizer_writes_its_words(china: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("# a dictionary\nTOKYO\nChinese\n\nnever-met\ntwo words\n", encoding="utf-8")
+    found = rows(run("vocab", "build", china, "--word-list", words, "-o", "-", "-q"))
+    assert found == [
+        ["0", "-", "NOTAWORD", "3", "3", "1", "1"],
+        ["1", "body", "tokyo", "0", "0", "1", "1"],
+        ["2", "body", "chinese", "3", "5", "1", "1"],
+        ["3", "body", "never-met", "0", "0", "0", "0"],
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 40, 100_000])
+@pytest.mark.parametrize("views", ["all", "body"])
+def test_notaword_and_the_words_together_are_all_tokens(data: Path, size: int, views: str) -> None:
+    source = open_labelled([str(data)])
+    whole = build_vocabulary(source.items(), source.classes, Choice(views=views)).vocabulary
+    cut = build_vocabulary(source.items(), source.classes, Choice(size=size, views=views)).vocabulary
+    assert len(cut.words) == 1 + min(size, len(whole.words) - 1)
+    for k in range(2):
+        occurrences = [sum(word.occurrences[k] for word in one.words) for one in (whole, cut)]
+        assert occurrences[0] == occurrences[1]
+
+
+def test_training_on_a_vocabulary_counts_what_building_it_counted(data: Path, tmp_path: Path) -> None:
+    run("vocab", "build", data, "--size", "200", "-o", tmp_path / "v.tsv", "-q")
+    run("train", data, "--vocab", tmp_path / "v.tsv", "-m", tmp_path / "m", "-q")
+    vocabulary = read_vocabulary(str(tmp_path / "v.tsv"))
+    model = open_model(str(tmp_path / "m"))
+    stored = model.counts([0, *vocabulary.keys()])
+    for key, word in zip([0, *vocabulary.keys()], vocabulary.words, strict=True):
+        assert stored[key][::2] == word.documents
+        assert stored[key][1::2] == word.occurrences
+    assert sum(model.words) == 201
+
+
+def test_the_vocabulary_size_is_that_of_the_vocabulary_even_where_words_were_not_met(
+    china: Path, tmp_path: Path
+) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("chinese\ntokyo\nnever\never\n", encoding="utf-8")
+    run("vocab", "build", china, "--word-list", words, "-o", tmp_path / "v.tsv", "-q")
+    options = ["--vocab", tmp_path / "v.tsv", "--event-model", "multinomial", "-m", tmp_path / "m", "-q"]
+    run("train", china, *options)
+    text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
+    assert "(5 + 1) / (8 + 1 · 5)" in text  # 5 Chinese among 8 words; 4 words and NOTAWORD
+
+
+def test_a_vocabulary_of_the_body_does_not_see_the_header(china: Path, tmp_path: Path) -> None:
+    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v.tsv", "-q")
+    options = ["--vocab", tmp_path / "v.tsv", "--event-model", "multinomial", "-m", tmp_path / "m", "-q"]
+    run("train", china, *options)
+    with_header = json.loads(
+        run("classify", "--json", "-m", tmp_path / "m", stdin=mail("Chinese Tokyo", "Japan"))
+    )
+    without = json.loads(run("classify", "--json", "-m", tmp_path / "m", stdin=b"\nChinese Tokyo\n"))
+    assert with_header["log_odds"] == without["log_odds"]
+    assert {clue["token"] for clue in with_header["clues"]} == {"chinese", "tokyo"}
+
+
+def test_a_message_learned_under_a_fixed_vocabulary_counts_as_in_training(data: Path, tmp_path: Path) -> None:
+    index = (data / "index").read_text().splitlines()
+    all_but_last = [f"{line.split()[0]} {data / line.split()[1]}\n" for line in index]
+    (tmp_path / "all").write_text("".join(all_but_last))
+    (tmp_path / "some").write_text("".join(all_but_last[:-1]))
+    for view in ("all", "body"):
+        run("vocab", "build", data, "--size", "300", "--view", view, "-o", tmp_path / "v", "-q")
+        for name in ("all", "some"):
+            model = tmp_path / f"{name}-{view}"
+            run("train", tmp_path / name, "--vocab", tmp_path / "v", "-m", model, "-q")
+        label, path = index[-1].split()
+        learned = run("learn", label, data / path, "-m", tmp_path / f"some-{view}")
+        assert learned.startswith("learned\t")
+        one, other = (run("model", "dump", "-m", tmp_path / f"{name}-{view}") for name in ("all", "some"))
+        assert _tokens(one) == _tokens(other)
+
+
+def _tokens(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(("token", "class"))]
+
+
+def test_building_twice_gives_the_same_file_whatever_the_jobs(data: Path) -> None:
+    one = run("vocab", "build", data, "--size", "500", "-j", "1", "-o", "-", "-q")
+    assert one == run("vocab", "build", data, "--size", "500", "-j", "2", "-o", "-", "-q")
+
+
+def test_show_prints_codes_and_json(china: Path, tmp_path: Path) -> None:
+    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v.tsv", "-q")
+    assert "5/0" not in run("vocab", "show", tmp_path / "v.tsv")
+    assert "3/5" in run("vocab", "show", tmp_path / "v.tsv", "--top", "2")
+    objects = [json.loads(line) for line in run("vocab", "show", tmp_path / "v.tsv", "--json").splitlines()]
+    assert objects[1] == {
+        "code": 1,
+        "word": "chinese",
+        "view": "body",
+        "documents": {"china": 3, "other": 1},
+        "occurrences": {"china": 5, "other": 1},
+    }
+
+
+@given(st.text())
+def test_escapes_come_back(text: str) -> None:
+    assert unescaped(escaped(text)) == text
+    assert not set("\t\n\r") & set(escaped(text))
+
+
+@given(
+    st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=8)
+)
+def test_a_written_vocabulary_reads_back(texts: list[str]) -> None:
+    words = [Word("NOTAWORD", NOTAWORD_VIEW, (1, 0), (2, 0))]
+    words += [Word(text, n % 3, (1, 1), (1, 4)) for n, text in enumerate(texts) if text != "NOTAWORD"]
+    vocabulary = Vocabulary(("ham", "spam"), (3, 1), "all", words)
+    assert read_back("".join(lines(vocabulary))) == vocabulary
+
+
+def read_back(text: str) -> Vocabulary:
+    """What read_vocabulary makes of this text."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(text.encode())
+        file.flush()
+        return read_vocabulary(file.name)
+
+
+GOOD = (
+    "#nbspam-vocabulary\t1\n#views\tall\n#codes\t2\n#classes\tham\tspam\n#messages\t3\t1\n"
+    "code\tview\tword\tdocuments:ham\toccurrences:ham\tdocuments:spam\toccurrences:spam\n"
+    "0\t-\tNOTAWORD\t1\t2\t0\t0\n1\tbody\tx\t3\t5\t1\t1\n"
+)
+
+
+def test_the_good_file_is_good() -> None:
+    assert len(read_back(GOOD).words) == 2
+
+
+@pytest.mark.parametrize("end", range(len("#nbspam-vocabulary"), len(GOOD) - 1))
+def test_a_vocabulary_cut_short_anywhere_is_refused(end: int) -> None:
+    with pytest.raises(BadDataError):
+        read_back(GOOD[:end])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("vocabulary\t1", "vocabulary\t9", "newer"),
+        ("#views\tall", "#views\tsome", "no view"),
+        ("#messages\t3\t1", "#messages\t3", "counts of messages"),
+        ("ham\tspam\n#m", "spam\tham\n#m", "class order"),
+        ("documents:spam", "documents:junk", "columns"),
+        ("1\tbody\tx\t3", "2\tbody\tx\t3", "code 1"),
+        ("1\tbody\tx\t3", "1\tlegs\tx\t3", "code 1"),
+        ("\t3\t5\t1\t1\n", "\t3\t5\t1\n", "fields"),
+        ("\t3\t5\t1\t1\n", "\t4\t5\t1\t1\n", "contradict"),
+        ("\t3\t5\t1\t1\n", "\t3\t2\t1\t1\n", "contradict"),
+        ("\t3\t5\t1\t1\n", "\t3\t-5\t1\t1\n", "whole number"),
+        ("\tx\t", "\tNOTAWORD\t", "twice"),
+        ("NOTAWORD", "word", "code 0"),
+        ("\tx\t", "\ta\\q\t", "escape"),
+        ("1\tbody\tx\t3\t5\t1\t1\n", "1\tbody\tx\t3\t5\t1\t1\n2\tbody\ty\t1\t1\t0\t0\n", "more lines"),
+    ],
+)
+def test_a_damaged_vocabulary_is_refused_with_the_reason(old: str, new: str, why: str) -> None:
+    assert GOOD.count(old) == 1
+    with pytest.raises(NbspamError, match=why):
+        read_back(GOOD.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["vocab", "build", "MAIL", "-o", "-", "--size", "0"], 64, "size"),
+        (["vocab", "build", "MAIL", "-o", "-", "--size", "-3"], 64, "size"),
+        (["vocab", "build", "MAIL", "-o", "-", "--min-count", "0"], 64, "min-count"),
+        (["vocab", "build", "MAIL", "-o", "-", "--size", "many"], 64, "usage"),
+        (["vocab", "build", "/nowhere", "-o", "-"], 66, ""),
+        (["vocab", "build", "MAIL", "-o", "/nowhere/v.tsv"], 73, "output-folder"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--size", "1"], 64, "usage"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--min-count", "2"], 64, "usage"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "/nowhere"], 66, "no-input"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "EMPTY"], 65, "word-list-empty"),
+        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "BINARY"], 65, "word-list"),
+        (["vocab", "show", "/nowhere"], 66, "no-input"),
+        (["vocab", "show", "EMPTY"], 65, "vocabulary-foreign"),
+        (["vocab", "show", "BINARY"], 65, "vocabulary-foreign"),
+        (["train", "MAIL", "--vocab", "BINARY", "-m", "NEW"], 65, "vocabulary-foreign"),
+    ],
+)
+def test_bad_arguments_end_with_the_documented_status(
+    china: Path, tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "words").write_bytes(b"hello\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\0binary")
+    places = {
+        "MAIL": china,
+        "EMPTY": tmp_path / "empty",
+        "WORDS": tmp_path / "words",
+        "BINARY": tmp_path / "binary",
+        "NEW": tmp_path / "m",
+    }
+    assert said in error(*[places.get(argument, argument) for argument in arguments], status=status)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_failed_build_leaves_the_old_file(china: Path, tmp_path: Path) -> None:
+    (tmp_path / "v.tsv").write_text("old")
+    error("vocab", "build", china, "-o", tmp_path / "v.tsv", "--size", "0", status=64)
+    assert (tmp_path / "v.tsv").read_text() == "old"
+
+
+def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() -> None:
+    counted = Counted(Tokens(["field:from"], ["hello"], ["type=text/plain"], ["size>=64"]))
+    before = counted.digest
+    counted.keep("body")
+    assert counted.digest == before
+    assert [len(view) for view in counted.tokens] == [0, 1, 0, 0, 0, 0]
+
+
+def test_a_vocabulary_that_windows_wrote_is_the_same(tmp_path: Path) -> None:
+    """It was said to be damaged: a count is a whole number."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
+    run("vocab", "build", "-q", folder, "-o", tmp_path / "one.tsv")
+    text = (tmp_path / "one.tsv").read_bytes()
+    (tmp_path / "two.tsv").write_bytes(text.replace(b"\n", b"\r\n"))
+    assert read_vocabulary(str(tmp_path / "two.tsv")) == read_vocabulary(str(tmp_path / "one.tsv"))

@@ -1,0 +1,126 @@
+"""Labels that contradict each other, and those that the other mail says are wrong."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.corpus import open_labelled
+from nbspam.corpus.accumulator import select_rows
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.model.leave_group_out import leave_group_out
+from nbspam.model.views import fixed_background, leave_one_out
+from nbspam.store.learn import MOVED, learn
+from nbspam.tasks.check_labels import check_labels, views_to_check
+from tests.mail_samples import make_corpus, make_index, run_here
+
+
+def read(*paths: Path) -> Corpus:
+    source = open_labelled(list(map(str, paths)))
+    return read_corpus(source.items(), source.classes, 1, wanted=frozenset(("bigrams", "measures")))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 150, "spam": 120}, noise=0.0)
+
+
+@pytest.mark.parametrize("classes", [("ham", "spam"), ("bills", "ham", "spam")])
+def test_a_group_is_scored_with_the_counts_of_all_other_groups(
+    tmp_path: Path, classes: tuple[str, ...]
+) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", dict.fromkeys(classes, 12), noise=0.4))
+    block, n_classes = corpus.block, len(classes)
+    groups = np.random.default_rng(3).integers(0, 9, len(block))
+    found = leave_group_out(block, block.totals(n_classes)[0], groups)
+    for group in range(9):
+        rows = np.flatnonzero(groups == group)
+        rest = select_rows(block, np.flatnonzero(groups != group))
+        mine = found.of_rows(block, rows)
+        expected = fixed_background(select_rows(block, rows), rest.totals(n_classes)[0])
+        for ours, theirs in zip(mine, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_groups_of_one_message_are_leave_one_out(folder: Path) -> None:
+    block = read(folder).block
+    documents = block.totals(2)[0]
+    ours = leave_group_out(block, documents, np.arange(len(block)))
+    for mine, theirs in zip(ours, leave_one_out(block, documents), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_messages_under_the_wrong_label_are_listed_and_no_other(folder: Path, tmp_path: Path) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
+    wrong = set(random.Random(1).sample(names, 5))
+    swapped = {"ham": "spam", "spam": "ham"}
+    lines = [(swapped[label] if (label, name) in wrong else label, name) for label, name in names]
+    checked = check_labels(read(make_index(tmp_path, lines)))
+    assert checked.doubts is not None
+    assert {doubt.name for doubt in checked.doubts} == {name for _, name in wrong}
+    for doubt in checked.doubts:
+        assert doubt.other == swapped[doubt.label]
+        assert doubt.clues
+        assert all(nats > 0 for _, nats in doubt.clues)
+    chances = [doubt.probability for doubt in checked.doubts]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_a_campaign_under_the_wrong_label_does_not_vouch_for_itself(folder: Path, tmp_path: Path) -> None:
+    spam = sorted((folder / "spam").iterdir())[0]
+    copies = []
+    for number in range(6):
+        copies.append(tmp_path / f"copy{number}.eml")
+        copies[-1].write_bytes(spam.read_bytes() + b"another%d\n" % number)
+    names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml")) if path != spam]
+    index = make_index(tmp_path, [*names, *(("ham", str(path)) for path in copies)])
+    checked = check_labels(read(index))
+    assert checked.doubts is not None
+    assert {doubt.name for doubt in checked.doubts} == set(map(str, copies))
+
+
+def test_a_message_under_two_labels_is_a_contradiction_and_not_a_doubt(folder: Path, tmp_path: Path) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
+    spam = next(name for label, name in names if label == "spam")
+    copy = tmp_path / "copy.eml"
+    copy.write_bytes(b"From someone@example.org Sat Jan  3 01:05:34 2026\n" + Path(spam).read_bytes())
+    checked = check_labels(read(make_index(tmp_path, [*names, ("ham", str(copy))])))
+    assert [sorted(group) for group in checked.same] == [sorted([(str(copy), "ham"), (spam, "spam")])]
+    assert checked.near == []
+    assert checked.doubts == []
+
+
+def test_nearly_the_same_message_under_two_labels_is_listed(folder: Path, tmp_path: Path) -> None:
+    names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
+    spam = next(name for label, name in names if label == "spam")
+    near = tmp_path / "near.eml"
+    near.write_bytes(Path(spam).read_bytes() + b"word0\n")  # at most one token more
+    checked = check_labels(read(make_index(tmp_path, [*names, ("ham", str(near))])))
+    assert checked.same == []
+    assert [set(group) for group in checked.near] == [{(str(near), "ham"), (spam, "spam")}]
+
+
+def test_too_few_messages_are_not_judged(tmp_path: Path) -> None:
+    checked = check_labels(read(make_corpus(tmp_path / "mail", {"ham": 60, "spam": 19})))
+    assert checked.doubts is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--textbook"], ["--features", "both"], ["--views", "body"]],
+    ids=lambda one: " ".join(one),
+)
+def test_messages_that_the_model_counted_as_another_class_are_listed(
+    folder: Path, tmp_path: Path, options: list[str]
+) -> None:
+    model = str(tmp_path / "m")
+    assert run_here("train", str(folder), "-m", model, "-q", *options)[0] == 0
+    source = open_labelled([str(folder)])
+    corpus = read_corpus(source.items(), source.classes, 1, wanted=views_to_check(model))
+    assert check_labels(corpus, model).moved == []
+    ham = str(next((folder / "ham").iterdir()))
+    assert learn(model, "spam", Path(ham).read_bytes()) == MOVED
+    assert check_labels(corpus, model).moved == [(ham, "ham", ("spam",))]

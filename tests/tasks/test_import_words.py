@@ -1,0 +1,336 @@
+"""`nbspam model import`: the counts of other filters become a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nbspam.model.calibration import first_weights
+from nbspam.settings import Settings
+from nbspam.store.check import check_model
+from nbspam.store.reader import open_model
+from nbspam.tasks.import_words import (
+    FIRST_WEIGHTS,
+    MAX_COUNT,
+    MAX_LINE_BYTES,
+    WordList,
+    body_word,
+)
+from nbspam.tokens.bag import VIEW_NAMES, VIEWS
+from tests.tiny_mail import error, mail, program, run, write_folders
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
+LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
+# What its `sa-learn --backup` writes.
+SPAMASSASSIN = (
+    "v\t3\tdb_version # this must be the first line!!!\nv\t1\tnum_spam\nv\t1\tnum_nonspam\n"
+    "t\t1\t0\t1700000000\t0a1b2c3d4e\ns\ts\t0123456789@sa_generated\n"
+)
+BOGOFILTER = "cheap 5 1 20260101\n.MSG_COUNT 6 4 20260101\nmeeting 0 3 20260101\n"
+SUBJECT = "=?utf-8?q?=C3=9Cber?= uns"
+FEW = {
+    "ham": [mail(body, SUBJECT) for body in ("meeting room", "Meeting", "the meeting")],
+    "spam": [mail(body, SUBJECT) for body in ("cheap pills pills", "Cheap offer don't")],
+}
+SPAMBAYES = "4,6\r\ncheap,1,5\r\nmeeting,3,0\r\n"
+
+
+def counted(path: Path) -> dict[tuple[str, str], tuple[int, ...]]:
+    """(view, token) -> messages by class."""
+    model = open_model(str(path))
+    rows = model.connection.execute("SELECT view, text, documents_0, documents_1 FROM token").fetchall()
+    model.close()
+    return {(VIEW_NAMES[view], text): tuple(counts) for view, text, *counts in rows}
+
+
+def imported(text: str, path: Path, *options: str) -> Path:
+    run("model", "import", "-q", "-m", path, *options, stdin=text.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def log_odds(message: bytes, model: Path, *options: str) -> float:
+    return float(json.loads(run("classify", "--json", "-m", model, *options, stdin=message))["log_odds"])
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_a_word_list_becomes_the_golden_tokens(form: str, tmp_path: Path) -> None:
+    done = program("model", "import", LISTS[form], "-m", tmp_path / "m")
+    lines = [line.split("\t") for line in (GOLDEN / f"{form}.tokens").read_text().splitlines()]
+    expected = {(view, text): (int(ham), int(spam)) for view, text, ham, spam in lines}
+    assert counted(tmp_path / "m") == expected
+    assert open_model(str(tmp_path / "m")).messages == [4, 3]
+    assert f"Imported from {form}: 7 messages (4 ham, 3 spam)" in done.stderr.decode()
+    assert f"as {len(expected)} tokens" in done.stderr.decode()
+    assert check_model(str(tmp_path / "m")) == []
+    run("model", "import", LISTS[form], "-m", tmp_path / "named", "-q", "--from", form)
+    assert counted(tmp_path / "named") == expected
+
+
+def test_our_counts_survive_a_list_in_the_form_of_bogofilter(data: Path, tmp_path: Path) -> None:
+    run("train", data, "-m", tmp_path / "own", "-q")
+    ours = counted(tmp_path / "own")
+    body = {text: counts for (view, text), counts in ours.items() if view == "body"}
+    words = {text: counts for text, counts in body.items() if body_word(text)}
+    assert len(words) > 0.99 * len(body)  # marks such as skip= are no words
+    ham, spam = open_model(str(tmp_path / "own")).messages
+    rows = [f"{text} {counts[1]} {counts[0]} 20260101\n" for text, counts in words.items()]
+    imported("".join([*rows, f".MSG_COUNT {spam} {ham} 20260101\n"]), tmp_path / "m")
+    assert counted(tmp_path / "m") == {("body", text): counts for text, counts in words.items()}
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the real bogofilter writes of five messages."""
+    if shutil.which("bogofilter") is None or shutil.which("bogoutil") is None:
+        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
+    folder = tmp_path_factory.mktemp("words")
+    for name, messages in FEW.items():
+        for message in messages:
+            command = ["bogofilter", "-C", "-d", folder, "-n" if name == "ham" else "-s"]
+            subprocess.run(command, input=message, check=True)
+    words = subprocess.run(["bogoutil", "-d", folder / "wordlist.db"], capture_output=True, check=True)
+    return words.stdout.decode()
+
+
+@pytest.mark.debian
+def test_the_list_of_the_real_bogofilter_counts_as_we_do(real: str, tmp_path: Path) -> None:
+    found = counted(imported(real, tmp_path / "m"))
+    assert open_model(str(tmp_path / "m")).messages == [3, 2]
+    assert found[("body", "cheap")] == (0, 2)
+    assert found[("body", "pills")] == (0, 1)  # twice in one message
+    assert found[("body", "meeting")] == (3, 0)
+    assert found[("body", "don't")] == (0, 1)
+    assert found[("header", "subject:uber")] == (3, 2)
+    assert found[("header", "from:example.org")] == (3, 2)
+    assert found[("header", "to:example.net")] == (3, 2)
+    assert found[("header", "field:content-type")] == (3, 2)
+    run("train", write_folders(tmp_path / "mail", FEW), "-m", tmp_path / "own", "-q")
+    ours = counted(tmp_path / "own")
+    both = set(ours) & set(found)
+    assert len([token for token in both if token[0] == "body"]) == 7
+    assert {token: found[token] for token in both} == {token: ours[token] for token in both}
+
+
+@pytest.mark.parametrize("text", [BOGOFILTER, SPAMBAYES, BOGOFILTER.replace("\n", "\r\n")])
+def test_an_imported_model_judges_at_once(text: str, tmp_path: Path) -> None:
+    model = imported(text, tmp_path / "m")
+    assert run("classify", "-m", model, stdin=mail("cheap")).startswith("spam")
+    assert run("classify", "-m", model, stdin=mail("meeting")).startswith("ham")
+    assert run("explain", "-m", model, stdin=mail("cheap"))
+
+
+def test_views_without_known_tokens_do_not_change_the_verdict(tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    assert log_odds(mail("unheard words"), model) == 0.0
+    page = mail("<a href=http://x.example/>y</a> cheap").replace(b"text/plain", b"text/html")
+    assert log_odds(page, model) == pytest.approx(log_odds(mail("cheap y"), model))
+
+
+def test_the_calibration_starts_at_fixed_weights_and_learns(tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    info = json.loads(run("model", "info", "--json", "-m", model))
+    weights = {one["feature"]: one["weight"] for one in info["calibration"]}
+    assert {name: weights[name] for name in FIRST_WEIGHTS} == FIRST_WEIGHTS
+    assert weights["evidence:structure"] == first_weights(2, Settings().kinds)[0][2]
+    before = log_odds(mail("cheap"), model)
+    run("learn", "ham", "-m", model, stdin=mail("cheap thing"))
+    assert log_odds(mail("cheap"), model) < before
+    folders = write_folders(tmp_path / "mail", {"ham": [mail("meeting 1")], "spam": [mail("cheap 2")]})
+    run("train", "--update", folders, "-m", model, "-q")
+    assert open_model(str(model)).messages == [6, 7]
+    assert check_model(str(model)) == []
+
+
+def test_an_imported_message_cannot_be_unlearned(tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    assert run("unlearn", "-m", model, stdin=mail("cheap")).startswith("was never learned")
+    assert counted(model)[("body", "cheap")] == (1, 5)
+
+
+@pytest.mark.parametrize("event_model", ["multinomial", "complement"])
+def test_an_event_model_that_counts_repeats_is_refused(event_model: str, tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    options = ["--event-model", event_model]
+    said = error("classify", "-m", model, *options, status=64, stdin=mail("cheap"))
+    assert "model-no-repeats" in said
+    assert "bogofilter" in said
+    assert "model-no-repeats" in error(
+        "train", "--prior-model", model, *options, "-m", tmp_path / "new", status=64
+    )
+    assert not (tmp_path / "new").exists()
+    run("train", "--prior-model", model, "-m", tmp_path / "new", "-q")
+    assert "model-no-repeats" in error(
+        "classify", "-m", tmp_path / "new", *options, status=64, stdin=mail("cheap")
+    )
+
+
+@pytest.mark.parametrize("options", [["--event-model", "bernoulli"], ["--textbook"]])
+def test_an_event_model_that_counts_messages_judges(options: list[str], tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    assert log_odds(mail("cheap"), model, *options) > log_odds(mail("meeting"), model, *options)
+
+
+def test_an_imported_model_never_learns_bigrams(tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    run("learn", "spam", "-m", model, stdin=mail("cheap offers for you"))
+    assert "offers" in run("model", "dump", "-m", model)
+    opened = open_model(str(model))
+    assert opened.words[VIEWS.index("body")] > 0
+    assert opened.words[VIEWS.index("bigrams")] == 0
+
+
+def test_a_merged_or_loaded_model_still_says_that_it_was_imported(tmp_path: Path) -> None:
+    folders = write_folders(tmp_path / "mail", {"ham": [mail("meeting")], "spam": [mail("cheap")]})
+    run("train", folders, "-m", tmp_path / "own", "-q")
+    imported(BOGOFILTER, tmp_path / "a")
+    imported(SPAMBAYES, tmp_path / "b")
+    done = program("model", "merge", tmp_path / "own", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "all")
+    assert done.stderr.endswith(b"where the models differ: bigrams.\n")  # and nothing else
+    run("model", "load", "-m", tmp_path / "copy", stdin=run("model", "dump", "-m", tmp_path / "all").encode())
+    for name in ("all", "copy"):
+        assert open_model(str(tmp_path / name)).settings["imported"] == "bogofilter, spambayes"
+        assert check_model(str(tmp_path / name)) == []
+        assert counted(tmp_path / name)[("body", "cheap")] == (2, 11)
+    assert "bogofilter, spambayes" in run("model", "info", "-m", tmp_path / "all")
+
+
+def merged(path: Path, *models: Path) -> Path:
+    run("model", "merge", *models, "-o", path, "-q")
+    return path
+
+
+def test_merging_imported_models_keeps_the_calibration_of_the_start(tmp_path: Path) -> None:
+    one, two = imported(BOGOFILTER, tmp_path / "one"), imported(SPAMBAYES, tmp_path / "two")
+    both = merged(tmp_path / "both", one, two)
+    three = merged(tmp_path / "three", both, one)
+    start = open_model(str(one)).calibration()
+    for path in (two, both, three):
+        assert open_model(str(path)).calibration() == pytest.approx(start)
+
+
+def test_calibrations_merge_with_imported_ones_in_any_order(tmp_path: Path) -> None:
+    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
+    taught, fresh = imported(BOGOFILTER, tmp_path / "taught"), imported(BOGOFILTER, tmp_path / "fresh")
+    run("learn", "spam", "-m", taught, stdin=mail("cheap offers for you"))
+    own_first = merged(tmp_path / "1", merged(tmp_path / "a", tmp_path / "own", taught), fresh)
+    own_last = merged(tmp_path / "2", merged(tmp_path / "b", fresh, taught), tmp_path / "own")
+    weights = [open_model(str(path)).calibration() for path in (own_first, own_last, tmp_path / "a")]
+    assert weights[0] == pytest.approx(weights[1])
+    assert weights[0] == pytest.approx(weights[2])
+
+
+def test_a_merge_forgets_messages_that_were_read_without_bigrams(tmp_path: Path) -> None:
+    """Their digests differ from those of the same messages with bigrams."""
+    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
+    taught, offer = imported(BOGOFILTER, tmp_path / "taught"), mail("cheap offers for you")
+    run("learn", "spam", "-m", taught, stdin=offer)
+    done = program("model", "merge", tmp_path / "own", taught, "-o", tmp_path / "all")
+    assert b"one has none: 1 message.\n" in done.stderr
+    assert check_model(str(tmp_path / "all")) == []
+    before = counted(tmp_path / "all")
+    ham, spam = before[("body", "cheap")]
+    run("learn", "spam", "-m", tmp_path / "all", stdin=offer)
+    assert counted(tmp_path / "all")[("body", "cheap")] == (ham, spam + 1)
+    run("unlearn", "-m", tmp_path / "all", stdin=offer)
+    run("unlearn", "-m", tmp_path / "all", stdin=offer)
+    assert counted(tmp_path / "all") == before
+
+
+def test_the_database_of_spamassassin_is_refused(tmp_path: Path) -> None:
+    for options in ([], ["--from", "spamassassin"]):
+        said = error(
+            "model", "import", "-m", tmp_path / "m", *options, status=65, stdin=SPAMASSASSIN.encode()
+        )
+        assert "five bytes of a hash" in said
+        assert "import-hashed" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+LONG = "x" * MAX_LINE_BYTES + " 1 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "import-foreign"),
+        ("From: someone\n", "import-foreign"),
+        ("\0\0\0\0b1\n", "bogoutil -d"),
+        ("#nbspam-model\t1\n", "nbspam model load"),
+        (BOGOFILTER + "cut 1", "line 4: the line is cut short"),
+        (BOGOFILTER + "a b c d e\n", "line 4: expected WORD SPAM HAM"),
+        (BOGOFILTER + "word -1 0 20260101\n", "line 4: '-1' cannot be a count"),
+        (BOGOFILTER + "word 1e3 0 20260101\n", "line 4: '1e3' cannot be a count"),
+        (BOGOFILTER + "word 1 99999999999999999999 1\n", "line 4: '99999999999999999999' cannot"),
+        (BOGOFILTER + f"word {MAX_COUNT + 1} 0 1\n", "line 4: a count of 1,000,000,001"),
+        (
+            BOGOFILTER + "word 0 5 20260101\n",
+            "line 4: 5 messages with a word, and only 4 messages of class ham",
+        ),
+        (BOGOFILTER + "word\udcff 7 0 20260101\n", "line 4: 7 messages with a word, and only 6"),
+        (BOGOFILTER + LONG, "line 4: the line is too long"),
+        (BOGOFILTER.replace(".MSG", ".NOTE"), "line 3: the text ends without .MSG_COUNT"),
+        (BOGOFILTER.replace("6 4", "6 0"), "class-empty"),
+        ("mime:text 1 1 1\n.MSG_COUNT 1 1 1\n", "import-empty"),
+        (SPAMBAYES + "word,1", "line 4: the line is cut short"),
+        (SPAMBAYES + "word,1\r\n", "line 4: expected WORD,HAM,SPAM"),
+        (SPAMBAYES + "word,-1,0\r\n", "line 4: '-1' cannot be a count"),
+        (SPAMBAYES + "word,5,0\r\n", "line 4: 5 messages with a word, and only 4"),
+        (SPAMBAYES + '"word,1,2\r\n', "line 4: this is no row of a CSV file"),
+        (SPAMBAYES + '"wo"rd,1,2\r\n', "line 4: this is no row of a CSV file"),
+        ("4,0\r\nword,1,0\r\n", "class-empty"),
+        ("4,6\r\n", "import-empty"),
+    ],
+)
+def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, tmp_path: Path) -> None:
+    content = text.encode("utf-8", "surrogateescape")
+    assert said in error("model", "import", "-m", tmp_path / "m", status=65, stdin=content)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_named_form_is_not_guessed(tmp_path: Path) -> None:
+    content = SPAMBAYES.encode()
+    said = error("model", "import", "-m", tmp_path / "m", "--from", "bogofilter", status=65, stdin=content)
+    assert "line 1: expected WORD SPAM HAM" in said
+    content = BOGOFILTER.encode()
+    said = error("model", "import", "-m", tmp_path / "m", "--from", "spambayes", status=65, stdin=content)
+    assert "line 1: expected HAM,SPAM" in said
+
+
+def test_importing_refuses_to_overwrite_and_a_failed_import_leaves_the_old_model(tmp_path: Path) -> None:
+    model = imported(BOGOFILTER, tmp_path / "m")
+    before = model.read_bytes()
+    assert "model-exists" in error("model", "import", "-m", model, status=73, stdin=SPAMBAYES.encode())
+    error("model", "import", "-m", model, "--replace", status=65, stdin=SPAMBAYES.encode()[:-3])
+    assert model.read_bytes() == before
+    imported(SPAMBAYES, model, "--replace")
+    assert open_model(str(model)).settings["imported"] == "spambayes"
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_a_missing_word_list_is_refused(tmp_path: Path) -> None:
+    assert "no-input" in error("model", "import", tmp_path / "none", "-m", tmp_path / "m", status=66)
+    assert "no-input" in error("model", "import", tmp_path, "-m", tmp_path / "m", status=66)
+
+
+def test_spellings_add_up_to_at_most_all_messages() -> None:
+    lines = [b"Free 3 1 1\n", b"FREE 2 1 1\n", b"free 1 0 1\n", b".MSG_COUNT 5 9 1\n"]
+    words = WordList("x", "bogofilter")
+    words.read(lines)
+    assert words.tokens == {(VIEWS.index("body"), "free"): [2, 5]}
+    assert (words.words, words.taken) == (3, 3)
+
+
+def test_a_list_with_few_known_words_is_noted(tmp_path: Path) -> None:
+    other = "mime:part 1 1 1\n"
+    done = program("model", "import", "-m", tmp_path / "a", stdin=(other * 7 + BOGOFILTER).encode())
+    assert b"Few of its words" in done.stderr
+    done = program("model", "import", "-m", tmp_path / "b", stdin=(other * 5 + BOGOFILTER).encode())
+    assert b"Few" not in done.stderr
+    assert b"as 2 tokens, 5 correspond to none" in done.stderr
