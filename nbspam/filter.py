@@ -168,14 +168,15 @@ class Filter:
         self.refresh()
         return result
 
-    def save(self, path: str, *, replace: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
         """Write a copy of the model, whole or not at all; it takes the place of a model only with `replace`.
 
         The filter goes on with its own model: what it learns later is not in the copy.
         """
         from nbspam.store.writer import copy_model
 
-        if not copy_model(self.model.path, os.path.expanduser(path), replace):
+        path = os.path.expanduser(path)
+        if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
     def current(self) -> Filter:
@@ -255,3 +256,14 @@ def stored_loss(model: Model) -> Loss | None:
 
         return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
     return None
+
+
+def loss_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
+    """A loss as a model file keeps it; a matrix file is read and kept as its text."""
+    if loss is None:
+        return {}
+    read_loss(loss, classes)  # raises what is wrong with it
+    if "=" in loss:
+        return {"loss": loss}
+    with open(loss, encoding="utf-8-sig") as file:
+        return {"loss_matrix": file.read()}

@@ -21,9 +21,9 @@ from nbspam.corpus import open_labelled
 from nbspam.decision import cutoffs
 from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.losses import parse_loss
+from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import MAX_REMOVED, Clue, Explanation
 from nbspam.model.scorer import Counted
-from nbspam.model.uncertainty import JEFFREYS
 from nbspam.tokens.keys import NOTAWORD, token_key
 from tests.tiny_mail import error, mail, run, write_folders
 

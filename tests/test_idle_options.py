@@ -26,7 +26,7 @@ IDLE = [
     ("--binning width", "--binning"),
     ("--numeric-model aode", "--numeric-model"),
     ("--features numeric --numeric-model aode", "--numeric-model"),
-    ("--features both --event-model gaussian --numeric-model aode", "--event-model gaussian --numeric-model"),
+    ("--features both --event-model gaussian --numeric-model aode", "--numeric-model aode"),
     ("--event-model gaussian --alpha 3", "--alpha"),
     ("--event-model gaussian --alpha auto", "--alpha"),
     ("--event-model complement --prior uniform", "--prior"),

@@ -13,19 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli.evaluate import read_source
+from nbspam.cli.options import SOURCE
 from nbspam.cli.render import console, left_out_lines, say
 from nbspam.cli.render_evaluation import show_clues
-from nbspam.cli.shared import (
-    asked_options,
-    jobs_option,
-    json_option,
-    labelled_source,
-    model_option,
-    names_mail,
-    source_options,
-    start_option,
-    verbose_option,
-)
+from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
 from nbspam.cli.texts import model_in_home, model_places, plain, with_flags
 from nbspam.tasks.check_labels import (
     Checked,
@@ -46,13 +37,8 @@ GAPS = 4  # blanks between the three columns
 
 
 @click.command("doctor")
-@source_options
-@model_option
-@start_option
-@jobs_option
-@json_option
-@verbose_option
-@click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
+@source_argument
+@options(*SOURCE, "model", "start", "jobs", "json", "verbose", "doctor.quiet")
 def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Check a model, and the labels of the mail in SOURCE.
 

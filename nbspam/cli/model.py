@@ -14,15 +14,14 @@ import click
 from nbspam.cli.model_text import formulas_text, info_text
 from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
-from nbspam.cli.shared import json_option, model_option, quiet_option
+from nbspam.cli.shared import options
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.store.check import check_model
-from nbspam.tasks.import_words import AUTO, FORMS, MAX_LINE_BYTES, Imported, import_words
+from nbspam.tasks.import_words import MAX_LINE_BYTES, Imported, import_words
 from nbspam.tasks.inspect_model import dump_lines, info_of, load_lines
 from nbspam.tasks.merge import merge
 
-replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
 BAD_DATA = 65
 STDIN = "-"
 FEW_SHARE = 0.25  # of the words of a list; of Chinese mail a tenth corresponds, and the model is no good
@@ -34,12 +33,7 @@ def model_command() -> None:
 
 
 @model_command.command("info")
-@model_option
-@click.option(
-    "--formulas", is_flag=True, help="Every symbol of the model with its number, and a word worked out."
-)
-@click.option("--word", metavar="WORD", help="The word to work out with --formulas. Default: a telling one.")
-@json_option
+@options("model", "formulas", "word", "json")
 def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
@@ -63,7 +57,7 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
 
 
 @model_command.command("check")
-@model_option
+@options("model")
 def check_command(model: str) -> int:
     """Check that a model is sound: the file, and that all sums equal their parts.
 
@@ -79,10 +73,7 @@ def check_command(model: str) -> int:
 
 
 @model_command.command("dump")
-@model_option
-@click.option(
-    "-o", "--output", metavar="FILE", default="-", show_default="stdout", help="Where to write the text."
-)
+@options("model", "dump.output")
 def dump_command(model: str, output: str) -> None:
     """Write a model as text: lines of fields separated by tabs, in a fixed order.
 
@@ -101,8 +92,7 @@ def dump_command(model: str, output: str) -> None:
 
 @model_command.command("load")
 @click.argument("file", default="-")
-@model_option
-@replace_option
+@options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
     """Make a model of its text form; FILE or stdin.
 
@@ -119,17 +109,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
 @model_command.command("import")
 @click.argument("file", default="-")
-@model_option
-@click.option(
-    "--from",
-    "form",
-    type=click.Choice(FORMS),
-    default=AUTO,
-    show_default=True,
-    help="The filter that wrote FILE.",
-)
-@replace_option
-@quiet_option
+@options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model of what another filter counted; FILE or stdin is its database as text.
 
@@ -170,9 +150,7 @@ def _import_summary(imported: Imported) -> str:
 
 @model_command.command("merge")
 @click.argument("models", nargs=-1, metavar="A B [MODEL]...")
-@click.option("-o", "--output", metavar="MODEL", required=True, help="The merged model.")
-@replace_option
-@quiet_option
+@options("merge.output", "replace", "quiet")
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Add up models: the counts are those of one training on all of their mail.
 

@@ -6,12 +6,101 @@ A chosen setting without effect is an error before any mail is read: another way
 from __future__ import annotations
 
 from nbspam.errors import UsageError
+from nbspam.model.priors import parse_prior
 from nbspam.model.word_models import asked_alpha
-from nbspam.settings import FEATURES, NUMERIC_MODELS, Settings, textbook
+from nbspam.settings import (
+    ALL_VIEWS,
+    BIGRAMS_NAME,
+    BINNINGS,
+    BINS,
+    FEATURES,
+    MEASURES_NAME,
+    NUMERIC_MODELS,
+    THRESHOLD,
+    Settings,
+    textbook,
+)
+from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import TypedDict
+
+    class Scoring(TypedDict, total=False):
+        """How to count and score, for training and evaluation; see docs/models.md."""
+
+        event_model: str | None
+        alpha: float | str | None
+        prior: str
+        features: str | None
+        views: str
+        threshold: float
+        normalise: bool
+        numeric_model: str | None
+        bins: int
+        binning: str
+        textbook: bool
+
+
+def chosen(given: Scoring) -> Settings:
+    """The settings for a way of scoring; UsageError for a value that makes no sense.
+
+    alpha `auto` is left to the caller, who chooses a number on the mail.
+    """
+    from nbspam.model.numeric import checked_bins
+
+    event_model, numeric_model = given.get("event_model"), given.get("numeric_model")
+    if event_model in NUMERIC_MODELS and numeric_model:
+        why = f"`event_model={event_model}` is a model of the numeric features, too"
+        raise UsageError(numeric_model, why, "leave out one of them", "no-effect", option="numeric_model")
+    alpha, features = given.get("alpha"), given.get("features") or ""
+    settings = Settings(
+        event_model or ("gaussian" if features == "numeric" else "presence"),
+        alpha=None if alpha in (None, "auto") else asked_alpha(str(alpha), ", or auto"),
+        prior=given.get("prior", "empirical"),
+        averaged=False if given.get("textbook") else None,
+        threshold=_checked_threshold(given.get("threshold", THRESHOLD)),
+        normalise=given.get("normalise", False),
+        features=features,
+        numeric_model=numeric_model or "",
+        bins=given.get("bins", BINS),
+        binning=given.get("binning", BINNINGS[0]),
+        views=_checked_views(given.get("views", ALL_VIEWS), features),
+    )
+    checked_bins(settings.bins, settings.numeric_model == "aode")
+    parse_prior(settings.prior)
+    _check_views_are_scored(settings)
+    return settings
+
+
+def _checked_threshold(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        why, remedy = "is not a number of nats >= 0", "for example: 2"
+        raise UsageError(f"{value:g}", why, remedy, "threshold", option="threshold")
+    return value
+
+
+def _checked_views(text: str, features: str) -> str:
+    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
+    names = [name.strip() for name in text.split(",")]
+    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
+        remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
+        raise UsageError(text[:60], "names no views", remedy, "views", option="views")
+    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
+        return ALL_VIEWS
+    if features == "numeric":
+        raise UsageError(text, "numeric features are of no view", "leave it out", "views", option="views")
+    return ",".join(name for name in READ_VIEWS if name in names)
+
+
+def _check_views_are_scored(settings: Settings) -> None:
+    scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
+    useless = [name for name in settings.views.split(",") if not scored.get(name, True)]
+    if useless:
+        why = f"{' and '.join(useless)} are scored by averaged views alone"
+        remedy = "name views of words, and no other"
+        raise UsageError(settings.views, why, remedy, "views", option="views")
 
 
 def changed(settings: Settings, change: Mapping[str, str]) -> Settings:

@@ -16,8 +16,7 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
-from nbspam.model.credibility import word_share_interval
-from nbspam.model.uncertainty import belief
+from nbspam.model.credible_intervals import belief, word_share_interval
 from nbspam.model.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token

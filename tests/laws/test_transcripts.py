@@ -147,7 +147,7 @@ def machine_readable(step: Step) -> list[str]:
 
 
 def without_sentences(line: str) -> str:
-    """A line of JSON, keys sorted, with `...` for each text that has a blank in it; any other line as it is."""
+    """JSON with sorted keys and `...` for each text that has a blank in it; any other line as it is."""
     if not line.startswith("| {"):
         return line
     try:
