@@ -27,13 +27,12 @@ from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.decision import Loss
+from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.figures import summary
 from nbspam.evaluate.formats import result_lines, to_json
 from nbspam.evaluate.replay import parse_feedback
-from nbspam.filter import read_loss
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.fixed_words import settings_under

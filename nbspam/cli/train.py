@@ -22,8 +22,8 @@ from nbspam.cli.shared import (
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
-from nbspam.filter import read_loss
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -82,7 +82,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             vocabulary,
             given["alpha"] == "auto",
             prior,
-            decision_settings(given["loss"], prior.classes if prior else classes),
+            loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
@@ -170,17 +170,6 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractCont
         why = "is for a prior model, and none is named"
         raise UsageError("--prior-weight", why, "add --prior-model MODEL", "usage")
     return nullcontext()
-
-
-def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """The costs as a model file keeps them: as given, or the text of a matrix file."""
-    if loss is None:
-        return {}
-    read_loss(loss, classes)  # raises if they are wrong
-    if "=" in loss:
-        return {"loss": loss}
-    with open(loss, encoding="utf-8-sig") as file:
-        return {"loss_matrix": file.read()}
 
 
 def check_prior(prior: str, classes: tuple[str, ...]) -> None:

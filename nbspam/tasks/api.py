@@ -16,11 +16,11 @@ from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped
-from nbspam.decision import Loss
+from nbspam.decision import Loss, loss_settings, read_loss
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.figures import summary
 from nbspam.evaluate.replay import parse_feedback
-from nbspam.filter import Filter, loss_settings, open_filter, read_loss
+from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.train import Choices

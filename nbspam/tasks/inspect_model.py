@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
 
-from nbspam.decision import cutoffs, zero_one_loss
+from nbspam.decision import cutoffs, stored_loss, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credible_intervals import belief, word_share_interval
@@ -64,7 +63,7 @@ def info_of(path: str, word: str | None = None) -> Info:
     with Snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
         model = on_prior(stored)
-        loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
+        loss = stored_loss(stored.settings, stored.classes, path) or zero_one_loss(len(stored.classes))
         found = _word(model, word)
         own = autolearned_messages(stored)
         info: Info = {
