@@ -130,7 +130,7 @@ def _check_no_start() -> None:
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
     from nbspam.store.learn import check_class
-    from nbspam.tasks.start import judging
+    from nbspam.tasks.start import own_or_shared
     from nbspam.tasks.update import update
 
     for name in asked_options(FOR_A_NEW_MODEL):
@@ -140,7 +140,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         why = "a regime is for a new model"
         remedy = "train anew with --replace, or let nbspam learn add message by message"
         raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
-    check_class(judging(model, start))
+    check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
