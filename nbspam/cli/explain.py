@@ -29,7 +29,7 @@ from nbspam.cli.texts import counted_text, plain
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
 from nbspam.model.priors import OF_MAIL
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 WIDTH = 100  # where stdout is no terminal
 BAR_CELLS = 16
@@ -63,7 +63,7 @@ def explain_command(
     """
     asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
     change = {name: "1" if value is True else value for name, value in asked.items()}
-    judge = open_filter(judging(model, start), change, loss)
+    judge = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         judge = judge.current()
