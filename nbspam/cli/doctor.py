@@ -14,8 +14,8 @@ from rich.text import Text
 
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
-from nbspam.cli.render import left_out_lines, say
-from nbspam.cli.render_evaluation import console, show_clues
+from nbspam.cli.render import console, left_out_lines, say
+from nbspam.cli.render_evaluation import show_clues
 from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
 from nbspam.cli.texts import model_in_home, model_places, plain, with_flags
 from nbspam.tasks.check_labels import (
@@ -28,7 +28,7 @@ from nbspam.tasks.check_labels import (
     views_to_check,
 )
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound, user_name
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
@@ -67,7 +67,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     checked: Checked | None = None
     notes: list[str] = []
     if source:
-        judge = judging(model, start) if is_sound(findings) else None
+        judge = own_or_shared(model, start) if is_sound(findings) else None
         corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
         checked, notes = check_labels(corpus, judge), left_out_lines(source)
         findings += label_findings(checked, [*source.skipped, *corpus.skipped])
