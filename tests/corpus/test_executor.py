@@ -1,4 +1,4 @@
-"""The executor: any number of processes gives the same results, and there are no more than there is work for."""
+"""The executor: any number of processes gives the same results; there are no more than there is work."""
 
 from __future__ import annotations
 
