@@ -1,7 +1,7 @@
 """The clues of an explanation as a table.
 
-Hides how it fits the width that there is: which classes have a column of their own, where names are folded,
-what is left out.  Numbers and shares are never cut, and the clue keeps room to be read in.
+It fits the width of the terminal: rare classes share a column, names are folded, columns are left out.
+Numbers and shares are never cut, and the clue keeps a readable width.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""An explanation for people.  One of the places that import rich.
+"""An explanation for people: the verdict, the sum with its bars, the clues, what would flip it.
 
-Hides the layout: a line with the verdict, the sum with its bars, the clues, what would flip it.
 Text out of the mail goes through `plain`, and through `Text`, so that rich reads no markup in it.
 """
 
