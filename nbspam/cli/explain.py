@@ -82,6 +82,11 @@ def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> 
             }
             for clue in found.clues[: top or None]
         ],
+        "features": [
+            {"feature": name, "value": value, "nats": _finite(nats), "bin": bin_edges or None}
+            | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
+            for (name, value, bin_edges, parameters), nats in found.features[: top or None]
+        ],
         "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
     }
     return json.dumps(content, ensure_ascii=True) + "\n"

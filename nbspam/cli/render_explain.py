@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 from math import inf, isfinite
 
 from rich.console import Console
@@ -19,9 +20,11 @@ from nbspam.cli.render_clues import MAX_CLUE, clue_table, colour, nats_text
 from nbspam.cli.texts import counted_text, plain
 from nbspam.filter import Filter
 from nbspam.model.explain import Explanation, Sum, has_evidence
+from nbspam.model.features import bin_text
 from nbspam.model.priors import OF_MAIL
 
 BAR_CELLS = 16
+SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8
 _NAMES = {"unknown": "unknown in {}", "base": "{}", "prior": "prior {}", "rest": "{}"}
 
@@ -46,6 +49,8 @@ def explanation_text(found: Explanation, classifier: Filter, top: int) -> str:
         console.print(
             Text(f"  and {len(found.clues) - len(clues):,} more clues: --top 0 shows all", style="dim")
         )
+    if found.features:
+        console.print(_feature_table(found, classifier.classes, top))
     console.print(_flip_line(found))
     return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
 
@@ -115,6 +120,23 @@ def _bar(value: float | None, largest: float) -> Text:
     if not value or abs(value) == inf or not largest:
         return Text("")
     return Text("■" * max(1, round(BAR_CELLS * abs(value) / largest)), style=colour(value))
+
+
+def _feature_table(found: Explanation, classes: Sequence[str], top: int) -> Table:
+    """The numeric features, and the parameters that they are scored by."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for head in ("nats", "value"):
+        table.add_column(head, justify="right")
+    table.add_column("feature")
+    table.add_column("parameters")
+    for facts, nats in found.features[: top or None]:
+        texts = [bin_text(*facts.bin)] if facts.bin else []
+        for k, name in enumerate(classes):
+            numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
+            texts.append(f"{plain(name)} {' '.join(numbers)}")
+        shown = Text("") if nats is None else nats_text(nats)
+        table.add_row(shown, f"{facts.value:,.6g}", facts.name, Text(", ".join(texts)))
+    return table
 
 
 def _flip_line(found: Explanation) -> Text:

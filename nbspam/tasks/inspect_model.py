@@ -11,17 +11,21 @@ from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
-from nbspam.model.credible_intervals import belief, word_share_interval
+from nbspam.model.credible_intervals import belief, normal_posterior, word_share_interval
+from nbspam.model.features import stored_counts
+from nbspam.model.numeric import Categorical, Gaussian
 from nbspam.model.word_sum import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
-from nbspam.store.prior import on_prior, stored_units
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, Snapshot
 from nbspam.store.text import dump, load
 from nbspam.store.updater import autolearned_messages
@@ -81,12 +85,12 @@ def info_of(path: str, word: str | None = None) -> Info:
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),
             "cutoffs": _cutoffs(stored, loss),
-            "features": _features(model, stored_units(stored)[0]),
+            "features": _features(model, settings.alpha),
             "word": _word_facts(model, settings, found),
         }
         info["formulas"] = [
             {"title": section.title, "lines": [list(line) for line in section.lines]}
-            for section in sections(model, settings, loss, found)
+            for section in sections(model, settings, loss, found, info["features"])
         ]
         return info
 
@@ -136,27 +140,40 @@ def _cutoffs(model: Model, loss: Any) -> Info | None:
     }
 
 
-def _features(model: Model, unit: int) -> list[Info]:
-    """Numeric features: by class how often measured, mean and deviation, and whether the floor was needed."""
+def _features(model: Model, alpha: float) -> list[Info]:
+    """Numeric features: their parameters by class, with 95 % intervals of mean and variance.
+
+    phi : share of each bin, smoothed by `alpha`
+    """
     features = model.numeric_features()
     if not features:
         return []
-    from nbspam.model.features import stored_counts
-    from nbspam.model.numeric import Gaussian
-
     counts = stored_counts(model)
-    gaussian = Gaussian(counts)
-    return [
-        {
-            "name": name,
-            "bins": len(edges) + 1,
-            "measured": {c: counts.moments[k, f, 0] // unit for k, c in enumerate(model.classes)},
-            "mean": {c: float(gaussian.means[k, f]) for k, c in enumerate(model.classes)},
-            "deviation": {c: float(gaussian.variances[k, f] ** 0.5) for k, c in enumerate(model.classes)},
-            "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
+    gaussian, posterior = Gaussian(counts), normal_posterior(counts)
+    means = np.stack(posterior.mean_interval(), axis=2)
+    variances = np.stack(posterior.variance_interval(), axis=2)
+    phi = np.exp(Categorical(counts, alpha).log_phi.T)
+    found = []
+    for f, (name, edges) in enumerate(features):
+        by_class = {
+            "measured": counts.moments[:, f, 0].astype(float).round().astype(int),
+            "mean": gaussian.means[:, f],
+            "mean_interval": means[:, f],
+            "deviation": gaussian.variances[:, f] ** 0.5,
+            "variance": gaussian.variances[:, f],
+            "variance_interval": variances[:, f],
+            "phi": phi[:, counts.feature_of_cell == f],
         }
-        for f, (name, edges) in enumerate(features)
-    ]
+        found.append(
+            {
+                "name": name,
+                "bins": len(edges) + 1,
+                "edges": edges,
+                **{key: dict(zip(model.classes, row.tolist(), strict=True)) for key, row in by_class.items()},
+                "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
+            }
+        )
+    return found
 
 
 def _word_facts(model: Model, settings: Settings, word: TokenRow | None) -> Info | None:
