@@ -18,9 +18,8 @@ from rich.console import Console
 
 from nbspam.cli.render_clues import MIN_CLUE, _counts, clue_table, nats_text
 from nbspam.corpus import open_labelled
-from nbspam.decision import cutoffs
+from nbspam.decision import cutoffs, parse_loss
 from nbspam.filter import CLUES, Filter, open_filter
-from nbspam.losses import parse_loss
 from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import MAX_REMOVED, Clue, Explanation
 from nbspam.model.scorer import Counted

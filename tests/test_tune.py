@@ -20,7 +20,7 @@ from nbspam.errors import CannotCreateError
 from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
-from nbspam.tasks.inspect_model import dump_lines
+from nbspam.store.text import dump_model
 from nbspam.tasks.tune import (
     Candidate,
     Tried,
@@ -175,7 +175,7 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
     write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
     assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
-    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+    assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
 def test_what_is_written_takes_the_place_of_no_model_that_came_meanwhile(
@@ -194,7 +194,7 @@ def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> N
     assert f"Model: {ours}" in complaint
     options = json.loads(output)["chosen"].split()
     assert run_here("train", str(mailbox), "-m", theirs, *options)[0] == 0
-    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+    assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
 def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from nbspam.tasks.check_labels import (
     views_to_check,
 )
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound, user_name
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
@@ -67,7 +67,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     checked: Checked | None = None
     notes: list[str] = []
     if source:
-        judge = judging(model, start) if is_sound(findings) else None
+        judge = own_or_shared(model, start) if is_sound(findings) else None
         corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
         checked, notes = check_labels(corpus, judge), left_out_lines(source)
         findings += label_findings(checked, [*source.skipped, *corpus.skipped])

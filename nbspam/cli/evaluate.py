@@ -28,13 +28,12 @@ from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.decision import Loss
+from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation_file import as_json
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.evaluate.summary import summary
 from nbspam.evaluate.trec import result_lines
-from nbspam.filter import read_loss
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
 from nbspam.tasks.fixed_words import settings_under

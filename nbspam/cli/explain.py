@@ -14,7 +14,7 @@ from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
 from nbspam.filter import open_filter
 from nbspam.model.explain import Explanation
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 
 @click.command("explain")
@@ -40,7 +40,7 @@ def explain_command(
     """
     asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
     change = {name: "1" if value is True else value for name, value in asked.items()}
-    classifier = open_filter(judging(model, start), change, loss)
+    classifier = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         classifier = classifier.current()

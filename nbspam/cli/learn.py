@@ -15,7 +15,7 @@ from nbspam.cli.shared import asked_name, files_argument, options
 from nbspam.cli.texts import amount, plain
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import check_class, learn_all, unlearn_all
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 
 # One transaction: half a second, and most of what the disk does for one message serves them all.
 BATCH_MESSAGES = 32
@@ -47,7 +47,7 @@ def learn_command(
     66 no such message or no model; 74 I/O; 75 try again later.
     """
     label = asked_name(class_name, "CLASS")
-    check_class(judging(model, start), label)
+    check_class(own_or_shared(model, start), label)
     messages = _messages(files, given["files_from"])
     return _each(messages, model, start, quiet, lambda batch, names: learn_all(model, label, batch, names))
 
@@ -68,7 +68,7 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
     Exit status: 0 done, also if a message was never learned;
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
-    check_class(judging(model, start))
+    check_class(own_or_shared(model, start))
     messages = _messages(files, given["files_from"])
     return _each(messages, model, start, quiet, lambda batch, names: unlearn_all(model, batch, names))
 
@@ -83,7 +83,7 @@ def _each(messages: ReadableMessages, model: str, start: str, quiet: bool, work:
     for number, (names, batch) in enumerate(_batches(messages)):
         if number:
             time.sleep(LONGEST_PAUSE)  # who waits to write looks that often, and has its turn here
-        if begin(model, start) and not quiet:
+        if copy_shared(model, start) and not quiet:
             sys.stderr.write(begun_line(model, start))
         for name, result in zip(names, work(batch, names), strict=True):
             write_text(f"{result}\t{plain(name)}\n")

@@ -22,8 +22,9 @@ from nbspam.cli.shared import (
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
-from nbspam.filter import read_loss
+from nbspam.model.features import parse_edges
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train")
 @source_argument
-@options(*SOURCE, "model", *SCORING, "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime")
+@options(
+    *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
+)
 @options("update", "start", "replace", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail.
@@ -82,8 +85,9 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             vocabulary,
             given["alpha"] == "auto",
             prior,
-            decision_settings(given["loss"], prior.classes if prior else classes),
+            loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
+            edges=parse_edges(given["edges"], settings.numeric_model),
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:
@@ -134,7 +138,7 @@ def _check_no_start() -> None:
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
     from nbspam.store.learn import check_class
-    from nbspam.tasks.start import judging
+    from nbspam.tasks.start import own_or_shared
     from nbspam.tasks.update import update
 
     for name in asked_options(FOR_A_NEW_MODEL):
@@ -144,7 +148,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         why = "a regime is for a new model"
         remedy = "train anew with --replace, or let nbspam learn add message by message"
         raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
-    check_class(judging(model, start))
+    check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
@@ -174,17 +178,6 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractCont
         why = "is for a prior model, and none is named"
         raise UsageError("--prior-weight", why, "add --prior-model MODEL", "usage")
     return nullcontext()
-
-
-def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """The costs as a model file keeps them: as given, or the text of a matrix file."""
-    if loss is None:
-        return {}
-    read_loss(loss, classes)  # raises if they are wrong
-    if "=" in loss:
-        return {"loss": loss}
-    with open(loss, encoding="utf-8-sig") as file:
-        return {"loss_matrix": file.read()}
 
 
 def check_prior(prior: str, classes: tuple[str, ...]) -> None:

@@ -6,12 +6,14 @@ counts as missing.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.numeric import (
+    MAX_MAGNITUDE,
     Aode,
     Categorical,
     Edges,
@@ -19,6 +21,7 @@ from nbspam.model.numeric import (
     Floats,
     Gaussian,
     Ints,
+    checked_bins,
     make_numeric_model,
 )
 from nbspam.tokens.numeric import NAMES
@@ -175,3 +178,28 @@ def message_rows(
     counts = FeatureCounts(1, edges, with_pairs)
     counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
     return {(kind, place): row for kind, _, place, row in counts.rows()}
+
+
+def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]]:
+    """Inner edges of the bins of some features, as people write them: `size=1000,5000`.
+
+    Values below 1000, from 1000 to below 5000, and from 5000 are then three bins.
+    event_model : of NUMERIC_MODELS; aode allows fewer bins
+    """
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, _, numbers = text.partition("=")
+        if name not in NAMES or name in found:
+            why = "is given twice" if name in found else "is not a numeric feature"
+            raise UsageError(name, why, "see docs/numeric-features.md", "edges", option="edges")
+        try:
+            edges = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            edges = []
+        steps = [-MAX_MAGNITUDE, *edges, MAX_MAGNITUDE]
+        if not edges or not all(low < high for low, high in pairwise(steps)):
+            why = "the edges are not ascending numbers"
+            raise UsageError(text, why, "for example: size=1000,5000", "edges", option="edges")
+        checked_bins(len(edges) + 1, event_model == "aode")
+        found[name] = edges
+    return found

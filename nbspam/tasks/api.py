@@ -16,11 +16,11 @@ from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped
-from nbspam.decision import Loss
+from nbspam.decision import Loss, loss_settings, read_loss
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.evaluate.replay import parse_feedback
 from nbspam.evaluate.summary import summary
-from nbspam.filter import Filter, loss_settings, open_filter, read_loss
+from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
 from nbspam.tasks.train import Choices

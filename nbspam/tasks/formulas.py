@@ -263,20 +263,19 @@ def decision_lines(classes: Sequence[str], loss: Loss) -> list[Line]:
 
 
 def _parameters(event_model: str, features: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """mu and sigma^2 of each feature with their 95 % intervals, or phi of each of its bins."""
-    lines = []
+    """Mean and variance of each feature with their 95 % intervals, or phi of each of its bins."""
+    if event_model != "gaussian":
+        return [
+            (f"φ of {one['name']} {bin_text(*edges)}", by_class(list(one["phi"]), shares))
+            for one in features
+            for edges, *shares in zip(bins_between(one["edges"]), *one["phi"].values(), strict=True)
+        ]
+    lines = [("prior of the intervals", "worth one message, with the mean and variance of all mail")]
     for one in features:
-        if event_model == "gaussian":
-            for symbol, key in (("μ", "mean"), ("σ²", "variance")):
-                texts = [
-                    f"{c} {value:.6g} ({low:.4g} to {high:.4g})"
-                    for (c, value), (low, high) in zip(one[key].items(), one[key + "_interval"].values())
-                ]
-                lines.append((f"{symbol} of {one['name']} (95 %)", ", ".join(texts)))
-            continue
-        for t, around in enumerate(bins_between(one["edges"])):
-            phi = [shares[t] for shares in one["phi"].values()]
-            lines.append((f"φ of {one['name']} {bin_text(*around)}", by_class(list(one["phi"]), phi)))
+        for symbol, key in (("μ", "mean"), ("σ²", "variance")):
+            pairs = zip(one[key].items(), one[f"{key}_interval"].values(), strict=True)
+            texts = [f"{c} {value:.6g} ({low:.4g} to {high:.4g})" for (c, value), (low, high) in pairs]
+            lines.append((f"{symbol} of {one['name']} (95 %)", ", ".join(texts)))
     return lines
 
 
@@ -289,9 +288,8 @@ def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
         count, total, a, size = _fraction(model, settings, word, k)
         top, bottom = count + a, total + a * size
         fraction = f"({number(count)} + {a:g}) / ({number(total)} + {a:g} · {number(size)})"
-        lines.append(
-            (f"{symbol}(j, {name})", f"{fraction} = {number(top / bottom) if bottom else 'undefined'}")
-        )
+        estimate = number(top / bottom) if bottom else "undefined"
+        lines.append((f"{symbol}(j, {name})", f"{fraction} = {estimate}"))
         low, high = beta_interval(top, bottom - top)  # the marginal of a Dirichlet
         intervals.append(f"{name} {number(low)} to {number(high)}")
     lines.append((f"95 % interval of {symbol}", ", ".join(intervals)))

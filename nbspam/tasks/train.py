@@ -7,9 +7,10 @@ Hides the order of the steps; each step is another room's.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from nbspam.tasks.fixed_words import (
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.numeric import Edges, FeatureCounts
+    from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
 TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
@@ -68,6 +69,7 @@ class Choices(NamedTuple):
     prior      : a model that is the prior of the new one
     decision   : settings that say how the model decides: `loss` or `loss_matrix`
     sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
+    edges      : inner edges of the bins of numeric features by name; those of all others are learned
     replaces   : whether a model gives way that is there when this one is made; else that is an error
     """
 
@@ -77,6 +79,7 @@ class Choices(NamedTuple):
     decision: dict[str, str] = {}  # noqa: RUF012 - never changed
     sample: Sample | None = None
     replaces: bool = True
+    edges: Mapping[str, list[float]] = MappingProxyType({})
 
 
 class Counted(NamedTuple):
@@ -126,7 +129,9 @@ def train_blocks(
     settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
     if prior:
         prior.check_event_model(settings)
-    edges = prior.edges() if prior and settings.features != "words" else None
+    edges = dict(choices.edges)
+    if prior and settings.features != "words":
+        edges = dict(zip(NAMES, prior.edges(), strict=True))
     counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
@@ -209,17 +214,20 @@ def _write_counts(file: NewModel, counted: Counted) -> None:
 
 
 def all_counted(
-    mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
+    mail: Accumulator,
+    settings: Settings,
+    vocabulary: Vocabulary | None,
+    edges: Mapping[str, list[float]] = MappingProxyType({}),
 ) -> Counted:
-    """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
+    """What was counted.  edges : inner edges of bins by feature; those of all others are learned"""
     table = with_all_words(mail.table(), vocabulary)
     rows = mail.features
     if rows is None:
         return Counted(mail, table, None)
-    if edges is None:
-        edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
-    with_pairs = settings.numeric_model == "aode"
-    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+    learned = zip(NAMES, learn_edges(rows.sample()[0], settings.bins, settings.binning), strict=False)
+    by_name = {**dict(learned), **edges}
+    bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
+    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), bins, with_pairs))
 
 
 def _check_chosen_on(messages: Ints) -> None:

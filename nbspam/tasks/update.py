@@ -29,7 +29,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.calibrate import learn_sample, sample_beside
 from nbspam.tasks.fixed_words import Fixed
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
@@ -53,7 +53,7 @@ def update(
 
     start : what that begins with as a copy where it is not there yet, or empty
     """
-    model = open_model(judging(path, start))
+    model = open_model(own_or_shared(path, start))
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
@@ -67,7 +67,7 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
-    begun = begin(path, start)
+    begun = copy_shared(path, start)
     used, again = _add(path, counts, known, keys, edges)
     added, tokens = tuple(counts.messages.tolist()), len(counts.table().keys)
     size_bytes = os.path.getsize(path)

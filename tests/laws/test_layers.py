@@ -16,7 +16,6 @@ ROOMS = (
         "tokens",
         "mail",
         "settings",
-        "losses",
         "labels",
         "files",
         "errors",
@@ -25,7 +24,6 @@ ROOMS = (
 )
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")
 KNOWN = {  # still to be turned round
-    ("losses.py", "decision"),
     ("model/binned_features.py", "corpus"),
     ("model/leave_group_out.py", "corpus"),
     ("model/textbook.py", "corpus"),
