@@ -1,4 +1,4 @@
-"""Numeric models from the command line: their parameters in `model info` and `explain`, and bins of one's own."""
+"""Numeric models from the command line: parameters in `model info` and `explain`, and given edges."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_explain_shows_the_parameters_and_the_contribution_that_follows(source: 
     assert words["nats"] == pytest.approx(log_density("spam") - log_density("ham"))
 
 
-def test_edges_of_ones_own_are_the_bins_and_all_others_are_learned(source: Path) -> None:
+def test_given_edges_are_the_bins_and_all_others_are_learned(source: Path) -> None:
     model = trained(source, "categorical", "--edges", "words=5,10", "--edges", "size=1e6")
     found = words_of(model)
     assert found["edges"] == [5.0, 10.0]
