@@ -24,15 +24,15 @@ from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Block
 from nbspam.corpus.blocks import merge_blocks, only_views
-from nbspam.corpus.corpus import views_read
+from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
+from nbspam.evaluate.evaluation import join
+from nbspam.evaluate.figures import summary
 from nbspam.evaluate.folds import fold_splits, stratified_folds
-from nbspam.evaluate.outcomes import Evaluation
-from nbspam.evaluate.summary import summary
 from nbspam.settings import Settings
-from nbspam.tasks.judge_mail import Judge
+from nbspam.tasks.evaluate import judged_rows
 from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from tests.conftest import unpacked
 
@@ -79,18 +79,16 @@ def judged(
     block: Block, splits: list[tuple[Any, Any]], settings: Settings, automatic: bool
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
-    judge = Judge(CLASSES, zero_one_loss(2))
-    block = only_views(block, views_read(settings))
-    outcomes = []
+    corpus = Corpus(block, CLASSES, [], [], False).seen_by(settings)
+    block, parts = corpus.block, []
     seconds = 0.0
     for train, test in splits:
         counts = count_rows(select_rows(block, train), 2)
         begun = time.perf_counter()
         scores = BulkFilter(block, train, counts, settings, CLASSES, automatic).scores(test)
         seconds += time.perf_counter() - begun
-        for row, joint in zip(test.tolist(), scores.tolist(), strict=True):
-            outcomes.append(judge.outcome(block.names[row], int(block.labels[row]), joint, index=row))
-    return summary(Evaluation(CLASSES, tuple(outcomes), "holdout")), seconds
+        parts.append(judged_rows(corpus, test, scores, zero_one_loss(2)))
+    return summary(join(parts)), seconds
 
 
 def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]]:

@@ -26,7 +26,7 @@ from nbspam.store.connection import ReadingConnection, open_to_write
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
-from nbspam.tasks.model_on_mail import evaluate_model
+from nbspam.tasks.evaluate import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
 

@@ -110,22 +110,18 @@ def _train_by_regime(
     given: dict[str, Any],
 ) -> Trained:
     """Train a new model on the messages that --regime chooses."""
-    # A replay and its bar stand on scipy, which a plain training need not wait for.
+    # A replay imports scipy, which a plain training need not wait for.
+    from nbspam.cli.evaluate import read_source
     from nbspam.cli.render import Steps
-    from nbspam.tasks import regimes
+    from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
-    feedback = regimes.parse_regime(given["regime"])
-    regimes.check_regime(feedback, settings, choices)
+    feedback = parse_regime(given["regime"])
+    check_regime(feedback, settings, choices)
     source = source or labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
-    shown = shows_progress(quiet)
-    with MessageSteps("Reading", source, shown) as progress:
-        read = regimes.read_block(
-            source.items(), source.classes, model, given["jobs"], progress.advance, settings.wanted
-        )
-    regime = regimes.Regime(feedback, loss, source.ordered_by_index)
-    with Steps("Choosing", len(read[0]), shown) as steps:
-        return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)
+    corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
+    with Steps("Choosing", len(corpus.block), shows_progress(quiet)) as steps:
+        return train_by_regime(corpus, model, settings, feedback, choices, loss, steps.advance)
 
 
 def _check_no_start() -> None:

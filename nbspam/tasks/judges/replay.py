@@ -10,7 +10,6 @@ before the first spam that ranks each message, and costs the decisions nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,7 @@ from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, learnable
-from nbspam.evaluate.outcomes import Outcome, ShortClue
+from nbspam.evaluate.evaluation import Outcome, ShortClue
 from nbspam.model import calibration
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.priors import log_priors_of
@@ -30,7 +29,7 @@ from nbspam.model.word_models import WordTotals, log_joint, make_word_scorer
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.calibrate import prior_shift
-from nbspam.tasks.judge_mail import Judge, clues_of
+from nbspam.tasks.judge_mail import clues_of, outcome_of
 from nbspam.tasks.judges.memory_model import Histograms, MemoryModel, Sums, Whole, bag_of, texts_of
 from nbspam.tasks.judges.vocabulary_block import tokens_outside, vocabulary_block
 from nbspam.tokens.bag import N_VIEWS
@@ -101,7 +100,6 @@ class ReplayFilter:
         self._classes = classes
         self._settings = settings.of(classes)
         self._loss = loss
-        self._judge = Judge(classes, loss)
         self._texts = texts_of(block)
         self._counted, words = block, None
         if vocabulary is not None:
@@ -126,9 +124,8 @@ class ReplayFilter:
     def score(self, message: int) -> Outcome:
         """Judge message number `message` of the replay."""
         block, row = self._block, self._order[message]
-        date = float(block.dates[row])
         name, truth = block.names[row], int(block.labels[row])
-        outcome = self._judge.outcome(name, truth, self.joint(row), None if isnan(date) else date, message)
+        outcome = outcome_of(self.joint(row), self._classes, self._loss)
         if outcome.decided not in (truth, UNDECIDED):
             self.clues[name] = clues_of(
                 self.scorer(), bag_of(block, row, self._texts), name, self._classes, self._loss
