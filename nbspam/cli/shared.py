@@ -193,7 +193,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
 def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
     """UsageError if a vocabulary or a prior model already fixes the tokens or the bins."""
-    for name in asked_options(["bins", "binning"]):
+    for name in asked_options(name for name in ("bins", "binning", "edges") if name in given):
         if given.get("prior_model"):
             _refuse_both(f"--{name} --prior-model", "the prior model fixes the bins", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
