@@ -27,7 +27,7 @@ from nbspam.labels import HAM, SPAM, checked_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 INBOX = "INBOX"
-BESIDE = "beside the folders"
+OUTSIDE = "in no class folder"
 _SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
 _NOT_RECEIVED = frozenset(
     ("trash", "drafts", "draft", "sent", "templates", "outbox", "deleted items", "deleted messages")
@@ -121,7 +121,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     if loose:
-        notes.leave_out(BESIDE, len(loose))
+        notes.leave_out(OUTSIDE, len(loose))
     inner = [(name, os.path.join(path, name)) for name in visible]
     return [SourcePart(place, (checked_name(name, place),)) for name, place in inner]
 
@@ -244,7 +244,7 @@ def _files_as_folders(name: str, path: str, files: list[str], notes: Notes) -> I
     if not mboxes and paths and name:
         yield name, path
     elif len(paths) > len(mboxes):
-        notes.leave_out(BESIDE, len(paths) - len(mboxes))
+        notes.leave_out(OUTSIDE, len(paths) - len(mboxes))
 
 
 def _is_mbox(path: str) -> bool:
