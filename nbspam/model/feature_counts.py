@@ -17,6 +17,8 @@ from nbspam.tokens.numeric import NAMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nbspam.model.block import Block
+
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Chunks = Iterable[tuple[Floats, Integers]]
@@ -43,6 +45,11 @@ class FeatureCounts:
         self.moments.merge(numeric.count_gaussian(features, labels, n_classes))
         count = numeric.count_pairs if self.with_pairs else numeric.count_bins
         self.bins.merge(count(features, labels, n_classes, edges))
+
+    def like(self, block: Block) -> FeatureCounts:
+        """The same statistics of other messages."""
+        chunks = [(block.features, block.labels.astype(np.int64))]
+        return count_features(chunks, len(self.bins.counts), self.bins.edges, self.with_pairs)
 
     def scorer(self, event_model: str, alpha: float) -> NumericScorer:
         """The event model on these counts."""
