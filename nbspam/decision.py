@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md
 UNDECIDED = -1  # the number of the reject action, beside the class numbers 0 .. K-1
 MATRIX_REMEDY = (
-    "a header line of class names, then a line `name cost cost ...` for each class; see docs/models.md"
+    "a header line of class names, then a line NAME COST COST ... for each class; see docs/models.md"
 )
 
 

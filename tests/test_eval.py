@@ -110,7 +110,8 @@ def test_each_message_is_read_and_tokenised_once(data: Path, monkeypatch: pytest
     real = Item.read
 
     def counted(item: Item, limit: int = -1) -> bytes:
-        reads.append(item.name)
+        if limit != 1:  # opening a source tries one message of each class
+            reads.append(item.name)
         return real(item, limit)
 
     monkeypatch.setattr(Item, "read", counted)

@@ -113,7 +113,7 @@ def test_plain_mail_does_not_load_html_and_unicode(installed: Path, model: Path,
 
 @pytest.mark.parametrize(
     ("quoted", "needed"),
-    [(b"", set()), (b">From here\n", {"nbspam.corpus.item", "nbspam.corpus.mbox"})],
+    [(b"", set()), (b">From here\n", {"nbspam.corpus.mbox"})],
 )
 def test_a_mail_behind_a_from_line_loads_what_knows_mailboxes_only_for_its_quoting(
     installed: Path, model: Path, tmp_path: Path, quoted: bytes, needed: set[str]

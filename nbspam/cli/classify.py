@@ -166,9 +166,9 @@ def single_message(path: str) -> bytes | None:
         if mode == 0o040000:
             return None
         if mode != 0o100000:
-            from nbspam.corpus.unlabelled import is_pipe_of_shell  # not the way of a fresh mail
+            from nbspam.corpus.source import is_shell_pipe  # not the way of a fresh mail
 
-            if is_pipe_of_shell(path, mode):
+            if is_shell_pipe(path, mode):
                 return None
             raise OSError(0, "is not a file or folder")
         head = os.pread(handle, 6, 0)

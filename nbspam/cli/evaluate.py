@@ -26,7 +26,7 @@ from nbspam.cli.shared import (
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import Loss
 from nbspam.errors import UsageError, show_faults

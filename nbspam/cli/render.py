@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.corpus import Source
-from nbspam.corpus.notes import Skipped, unread_error
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import unread_error
 from nbspam.tasks.train import Trained
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class MessageSteps(Steps):
 
     def __init__(self, title: str, source: Source | None, shown: bool) -> None:
         """source: whose messages they are; it is walked through beforehand only where somebody watches"""
-        total = source.size_hint()[1] if source and shown else None
+        total = source.message_count() if source and shown else None
         rate = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
         super().__init__(title, total, shown, rate, megabytes=0.0, rate=0.0)
         self._bytes = 0

@@ -18,7 +18,7 @@ from nbspam.corpus.accumulator import is_dated, time_order
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.blocks import Pile, merge_blocks, only_views
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.mail.limits import MAX_READ_BYTES

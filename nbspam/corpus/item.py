@@ -1,20 +1,30 @@
-"""One message to be read: where its bytes are, not the bytes themselves.
+"""One message to be read, and one file to its messages.
 
-Hides how they are fetched: a span of an mbox (its `>From ` quoting undone), a whole file (perhaps
-compressed by the mail store), or bytes already at hand.  Items are small and picklable, so that
-workers open the files themselves.  Nothing here waits: a FIFO, device or socket put in the place
-of a message is an OSError.  On the classify lane: imports os alone.
+An Item says where the bytes of a message are.  It is small and picklable, so worker processes open the
+files themselves.  A file may be one message, an mbox of many, or either of them compressed: its first
+bytes decide, never its name.  Reading never waits: a FIFO, device or socket is an OSError.
 """
 
 from __future__ import annotations
 
+import bz2
+import errno
+import gzip
+import lzma
 import os
+import stat
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, BinaryIO
 
-# What a compressed file begins with.  No mail begins so: each has a byte no header may have, or
+from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+
+# What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
 MAGIC = {b"\x1f\x8b\x08": "gz", b"\xfd7zXZ\x00": "xz", b"BZh91AY&SY": "bz2"}
-MAGIC_START = tuple(MAGIC)
-# What others begin with, which Python does not unpack or which hold files: no mail begins so either.
+_UNPACKERS: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
+# Compressed files that nbspam does not read.
 UNREAD_MAGIC = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "lz4",
@@ -22,18 +32,38 @@ UNREAD_MAGIC = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 PACKED_START = (*MAGIC, *UNREAD_MAGIC)
-# A mail out of a compressed file is held in memory up to this size: four times what is scored.
-MAX_HELD_BYTES = 4 << 20
-_OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_READ_AT_ONCE = 1 << 30  # read(2) gives no more than 2 GiB at a time
-_REGULAR = 0o100000
+MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
+HEAD_BYTES = 1024
+_CHUNK_BYTES = 1 << 20
 _KINDS = {
-    0o010000: "a FIFO",
-    0o020000: "a device",
-    0o040000: "a folder",
-    0o060000: "a device",
-    0o140000: "a socket",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFSOCK: "a socket",
 }
+
+Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
+
+
+class Notes:
+    """What a walk through mail passed over.
+
+    skipped : path and reason of what could not be read, in the order met
+    left_out : how many messages were left out on purpose, by reason
+    """
+
+    def __init__(self) -> None:
+        self.skipped: Skipped = []
+        self.left_out: dict[str, int] = {}
+
+    def skip(self, path: str, error: OSError) -> None:
+        """Note that `path` could not be read."""
+        self.skipped.append((path, reason_of(error)))
+
+    def leave_out(self, reason: str, count: int = 1) -> None:
+        """Note that `count` messages were left out on purpose."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + count
 
 
 class Item:
@@ -58,73 +88,193 @@ class Item:
         self.stop = stop
         self.data = data
 
-    def __reduce__(self) -> tuple[type[Item], tuple[str, str, str, int, int, bytes | None]]:
-        return Item, (self.name, self.label, self.path, self.start, self.stop, self.data)
-
     def __repr__(self) -> str:
         return f"Item({self.name!r}, {self.label!r})"
 
     def read(self, limit: int = -1) -> bytes:
-        """The message, its first `limit` bytes if limit >= 0; OSError if it cannot be had."""
+        """The message, its first `limit` bytes if limit >= 0; OSError if it cannot be read."""
         if self.data is not None:
             return self.data if limit < 0 else self.data[:limit]
-        descriptor, size = self._open()
-        in_mbox = self.stop >= 0
-        if in_mbox:
-            size = self.stop - self.start
-        try:
-            data = read_span(descriptor, self.start, size if limit < 0 else min(size, limit))
-            if data.startswith(PACKED_START) and not in_mbox:
-                from nbspam.corpus.compressed import read_whole  # Dovecot may compress a Maildir's files
-
-                return read_whole(descriptor, data, limit)
-            return unquoted(data) if in_mbox else data
-        finally:
-            os.close(descriptor)
-
-    def _open(self) -> tuple[int, int]:
-        try:
-            return open_regular(self.path)
-        except FileNotFoundError:
-            from nbspam.corpus.moved import where_now  # a live Maildir, between the walk and the reading
-
-            return open_regular(where_now(self.path))
+        with _open_message(self.path) as file:
+            if self.stop >= 0:
+                size = self.stop - self.start
+                file.seek(self.start)
+                return unquoted(file.read(size if limit < 0 else min(size, limit)))
+            data = file.read(limit)
+            return _unpacked(file, data, limit) if data.startswith(PACKED_START) else data
 
 
-def open_regular(path: str) -> tuple[int, int]:
-    """A descriptor of the regular file `path`, and its size in bytes; OSError for anything else."""
-    descriptor = os.open(path, _OPEN_FLAGS)
-    status = os.fstat(descriptor)
-    if status.st_mode & 0o170000 != _REGULAR:
-        os.close(descriptor)
-        raise not_regular(path, status.st_mode)
-    return descriptor, status.st_size
+def reason_of(error: OSError) -> str:
+    """Why a file could not be read, for people."""
+    return error.strerror or str(error) or "cannot be read"
+
+
+def open_regular(path: str) -> BinaryIO:
+    """A regular file, open for reading; OSError for anything else."""
+    file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 - the caller closes it
+    mode = os.fstat(file.fileno()).st_mode
+    if not stat.S_ISREG(mode):
+        file.close()
+        raise not_regular(path, mode)
+    return file
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
 def not_regular(path: str, mode: int) -> OSError:
-    """The error that says what stands where a file should be."""
-    import errno  # only when something is wrong
-
-    return OSError(errno.EINVAL, f"{_KINDS.get(mode & 0o170000, 'not a regular file')}, not a message", path)
-
-
-def read_span(descriptor: int, at: int, size: int) -> bytes:
-    """`size` bytes from offset `at`, or what there is of them."""
-    data = os.pread(descriptor, min(size, _READ_AT_ONCE), at)
-    if len(data) == size or not data:
-        return data
-    pieces = [data]
-    have = len(data)
-    while have < size and (data := os.pread(descriptor, min(size - have, _READ_AT_ONCE), at + have)):
-        pieces.append(data)
-        have += len(data)
-    return b"".join(pieces)
+    """The error for a path that is no regular file."""
+    kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
+    return OSError(errno.EINVAL, f"{kind}, not a message", path)
 
 
-def unquoted(data: bytes) -> bytes:
-    """A message of an mbox with the quoting of `From ` lines undone (mboxrd: one `>` less)."""
-    if b">From " not in data:
-        return data
-    import re  # 5 ms, and one mail in hundreds has such a line
+def _open_message(path: str) -> BinaryIO:
+    """The file of a message, under its new name if a mail program has renamed it."""
+    try:
+        return open_regular(path)
+    except FileNotFoundError:
+        return open_regular(_current_path(path))
 
-    return re.sub(rb"\n>(>*From )", rb"\n\1", b"\n" + data)[1:]
+
+# Maildir folder -> its files by the part of the name that does not change.  When a mail program opens a
+# mailbox it moves thousands of messages from `new` to `cur`; one listing finds them all.
+_listings: dict[str, dict[str, str]] = {}
+
+
+def _current_path(path: str) -> str:
+    """The path that a vanished message of a Maildir has now; `path` itself if it is not found."""
+    folder, name = os.path.split(path)
+    top, part = os.path.split(folder)
+    if part in ("cur", "new"):
+        for place in (os.path.join(top, "cur"), os.path.join(top, "new")):
+            for known in (_listings.get(place, {}), _list(place)):
+                now = os.path.join(place, known.get(unflagged(name), name))
+                if os.path.lexists(now):
+                    return now
+    return path
+
+
+def _list(folder: str) -> dict[str, str]:
+    try:
+        _listings[folder] = {unflagged(name): name for name in os.listdir(folder)}
+    except OSError:  # gone, or not to be read
+        return {}
+    return _listings[folder]
+
+
+def unflagged(name: str) -> str:
+    """The part of a file name in a Maildir that does not change when the message is read or answered."""
+    return name.partition(":")[0]
+
+
+def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
+    """The messages of one file, streaming; what cannot be read is noted.
+
+    A single message is called by its path, others path#1, path#2, ...
+    """
+    try:
+        with open_regular(path) as file:
+            head = file.read(HEAD_BYTES)
+            file.seek(0)
+            if head.startswith(PACKED_START):
+                yield from stream_items(_until_damage(_unpack(file, head), path, notes), path, label)
+            elif begins_mbox(head):
+                yield from _numbered(_mbox_items(iter(lambda: file.read(_CHUNK_BYTES), b""), path, label))
+            else:
+                yield Item(path, label, path)
+    except OSError as error:
+        notes.skip(path, error)
+
+
+def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    """The messages of a stream that cannot be read twice: the items carry their bytes."""
+    source = iter(pieces)
+    head = b""
+    for piece in source:
+        head += piece
+        if len(head) >= HEAD_BYTES:
+            break
+    if begins_mbox(head):
+        yield from _numbered(_held_items(chain((head,), source), path, label))
+    else:
+        yield Item(path, label, path, data=_beginning(chain((head,), source), MAX_HELD_BYTES))
+
+
+def _beginning(pieces: Iterable[bytes], size: int) -> bytes:
+    data = bytearray()
+    for piece in pieces:
+        data += piece
+        if len(data) >= size:
+            break
+    return bytes(data[:size])
+
+
+def _mbox_items(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    start = -1
+    for offset, piece, ended in fragments(chunks):
+        start = offset if start < 0 else start
+        if ended:
+            yield Item(path, label, path, start, offset + len(piece))
+            start = -1
+
+
+def _held_items(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+    data = bytearray()
+    for _, piece, ended in fragments(chunks):
+        data += piece[: MAX_HELD_BYTES - len(data)]
+        if ended:
+            yield Item(path, label, path, data=unquoted(bytes(data)))
+            data.clear()
+
+
+def _numbered(items: Iterator[Item]) -> Iterator[Item]:
+    """The messages of an mbox with their numbers in their names, unless there is only one."""
+    first, second = next(items, None), next(items, None)
+    if first and second:
+        first.name += "#1"
+    for number, item in enumerate(chain(filter(None, (first, second)), items), 1):
+        if number > 1:
+            item.name += f"#{number}"
+        yield item
+
+
+def _unpack(file: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """The contents of a compressed file in chunks.
+
+    head : its first bytes
+    OSError where it is damaged, after what can be read, and at once for a compression that is not read.
+    """
+    for magic, name in UNREAD_MAGIC.items():
+        if head.startswith(magic):
+            raise OSError(errno.EINVAL, f"packed with {name}, which nbspam does not read")
+    kind = next(MAGIC[magic] for magic in MAGIC if head.startswith(magic))
+    file.seek(0)
+    rest = ""
+    try:
+        with _UNPACKERS[kind](file) as stream:
+            while chunk := stream.read1(_CHUNK_BYTES):  # read() would lose what comes before the damage
+                rest = "; what came before is used"
+                yield chunk
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        why = "cut short" if isinstance(error, EOFError) else "damaged"
+        raise OSError(errno.EIO, f"{kind} data {why}{rest}") from error
+
+
+def _until_damage(pieces: Iterator[bytes], path: str, notes: Notes) -> Iterator[bytes]:
+    """The pieces before the first that cannot be read, which is noted; OSError if there are none."""
+    is_first = True
+    try:
+        for piece in pieces:
+            is_first = False
+            yield piece
+    except OSError as error:
+        if is_first:
+            raise
+        notes.skip(path, error)
+
+
+def _unpacked(file: BinaryIO, head: bytes, limit: int) -> bytes:
+    """The contents of a compressed message; mail stores may compress the files of a Maildir."""
+    size = MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES)
+    return _beginning(_until_damage(_unpack(file, head), "", Notes()), size)

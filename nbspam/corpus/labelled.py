@@ -1,8 +1,13 @@
-"""What the user names as labelled mail -> a Source; recognised by what it is.
+"""Labelled mail as users name it, to a Source.
 
-Hides the recognition.  A regular file is an index file.  A folder is a tree of mail folders (see
-tree), or else each folder in it is a class.  All that can be said against a source is said here,
-before the first message is read: no such path, no labels, no mail, one class only.
+A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
+time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
+class.  Whatever is wrong with a source is an error before the first message is read.
+
+The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
+The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
+`Lists.python`) or that of a folder around it.  The first rule that matches wins.  Without one Junk and Spam
+are spam, Trash, Drafts, Sent, Templates and Outbox are left out, and the rest is ham.
 """
 
 from __future__ import annotations
@@ -10,20 +15,26 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 
-from nbspam.corpus.folders import UNREAD, is_maildir, messages, scan, walk
-from nbspam.corpus.index import NAME_CLASSES, IndexPart
-from nbspam.corpus.notes import Notes, Skipped
-from nbspam.corpus.source import PassedBy, PathPart, Source, SourcePart
-from nbspam.corpus.tree import BESIDE, class_of, is_tree, read_rules, tree_folders
+from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan, walk
+from nbspam.corpus.item import HEAD_BYTES, MAGIC, PACKED_START, Notes, open_regular, reason_of
+from nbspam.corpus.mbox import begins_mbox
+from nbspam.corpus.source import UNREAD, PathPart, Source, SourcePart, mode_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+NAME_CLASSES = "name each class: --ham PATH --spam PATH, or --class NAME=PATH"
+INBOX = "INBOX"
+BESIDE = "beside the folders"
+_SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
+_NOT_RECEIVED = frozenset(
+    ("trash", "drafts", "draft", "sent", "templates", "outbox", "deleted items", "deleted messages")
+    + ("sent items", "sent messages", "sent mail", "sent-mail", "unsent messages")
+)
 
-Rules = list[tuple[str, str]]
+Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
 
 
 def open_labelled(
@@ -38,204 +49,301 @@ def open_labelled(
 ) -> Source:
     """The labelled mail of all these: SOURCEs, and paths whose class is given.
 
-    rules : a file that says which folders of a tree have which class (see tree)
-    skip_unread : leave out what nobody has opened (see unread), but of spam, and of index files, nothing
-    allow_one_class : as for adding to a model
-    Raises a child of NbspamError if there is nothing to be learned from it.
+    rules : a file of rules for trees of mail folders
+    skip_unread : leave out what nobody has opened, except spam and what an index file names
+    allow_one_class : for adding to a model
+    Raises a child of NbspamError if nothing can be learned from it.
     """
     paths = tuple(paths)
     parts: list[SourcePart] = []
-    read = read_rules(rules) if rules else None
-    used = False
+    notes = Notes()
+    tree_rules = _read_rules(rules) if rules else None
     for path in paths:
-        used |= stat.S_ISDIR(mode_of(path))
-        parts += _recognised(path, read)
-    if rules and not used:
-        raise UsageError(
-            rules, "rules are for a tree of mail folders, and none is given", "name one", "rules-unused"
-        )
+        parts += _recognised(path, tree_rules, notes)
+    if rules and not any(map(os.path.isdir, paths)):
+        why = "rules are for a tree of mail folders, and none is given"
+        raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
-        parts += [PathPart(label, _mail(path)) for path in given]
+        parts += [PathPart(label, _checked_path(path)) for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    if skip_unread:
-        parts = [_opened(part) for part in parts]
+    for part in parts:
+        if isinstance(part, PathPart):
+            part.skip_unread = skip_unread and part.labels != (SPAM,)
     by_index = all(isinstance(part, IndexPart) for part in parts)
-    source = Source(parts if by_index else _by_class(parts), by_index)
+    source = Source(parts if by_index else _by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
 
 
-def _opened(part: SourcePart) -> SourcePart:
-    """The part without its unread mail; nobody opens spam."""
-    from nbspam.corpus.unread import OpenedPart  # brings re: 5 ms, and `classify` imports this file, too
-
-    if isinstance(part, PathPart) and part.labels != (SPAM,):
-        return OpenedPart(part.labels[0], part.path, part.deep)
-    return part
-
-
-def mode_of(path: str) -> int:
-    """The kind of what is at `path`; NoInputError if there is nothing to be seen."""
-    try:
-        return os.stat(path).st_mode
-    except FileNotFoundError:
-        raise NoInputError(path, "no such file or folder", "check the path", "no-such-source") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        why = getattr(error, "strerror", None) or str(error)
-        raise NoInputError(path, why, "check the path and its permissions", "source-unreadable") from None
-
-
-def _mail(path: str) -> str:
+def _checked_path(path: str) -> str:
     """`path`, if there can be mail in it."""
     mode = mode_of(path)
     if stat.S_ISREG(mode):
-        if os.stat(path).st_size == 0:
-            raise NoInputError(
-                path, "an empty file", "name a folder of mail, an mbox or a message", "source-empty"
-            )
+        if os.path.getsize(path) == 0:
+            remedy = "name a folder of mail, an mbox or a message"
+            raise NoInputError(path, "an empty file", remedy, "source-empty")
     elif not stat.S_ISDIR(mode):
-        raise NoInputError(
-            path, "neither a file nor a folder", "name mail in files or folders", "source-kind"
-        )
+        remedy = "name mail in files or folders"
+        raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
-        raise NoInputError(path, os.strerror(errno.EACCES), "check its permissions", "source-unreadable")
+        raise _unreadable(path, os.strerror(errno.EACCES))
     return path
 
 
-def _recognised(path: str, rules: Rules | None) -> list[SourcePart]:
-    if not os.path.isdir(_mail(path)):
+def _unreadable(path: str, why: str) -> NoInputError:
+    return NoInputError(path, why, "check its permissions", "source-unreadable")
+
+
+def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
+    return BadDataError(path, why, NAME_CLASSES + remedy, "unlabelled")
+
+
+def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
+    """The parts of one SOURCE; what of it is no mail is noted."""
+    if not os.path.isdir(_checked_path(path)):
         return [IndexPart(path)]
-    notes = Notes()
-    folders, files = scan(path, notes)
-    if not folders and not files and notes.skipped:
-        raise NoInputError(path, notes.skipped[0][1], "check its permissions", "source-unreadable")
-    if rules is not None or is_tree(path, folders, files):
-        return _tree(path, rules or [])
+    found = Notes()
+    folders, files = scan(path, found)
+    if not folders and not files and found.skipped:
+        raise _unreadable(path, found.skipped[0][1])
+    if rules is not None or _is_tree(path, folders, files):
+        return _tree(path, rules or [], notes)
     if is_maildir(folders):
-        raise BadDataError(
-            path, "one Maildir: nothing says which of its mail is spam", NAME_CLASSES, "unlabelled"
-        )
-    _, loose = messages(files, Notes())
+        raise _unlabelled(path, "one Maildir: nothing says which of its mail is spam")
+    loose = messages(files, Notes())
     visible = sorted(name for name in folders if not name.startswith("."))
     if not visible and loose:
-        raise BadDataError(
-            path, "files without a class", f"{NAME_CLASSES}; or make folders ham and spam", "unlabelled"
-        )
-    parts: list[SourcePart] = []
-    for name in visible:
-        inner = os.path.join(path, name)
-        parts.append(PathPart(checked_name(name, inner), inner))
-    if not parts:
-        raise NoInputError(
-            path, "an empty folder", "put mail into folders ham and spam in it", "source-empty"
-        )
-    return [*parts, PassedBy(BESIDE, len(loose))]
-
-
-def _tree(top: str, rules: Rules) -> list[SourcePart]:
-    parts: list[SourcePart] = []
-    notes = Notes()
-    for name, path in tree_folders(top, notes):
-        label = class_of(name, rules)
-        if label:
-            parts.append(PathPart(label, path, deep=False))
-        else:
-            parts.append(PassedBy(f"folder {name}", _number_of_files(path)))
-    parts += [PassedBy(reason, count) for reason, count in notes.left_out.items()]
-    parts += [PassedBy(reason, path=path) for path, reason in notes.skipped]
-    if not any(part.labels for part in parts):
-        raise NoInputError(
-            top, "no mail folder in it", "name the folder that holds INBOX and Junk", "source-empty"
-        )
-    return parts
-
-
-def _number_of_files(path: str) -> int:
-    return sum(1 for _ in walk(path, Notes(), deep=False)) if os.path.isdir(path) else 1
+        raise _unlabelled(path, "files without a class", "; or make folders ham and spam")
+    if not visible:
+        remedy = "put mail into folders ham and spam in it"
+        raise NoInputError(path, "an empty folder", remedy, "source-empty")
+    if loose:
+        notes.leave_out(BESIDE, len(loose))
+    inner = [(name, os.path.join(path, name)) for name in visible]
+    return [PathPart(checked_name(name, place), place) for name, place in inner]
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
-    """Class by class, as far as a part has one class; index files and notes first, as given."""
+    """Class by class, as far as a part has one class; index files first."""
     order = Source(parts).classes
     return sorted(parts, key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
 
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:
-    """Every class has a message that can be read, and there are two classes at least."""
-    found: set[str] = set()
-    notes = Notes()
-    for part in source.parts:
-        if found.issuperset(part.labels):
-            continue
-        for item in part.items(notes):
-            found.add(item.label)
-            if found.issuperset(part.labels):
-                break
-    empty = [label for label in source.classes if label not in found]
-    for label in empty:
-        _refuse_unread(source, label, where)
-    if not found:
-        raise _nothing(source, where, notes)
+    """Raises unless every class has a message that can be read, and there are two classes."""
+    empty = {label: notes for label in source.classes if (notes := _notes_if_empty(source, label))}
+    for label, notes in empty.items():
+        if UNREAD in notes.left_out:
+            why = f"nobody has opened a message of class {label}: {notes.left_out[UNREAD]:,} left out"
+            remedy = "leave out --skip-unread, or read some of this mail first"
+            raise NoInputError(_place(source, label, where), why, remedy, "class-unread")
+    if len(empty) == len(source.classes):
+        raise _no_messages(source, where, empty)
     if len(source.classes) == 1 and not allow_one_class:
         raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
-    if empty:
-        raise NoInputError(
-            _place(source, empty[0], where),
-            f"no messages of class {empty[0]}{_first_reason(_of_class(source, empty[0], notes.skipped))}",
-            "put mail into it, or leave this class out",
-            "class-empty",
-        )
+    for label, notes in empty.items():
+        why = f"no messages of class {label}{_first_reason(notes)}"
+        remedy = "put mail into it, or leave this class out"
+        raise NoInputError(_place(source, label, where), why, remedy, "class-empty")
 
 
-def _refuse_unread(source: Source, label: str, where: str) -> None:
-    """Raises if a class of which no message was found has unread ones."""
+def _notes_if_empty(source: Source, label: str) -> Notes | None:
+    """What was passed over in a class without a message that can be read; None if there is such a message."""
     notes = Notes()
     for part in source.parts:
-        if part.labels == (label,):
-            next(part.items(notes), None)
-    if UNREAD in notes.left_out:
-        raise NoInputError(
-            _place(source, label, where),
-            f"nobody has opened a message of class {label}: {notes.left_out[UNREAD]:,} left out",
-            "leave out --skip-unread, or read some of this mail first",
-            "class-unread",
-        )
+        if label in part.labels:
+            for item in part.items(notes, label):
+                try:
+                    item.read(1)
+                except OSError as error:
+                    notes.skip(item.name, error)
+                else:
+                    return None
+    return notes
+
+
+def _no_messages(source: Source, where: str, empty: Mapping[str, Notes]) -> NbspamError:
+    notes = Notes()
+    for found in empty.values():
+        notes.skipped += found.skipped
+    why = f"no messages in it{_first_reason(notes)}"
+    if source.ordered_by_index and notes.skipped:
+        return NoInputError(where, why, "paths are relative to the index file", "index-paths")
+    return NoInputError(where, why, "name a folder with mail in it", "source-empty")
 
 
 def _place(source: Source, label: str, where: str) -> str:
-    """The path of a class, if it has but one."""
-    paths = [p.path for p in source.parts if isinstance(p, PathPart) and p.labels == (label,)]
+    """The path of a class, if it has only one."""
+    paths = [part.path for part in source.parts if isinstance(part, PathPart) and part.labels == (label,)]
     return paths[0] if len(paths) == 1 else where
 
 
-def _nothing(source: Source, where: str, notes: Notes) -> NbspamError:
-    slug = "index-paths" if source.ordered_by_index and notes.skipped else "source-empty"
-    remedy = (
-        "paths are relative to the index file" if slug == "index-paths" else "name a folder with mail in it"
-    )
-    return NoInputError(where, f"no messages in it{_first_reason(notes.skipped)}", remedy, slug)
-
-
-def _of_class(source: Source, label: str, skipped: Skipped) -> Skipped:
-    """What was skipped of a class that has no message; of all classes where that says nothing.
-
-    An index names its messages one by one; in a folder that it names, nobody knows whose it is.
-    """
-    notes = Notes()
-    for part in source.parts:
-        if part.labels == (label,):
-            next(part.items(notes), None)
-        elif label in part.labels:
-            paths = {path for one, path, _ in part.files(Notes()) if one == label}
-            notes.skipped += [one for one in skipped if one[0] in paths]
-    return notes.skipped or skipped
-
-
-def _first_reason(skipped: Skipped) -> str:
-    """The first of the things skipped, to show what kind of trouble it is."""
-    if not skipped:
+def _first_reason(notes: Notes) -> str:
+    if not notes.skipped:
         return ""
-    path, reason = skipped[0]
-    return f"; {len(skipped)} skipped, the first {path}: {reason}"
+    path, reason = notes.skipped[0]
+    return f"; {len(notes.skipped)} skipped, the first {path}: {reason}"
+
+
+class IndexPart(SourcePart):
+    """The messages that an index file names, in its order.
+
+    PATH is relative to the index file's folder, may contain spaces, and names a message, an mbox or a folder.
+    Empty lines and those that begin with `#` are skipped; TREC's index files are read.  The file is read line
+    by line, once for the labels and once for the mail, so millions of lines cost no memory.
+    """
+
+    def __init__(self, path: str) -> None:
+        """BadDataError for a file that is no index, or a line that is none."""
+        self.path = path
+        _refuse_mail(path)
+        self.labels = tuple(dict.fromkeys(label for label, _ in _entries(path)))
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
+        for label, path in _entries(self.path):
+            if os.path.isdir(path):
+                for found, may_be_mbox in walk(path, notes):
+                    yield label, found, may_be_mbox
+            else:
+                yield label, path, True
+
+
+def _entries(index: str) -> Iterator[tuple[str, str]]:
+    """(class name, path) of each line of an index file."""
+    base = os.path.dirname(index)
+    names: dict[str, str] = {}
+    try:
+        with open(index, "rb") as lines:
+            for number, line in enumerate(lines, 1):
+                text = os.fsdecode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+                fields = text.strip(" \t\r\n").split(None, 1)
+                if not fields or fields[0].startswith("#"):
+                    continue
+                where = f"{index}:{number}"
+                if len(fields) != 2 or "\0" in text:
+                    why = f"{text.strip()[:40]!r} is not `LABEL PATH`"
+                    raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
+                label, path = fields
+                if label not in names:
+                    names[label] = checked_name(label, where)
+                yield names[label], os.path.join(base, path)
+    except OSError as error:
+        raise _unreadable(index, reason_of(error)) from error
+
+
+def _refuse_mail(path: str) -> None:
+    """Raises for mail in the place of an index: its lines would be bad ones, but that is not the point."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise _unreadable(path, reason_of(error)) from error
+    first = head.lstrip().split(None, 1)[:1]
+    if not first:
+        raise NoInputError(path, "an empty file", "name a folder of mail or an index file", "source-empty")
+    if head.startswith(PACKED_START):
+        raise _unlabelled(path, "a compressed file: its messages have no label")
+    if begins_mbox(head) or first[0] == b"From":
+        raise _unlabelled(path, "an mbox: its messages have no label")
+    if first[0].endswith(b":") or b"\0" in head:
+        raise _unlabelled(path, "neither a folder of labelled mail nor an index file")
+
+
+def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
+    """True if a folder with these folders and files in it is a tree of mail folders."""
+    if any(name.lower() == "inbox" for name in folders + files):
+        return True
+    in_maildir = [name for name in folders if is_maildir(folders) and name not in MAILDIR_PARTS]
+    hidden = [name for name in folders if name.startswith(".")]
+    return any(os.path.isdir(os.path.join(top, name, "cur")) for name in hidden + in_maildir)
+
+
+def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
+    parts: list[SourcePart] = []
+    for name, path in _tree_folders("", top, set(), notes):
+        label = _class_of(name, rules)
+        if label:
+            parts.append(PathPart(label, path, deep=False))
+        elif count := sum(1 for _ in PathPart("", path, deep=False).files(Notes())):
+            notes.leave_out(f"folder {name}", count)
+    if not parts:
+        remedy = "name the folder that holds INBOX and Junk"
+        raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
+    return parts
+
+
+def _tree_folders(
+    name: str, path: str, seen: set[tuple[int, int]], notes: Notes
+) -> Iterator[tuple[str, str]]:
+    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
+    if not enter(path, seen, notes):
+        return
+    folders, files = scan(path, notes)
+    if is_maildir(folders):
+        yield name or INBOX, path
+        folders = [folder for folder in folders if folder not in MAILDIR_PARTS]
+    else:
+        yield from _files_as_folders(name, path, files, notes)
+    for child in sorted(folders):
+        inner = os.path.join(path, child)
+        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
+            yield from _tree_folders(_child(name, child), inner, seen, notes)
+
+
+def _child(name: str, child: str) -> str:
+    return f"{name}/{child}" if name else child.removeprefix(".")
+
+
+def _files_as_folders(name: str, path: str, files: list[str], notes: Notes) -> Iterator[tuple[str, str]]:
+    """The mboxes in a folder are mail folders; if there are none, its files are its messages."""
+    paths = [os.path.join(path, file) for file in sorted(messages(files, notes))]
+    mboxes = [path for path in paths if _is_mbox(path)]
+    for mbox in mboxes:
+        yield _child(name, os.path.basename(mbox)), mbox
+    if not mboxes and paths and name:
+        yield name, path
+    elif len(paths) > len(mboxes):
+        notes.leave_out(BESIDE, len(paths) - len(mboxes))
+
+
+def _is_mbox(path: str) -> bool:
+    try:
+        with open_regular(path) as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False
+    return begins_mbox(head) or head.startswith(tuple(MAGIC))
+
+
+def _class_of(name: str, rules: Rules) -> str:
+    """The class of a mail folder, '' to leave it out."""
+    lowered = name.lower()
+    ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
+    for pattern, label in rules:
+        if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
+            return label
+    parts = lowered.replace("/", ".").split(".")
+    if not _NOT_RECEIVED.isdisjoint(parts):
+        return ""
+    return HAM if _SPAM_NAMES.isdisjoint(parts) else SPAM
+
+
+def _read_rules(path: str) -> Rules:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as lines:
+            return [rule for number, line in enumerate(lines, 1) for rule in _rule(line, f"{path}:{number}")]
+    except OSError as error:
+        raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
+
+
+def _rule(line: str, where: str) -> Rules:
+    words = line.strip().rsplit(None, 1)
+    if not words or line.lstrip().startswith("#"):
+        return []
+    if len(words) != 2:
+        why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
+        raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
+    pattern, name = words
+    return [(pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where))]

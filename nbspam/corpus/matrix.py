@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nbspam.corpus import Item
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import readable, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import log_faults

@@ -14,7 +14,7 @@ from itertools import islice
 from nbspam.corpus import Item
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.tokens import DATE, read

@@ -1,66 +1,69 @@
-"""Parts of a source -> one stream of Items.
+"""A source of mail: parts, one after another, each a stream of Items.
 
-Hides the walk: parts one after another, files in order, messages of a file in order; nothing is read
-ahead, and what was passed by is in the notes.  The order is the same every time.
+Files come in a fixed order and messages in the order of their file, the same each time; nothing is read
+ahead.  What is passed over is in the notes of the latest walk.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from nbspam.corpus.files import file_items
-from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, open_regular
-from nbspam.corpus.notes import Notes
+from nbspam.corpus.folders import flags_of, is_maildir, is_number, walk
+from nbspam.corpus.item import Item, Notes, Skipped, file_items, stream_items
+from nbspam.errors import NbspamError, NoInputError
 from nbspam.labels import ordered
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+UNREAD = "unread"
+# A pipe in the place of a file is waited for only where the user's shell made it: <(command).
+_SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+_PIPE_CHUNK_BYTES = 1 << 16
+_HEADER_BYTES = 1 << 16
+_HEADER_END = re.compile(rb"\n\r?\n")
+_STATUS = re.compile(rb"^Status:(.*)", re.IGNORECASE | re.MULTILINE)
+_MAX_DIGITS = 100  # of a message number in .mh_sequences
+
+IsUnread = Callable[[Item], bool]
 
 
 class SourcePart:
-    """Files that come one after another; `labels` are the classes they can have."""
+    """Mail that comes one after another.
 
-    __slots__ = ("labels",)
-    labels: tuple[str, ...]
+    labels : the classes that it may have; empty if unlabelled
+    """
+
+    labels: tuple[str, ...] = ()
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        """(class name, path, whether the file may be an mbox), in order."""
+        """(class name, path, True if the file may be an mbox), in order."""
         raise NotImplementedError
 
-    def items(self, notes: Notes) -> Iterator[Item]:
+    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
+        """The messages, or those of one class only."""
         for label, path, may_be_mbox in self.files(notes):
+            if only and label != only:
+                continue
             if may_be_mbox:
                 yield from file_items(path, label, notes)
-            elif os.access(path, os.R_OK):
-                yield Item(path, label, path)
             else:
-                yield from _elsewhere(label, path, notes)
-
-
-def _elsewhere(label: str, path: str, notes: Notes) -> Iterator[Item]:
-    """The message that cannot be read under its name: under the one it has by now, or a note of why not."""
-    from nbspam.corpus.moved import where_now
-
-    now = where_now(path)
-    try:
-        os.close(open_regular(now)[0])
-    except OSError as error:
-        notes.skip(path, error)
-    else:
-        yield Item(now, label, now)
+                yield Item(path, label, path)
 
 
 class PathPart(SourcePart):
-    """What one path holds: a file, or a folder of mail; `deep` goes into the folders in it."""
+    """The mail of one file or folder.
 
-    __slots__ = ("deep", "path")
+    deep : go into the folders in it
+    skip_unread : leave out the messages that nobody has opened
+    """
 
-    def __init__(self, label: str, path: str, deep: bool = True) -> None:
+    def __init__(self, label: str, path: str, deep: bool = True, skip_unread: bool = False) -> None:
         self.labels = (label,) if label else ()
         self.path = path
         self.deep = deep
+        self.skip_unread = skip_unread
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
         label = self.labels[0] if self.labels else ""
@@ -70,82 +73,169 @@ class PathPart(SourcePart):
         for path, may_be_mbox in walk(self.path, notes, self.deep):
             yield label, path, may_be_mbox
 
+    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
+        items = super().items(notes, only)
+        return _without_unread(items, notes) if self.skip_unread else items
 
-class PassedBy(SourcePart):
-    """No mail, but a note: so many messages left out, or a path that cannot be read."""
 
-    __slots__ = ("count", "path", "reason")
+class PipePart(SourcePart):
+    """The mail that another program writes into a pipe; it is read once."""
 
-    def __init__(self, reason: str, count: int = 0, path: str = "") -> None:
-        self.labels = ()
-        self.reason = reason
-        self.count = count
+    def __init__(self, path: str) -> None:
         self.path = path
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        if self.path:
-            notes.skip(self.path, self.reason)
-        elif self.count:
-            notes.leave_out(self.reason, self.count)
         return iter(())
+
+    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
+        try:
+            with open(self.path, "rb", buffering=0) as pipe:
+                yield from stream_items(iter(lambda: pipe.read(_PIPE_CHUNK_BYTES), b""), self.path, "")
+        except OSError as error:
+            notes.skip(self.path, error)
 
 
 class Source:
     """Mail, labelled or not.
 
     classes : class names in class order; empty if unlabelled
-    ordered_by_index : the order is that of an index file, which is time
-    skipped, left_out : of the latest walk, filled while it goes on
+    ordered_by_index : True if the order is that of an index file, which is time
     """
 
-    __slots__ = ("classes", "notes", "ordered_by_index", "parts")
-
-    def __init__(self, parts: Sequence[SourcePart], ordered_by_index: bool = False) -> None:
+    def __init__(
+        self, parts: Sequence[SourcePart], first_notes: Notes | None = None, ordered_by_index: bool = False
+    ) -> None:
+        """first_notes : what was passed over when the source was opened"""
         self.parts = tuple(parts)
         self.classes = ordered({label for part in parts for label in part.labels})
         self.ordered_by_index = ordered_by_index
-        self.notes = Notes()
+        self._first_notes = first_notes or Notes()
+        self._notes = Notes()
 
     @property
-    def skipped(self) -> list[tuple[str, str]]:
-        """(path, reason) of what could not be read."""
-        return self.notes.skipped
+    def skipped(self) -> Skipped:
+        """(path, reason) of what the latest walk could not read."""
+        return self._notes.skipped
 
     @property
     def left_out(self) -> dict[str, int]:
-        """How many messages were left out on purpose, by reason."""
-        return self.notes.left_out
-
-    def skip(self, item: Item, error: OSError) -> None:
-        """Note that an item vanished or failed between the walk and its reading."""
-        self.notes.skip(item.name, error)
+        """How many messages the latest walk left out on purpose, by reason."""
+        return self._notes.left_out
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time; the notes start afresh."""
-        self.notes.clear()
+        self._notes = Notes()
+        self._notes.skipped += self._first_notes.skipped
+        self._notes.left_out |= self._first_notes.left_out
         for part in self.parts:
-            yield from part.items(self.notes)
+            yield from part.items(self._notes)
 
-    def size_hint(self) -> tuple[int, int | None]:
-        """(bytes of the files, number of messages or None), for a progress bar.
-
-        Costs a walk and one stat a file.  The number is that of the files, unless the largest turns
-        out to be an mbox of several messages; then it is None.
-        """
-        total = count = largest = 0
-        suspect = ""
+    def message_count(self) -> int | None:
+        """How many messages there are, for a progress bar; None if the largest file is an mbox of several."""
+        count, largest, suspect = 0, 0, ""
         for part in self.parts:
             for _, path, may_be_mbox in part.files(Notes()):
-                try:
-                    size = os.stat(path).st_size
-                except OSError:
-                    continue
-                total, count = total + size, count + 1
-                if may_be_mbox and size > largest:
+                count += 1
+                size = os.path.getsize(path) if may_be_mbox and os.path.exists(path) else 0
+                if size > largest:
                     largest, suspect = size, path
-        return total, None if suspect and _has_several(suspect) else count
+        items = file_items(suspect, "", Notes())
+        return None if suspect and next(items, None) and next(items, None) else count
 
 
-def _has_several(path: str) -> bool:
-    found = file_items(path, "", Notes())
-    return next(found, None) is not None and next(found, None) is not None
+def open_unlabelled(paths: Iterable[str]) -> Source:
+    """The mail of these files, folders and pipes, in the order given; NoInputError if none of them exists."""
+    parts: list[SourcePart] = []
+    notes = Notes()
+    failures: list[NbspamError] = []
+    for path in paths:
+        try:
+            parts.append(PipePart(path) if is_shell_pipe(path, mode_of(path)) else PathPart("", path))
+        except NbspamError as error:
+            failures.append(error)
+            notes.skipped.append((path, error.why))
+    if failures and not parts:
+        raise failures[0]
+    return Source(parts, notes)
+
+
+def mode_of(path: str) -> int:
+    """The st_mode of `path`; NoInputError if it cannot be had."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        raise NoInputError(path, "no such file or folder", "check the path", "no-such-source") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        why = getattr(error, "strerror", None) or str(error)
+        raise NoInputError(path, why, "check the path and its permissions", "source-unreadable") from None
+
+
+def is_shell_pipe(path: str, mode: int) -> bool:
+    """True for a pipe whose writer surely ends: a FIFO in a folder may wait for ever."""
+    return stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)
+
+
+def unread_error(skipped: Skipped) -> NoInputError:
+    """The error that some mail could not be read.  skipped : not empty"""
+    what = "1 file or folder" if len(skipped) == 1 else f"{len(skipped):,} files or folders"
+    remedy = "check that all is there and whole, and the permissions"
+    return NoInputError("SOURCE", f"{what} could not be read; all other mail is done", remedy, "no-input")
+
+
+def _without_unread(items: Iterator[Item], notes: Notes) -> Iterator[Item]:
+    """The messages that somebody has opened, or of which that is not known.
+
+    Maildir: the flag S, and nothing in `new` is opened.  MH: the sequence `unseen`.  mbox: the field Status;
+    a message without it came after a mail program last marked the mbox, but an mbox without any says nothing.
+    """
+    tests: dict[str, IsUnread] = {}  # by mbox and folder
+    for item in items:
+        in_mbox = item.stop >= 0 or item.data is not None
+        place = item.path if in_mbox else os.path.dirname(item.path)
+        try:
+            if place not in tests:
+                tests[place] = _unread_of_mbox(place) if in_mbox else _unread_of_folder(place)
+            is_unread = tests[place](item)
+        except OSError:  # the reader of the message names it
+            is_unread = False
+        if is_unread:
+            notes.leave_out(UNREAD)
+        else:
+            yield item
+
+
+def _unread_of_mbox(path: str) -> IsUnread:
+    if any(_status(item) is not None for item in file_items(path, "", Notes())):
+        return lambda item: b"R" not in (_status(item) or b"")
+    return lambda item: False
+
+
+def _status(item: Item) -> bytes | None:
+    header = _HEADER_END.split(b"\n" + item.read(_HEADER_BYTES), 1)[0]
+    found = _STATUS.search(header)
+    return found[1] if found else None
+
+
+def _unread_of_folder(folder: str) -> IsUnread:
+    top, name = os.path.split(folder)
+    if name in ("cur", "new") and is_maildir(os.listdir(top or ".")):
+        return lambda item: name == "new" or "S" not in flags_of(os.path.basename(item.path))
+    unseen = _unseen(folder)
+    return lambda item: os.path.basename(item.path) in unseen
+
+
+def _unseen(folder: str) -> set[str]:
+    """The names of the messages in the sequence `unseen` of an MH folder; none of another folder."""
+    try:
+        with open(os.path.join(folder, ".mh_sequences"), encoding="latin-1") as lines:
+            found = [line.removeprefix("unseen:") for line in lines if line.startswith("unseen:")]
+    except FileNotFoundError:
+        return set()
+    names = sorted(filter(is_number, os.listdir(folder or ".")), key=int)
+    unseen: set[str] = set()
+    for word in " ".join(found).split():
+        ends = word.split("-")
+        if len(ends) <= 2 and all(is_number(end) and len(end) <= _MAX_DIGITS for end in ends):
+            first = bisect_left(names, int(ends[0]), key=int)
+            unseen.update(names[first : bisect_right(names, int(ends[-1]), key=int)])
+    return unseen

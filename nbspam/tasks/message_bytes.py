@@ -45,7 +45,7 @@ def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
     head, rest : what begins with `From `, in chunks; of an mbox of many only its first message is read
     The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
     """
-    from nbspam.corpus.mbox import begins_mbox, fragments  # only for what begins with `From `
+    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # only for what begins with `From `
 
     if not begins_mbox(head[:MBOX_HEAD_BYTES]):
         return b"".join([head, *rest])
@@ -56,8 +56,6 @@ def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
             return None  # a second message begins
         pieces.append(piece)
         whole = ended
-    from nbspam.corpus.item import unquoted
-
     return unquoted(b"".join(pieces))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nbspam.corpus import Item
 from nbspam.corpus.corpus import corpus_digest, identity
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, shards
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError

@@ -19,7 +19,7 @@ from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.blocks import merge_blocks, only_views, used_columns
 from nbspam.corpus.corpus import Corpus, in_time, views_read
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.errors import UsageError

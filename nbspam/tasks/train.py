@@ -19,7 +19,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator, Table
 from nbspam.corpus.block import Ints
 from nbspam.corpus.corpus import views_read
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
 from nbspam.corpus.token_texts import text_slices
 from nbspam.corpus.vocabulary import Vocabulary

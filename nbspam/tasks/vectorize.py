@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple
 
 from nbspam.corpus import Item
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.matrix import Coded, read_codes
 from nbspam.corpus.matrix_formats import write
-from nbspam.corpus.notes import Skipped
 from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError

@@ -16,7 +16,7 @@ import numpy as np
 from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator, Table
 from nbspam.corpus.block import Block, Ints
-from nbspam.corpus.notes import Skipped
+from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.token_texts import split_texts
 from nbspam.corpus.vocabulary import Vocabulary, Word

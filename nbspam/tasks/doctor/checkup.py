@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from nbspam.corpus.notes import Skipped, unread_error
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import unread_error
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.store.reader import check_file
 from nbspam.tasks.doctor.delivery import delivery
