@@ -170,7 +170,7 @@ def changed(settings: Settings, change: dict[str, str]) -> Settings:
 
 
 def _changed(settings: Settings, change: dict[str, str]) -> Settings:
-    from nbspam.model.word_models import asked_alpha
+    from nbspam.model.words import asked_alpha
     from nbspam.settings import Settings, textbook
 
     event_model, numeric_model, features = _models_asked(settings, change)

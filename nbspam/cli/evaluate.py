@@ -25,6 +25,7 @@ from nbspam.cli.shared import (
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
+from nbspam.corpus.accumulator import settings_under
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary
@@ -37,7 +38,6 @@ from nbspam.evaluate.trec import result_lines
 from nbspam.filter import read_loss
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
-from nbspam.tasks.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")

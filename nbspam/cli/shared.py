@@ -258,7 +258,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 def _scoring_settings(given: dict[str, Any]) -> Settings:
     """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
     from nbspam.model.numeric_models import checked_bins
-    from nbspam.model.word_models import asked_alpha
+    from nbspam.model.words import asked_alpha
 
     if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:
         flags = f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}"

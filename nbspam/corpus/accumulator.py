@@ -1,7 +1,7 @@
 """Counts of any amount of mail in bounded memory.
 
-The counts grow with the vocabulary.  The rows (which message has which token) are kept for the latest messages
-of each class only, because the calibration needs no more.
+The counts grow with the vocabulary.  The rows (which message has which token) are kept for the latest
+messages of each class only, because the calibration needs no more.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from nbspam.model.block import (
     used_columns,
 )
 from nbspam.model.counts import Counts, Ints, join_texts, merge_counts, no_counts, take_texts
+from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -133,3 +134,20 @@ def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
     messages = np.zeros(n_classes, np.int64)
     joined = take_texts(join_texts(texts), order)
     return Counts(keys, views[order], joined, nothing, nothing, messages, is_fixed=True)
+
+
+def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
+
+    A word outside it may be one that every message has, so it is no news.
+    """
+    if vocabulary is None:
+        return settings
+    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+
+
+def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
+    """What the model file says about its vocabulary."""
+    if vocabulary is None:
+        return {"vocabulary": "open"}
+    return {"vocabulary": "fixed", "views": vocabulary.views}

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from nbspam.corpus import Item
-from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.model.block import Block, BlockBuilder
 from nbspam.tokens import DATE, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end

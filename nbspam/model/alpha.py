@@ -1,29 +1,31 @@
 """What `--alpha auto` chooses: the lambda of least log loss on messages as if they were new.
 
-Averaged views: the calibrated probabilities of each message by counts that do not hold it.  Other event models:
-each fold of the messages scored by the counts of all others, which subtraction gives.
+Averaged views: the calibrated probabilities of each message by counts that do not hold it.  Other event
+models: each fold of the messages scored by the counts of all others, which subtraction gives.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibrate import bulk_scores, fit, join_evidence, prior_shift, ways_to_see
-from nbspam.model.counts import Counts, Floats, Ints
-from nbspam.model.priors import OF_MAIL, Prior, log_priors, parse_prior
-from nbspam.model.textbook import TextbookModel
+from nbspam.model.counts import Floats, Ints
+from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
+from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.views import Seen, view_evidence
-from nbspam.settings import Settings
+
+if TYPE_CHECKING:
+    from nbspam.model.priors import Prior
 
 ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 FOLDS = 5
-# A sum over words is over-sure, so its raw log loss would be a story of its few worst mistakes.  The scores are
-# scaled by the one of these factors that suits them best (temperature scaling; Guo et al. 2017, section 4.2),
-# and what remains is how well they tell the classes apart.
+# A sum over words is over-sure, so its raw log loss would be a story of its few worst mistakes.  The scores
+# are scaled by the one of these factors that suits them best (temperature scaling; Guo et al. 2017, section
+# 4.2), and what remains is how well they tell the classes apart.
 SCALES = tuple(np.geomspace(1e-5, 1e2, 71).tolist())
 
 
@@ -43,7 +45,7 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
         seen = [way(sample, model.counts) for way in ways_to_see(sample)]
         score = partial(_averaged_loss, model, seen)
     else:
-        score = partial(_textbook_loss, _folds(model, sample), weights)
+        score = partial(_textbook_loss, _folds(model, sample), labels, weights)
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
@@ -51,32 +53,41 @@ def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> floa
     settings = model.settings.replaced(alpha=alpha)
     found = join_evidence([view_evidence(one, settings) for one in seen])
     joint = bulk_scores(fit(found)[0], found) + prior_shift(settings, model.counts.messages, model.classes)
-    return log_loss(joint, found.labels, prior_weights(parse_prior(settings.prior), found.labels, model.classes))
+    return log_loss(
+        joint, found.labels, prior_weights(parse_prior(settings.prior), found.labels, model.classes)
+    )
 
 
-def _folds(model: TextbookModel, sample: Block) -> list[tuple[TextbookModel, Block, Ints]]:
-    """(model of all other messages, messages, rows of the sample) for each fold; copies share a fold."""
+class _Fold(NamedTuple):
+    """Some messages, and the model of all others.  rows : int64, which messages of the sample"""
+
+    model: TextbookModel
+    judged: Block
+    words: WordRows
+    rows: Ints
+
+
+def _folds(model: TextbookModel, sample: Block) -> list[_Fold]:
+    """The messages of a sample in parts; copies of a message are in one part."""
     found = []
-    fold = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
+    part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
     for number in range(FOLDS):
-        rows = np.flatnonzero(fold == number)
+        rows = np.flatnonzero(part == number)
         judged = select_rows(sample, rows)
-        features = model.features and model.features.like(select_rows(sample, np.flatnonzero(fold != number)))
+        features = model.features and model.features.like(select_rows(sample, np.flatnonzero(part != number)))
         counts = model.counts - model.count(judged)
-        found.append((TextbookModel(model.settings, model.classes, counts, features), judged, rows))
+        others = TextbookModel(model.settings, model.classes, counts, features)
+        found.append(_Fold(others, judged, WordRows(counts, judged), rows))
     return found
 
 
-def _textbook_loss(
-    folds: list[tuple[TextbookModel, Block, Ints]], weights: Floats, alpha: float
-) -> float:
-    joint, labels = [], []
-    for model, judged, _ in folds:
-        model.settings = model.settings.replaced(alpha=alpha)
-        joint.append(model.log_joint(judged))
-        labels.append(judged.labels.astype(np.int64))
-    every, rows = np.concatenate(joint), np.concatenate([rows for _, _, rows in folds])
-    return scaled_log_loss(every, np.concatenate(labels), weights[rows])
+def _textbook_loss(folds: list[_Fold], labels: Ints, weights: Floats, alpha: float) -> float:
+    joints = []
+    for fold in folds:
+        fold.model.settings = fold.model.settings.replaced(alpha=alpha)
+        joints.append(fold.model.log_joint(fold.judged, fold.words))
+    rows = np.concatenate([fold.rows for fold in folds])
+    return scaled_log_loss(np.concatenate(joints), labels[rows], weights[rows])
 
 
 def prior_weights(prior: Prior, labels: Ints, names: tuple[str, ...]) -> Floats:

@@ -1,8 +1,8 @@
 """Blocks: the tokens of many messages as arrays of integers.
 
-Token texts are one byte string and rows are compressed sparse rows over the block's own columns, so a block of
-500 messages pickles in a millisecond.  Merging keeps every integer, so the result does not depend on how the
-mail was cut into blocks.
+Token texts are one byte string and rows are compressed sparse rows over the block's own columns, so a block
+of 500 messages pickles in a millisecond.  Merging keeps every integer, so the result does not depend on how
+the mail was cut into blocks.
 """
 
 from __future__ import annotations
@@ -24,10 +24,6 @@ from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, features_digest, token_di
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
-def _empty(kind: type) -> Any:
-    return field(default_factory=lambda: np.zeros(0, kind))
-
-
 @dataclass(slots=True, eq=False)
 class Block:
     """Messages (rows) over tokens (columns).
@@ -45,16 +41,16 @@ class Block:
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
-    keys: Ints = _empty(np.int64)
-    views: NDArray[np.uint8] = _empty(np.uint8)
+    keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    views: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     texts: bytes = b""
     starts: Ints = field(default_factory=lambda: np.zeros(1, np.int64))
-    columns: NDArray[np.int32] = _empty(np.int32)
-    counts: NDArray[np.int32] = _empty(np.int32)
-    labels: NDArray[np.int16] = _empty(np.int16)
-    dates: Floats = _empty(np.float64)
+    columns: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    counts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    labels: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, np.int16))
+    dates: Floats = field(default_factory=lambda: np.zeros(0, np.float64))
     names: list[str] = field(default_factory=list)
-    sizes: Ints = _empty(np.int64)
+    sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     features: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
@@ -281,8 +277,8 @@ def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Int
     """About n of some labelled rows, in the order given: of each class its share, the latest.
 
     messages : int64 (n_classes,), of which the shares are taken
-    The latest of all would be of one class where a folder of ham is older than that of spam.  Without dates the
-    last read are not the latest, so they are chosen by their digests, which is at random.
+    The latest of all would be of one class where a folder of ham is older than that of spam.  Without dates
+    the last read are not the latest, so they are chosen by their digests, which is at random.
     """
     if len(rows) <= n:
         return rows

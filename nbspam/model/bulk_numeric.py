@@ -28,7 +28,7 @@ from nbspam.model.numeric_models import (
     PairTotals,
     checked_bins,
 )
-from nbspam.model.word_models import scaled
+from nbspam.model.words import scaled
 from nbspam.settings import BINNINGS
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 All mail at hand has been counted, so new mail is had by subtraction, in two ways.  Leave-one-out uses every
 message but knows the rest of its campaign, before and after it; prequential evidence (by the counts as they
-were when the message came) knows only the past, but the early messages have few counts.  Both samples together
-calibrate better than either, on random splits and in time order: docs/decisions.md.
+were when the message came) knows only the past, but the early messages have few counts.  Both samples
+together calibrate better than either, on random splits and in time order: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from nbspam.settings import Settings
 # How much of each sample: docs/decisions.md.
 WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
 MAX_LEFT_OUT = 3_000  # messages scored leave-one-out in addition to prequential ones; without these: all
-# Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer: most
-# weights are shared by all (docs/decisions.md).
+# Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
+# most weights are shared by all (docs/decisions.md).
 MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
@@ -131,7 +131,8 @@ def design_matrix(found: Evidence) -> Floats:
 def fit(found: Evidence) -> tuple[Floats, Floats]:
     """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
 
-    Newton's method on the multinomial logistic likelihood with the Gaussian prior of nbspam.model.calibration.
+    Newton's method on the multinomial logistic likelihood with the Gaussian prior of
+    nbspam.model.calibration.
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
     first, spread = first_weights(found.evidence.shape[2], found.kinds)

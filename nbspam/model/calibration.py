@@ -6,12 +6,12 @@ on scores of messages that were not counted yet (nbspam.model.calibrate), and `l
 Score of class k, relative to class 0, nats:
     z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
 E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
-large one, which trusts rare words less. B_fk is what the bin of numeric feature f says (a measure). u_v is the
-share of the view's distinct tokens that the model never met. R_j is what the words say for class j >= 1 under
-the weights that learning starts from. a_v, d_v and g_f are shared by the classes; b_k, c_vk and m_jk belong to
-class k >= 1. Two classes have no R: that is plain logistic regression on some 25 numbers. For three classes and
-more m_jk tells how evidence for one class counts for another that is like it, or hardly ever comes where the
-other does (docs/decisions.md).
+large one, which trusts rare words less. B_fk is what the bin of numeric feature f says (a measure). u_v is
+the share of the view's distinct tokens that the model never met. R_j is what the words say for class j >= 1
+under the weights that learning starts from. a_v, d_v and g_f are shared by the classes; b_k, c_vk and m_jk
+belong to class k >= 1. Two classes have no R: that is plain logistic regression on some 25 numbers. For three
+classes and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever
+comes where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _FIRST_VARIANCE = {
 # message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
-# Someone who tells mistakes only would teach that the evidence lies.  So a message judged wrongly teaches only
-# if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
+# Someone who tells mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
+# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
 
@@ -131,12 +131,11 @@ def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) ->
     return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
 
 
-def alike_adds(
-    weights: Sequence[float], rough: float, values: Sequence[float], own: range
-) -> list[float]:
+def alike_adds(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
     """What a row of evidence adds by way of R_j, nats by class.
 
-    weights : of the calibration;  rough : the row's in R_j;  values : of the row, by class;  own : own_weights
+    weights : of the calibration;  rough : the row's in R_j;  values : of the row, by class;  own :
+    own_weights
     """
     first = 1 + len(VIEWS)  # of the m_jk among the weights of a class
     return [

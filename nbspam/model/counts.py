@@ -111,11 +111,11 @@ class Counts:
         """numbers (n_classes, n): n_jk of some keys; 0 for keys without a column."""
         if keys is self.keys:
             return self.documents
-        return _columns(self.documents, self.places(keys))
+        return columns_of(self.documents, self.places(keys))
 
     def occurrences_of(self, keys: Ints) -> Numbers:
         """numbers (n_classes, n): N_jk of some keys; 0 for keys without a column."""
-        return _columns(self.occurrences, self.places(keys))
+        return columns_of(self.occurrences, self.places(keys))
 
     def known(self, places: Any = slice(None)) -> NDArray[np.bool_]:
         """Which tokens, of some places, are words."""
@@ -174,10 +174,13 @@ class Counts:
         totals.occurrences[:, label] += sign * occurrences.astype(np.int64)
 
 
-def _columns(counts: Numbers, places: Ints) -> Numbers:
-    if not counts.shape[1]:
-        return np.zeros((len(counts), len(places)), counts.dtype)
-    return np.where(places >= 0, counts.take(places, axis=1, mode="clip"), counts.dtype.type(0))
+def columns_of(counts: Numbers, places: Numbers) -> Numbers:
+    """Some columns of counts, the last axis; 0 at place -1."""
+    if not counts.shape[-1]:
+        return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)
+    found = counts.take(places, axis=-1, mode="clip")
+    found[..., places < 0] = 0
+    return found
 
 
 def no_counts(n_classes: int) -> Counts:
@@ -293,7 +296,11 @@ class CountsModel:
         known = self._counts.known(places)
         asked, places = asked[known], places[known]
         documents, occurrences = self._counts.documents[:, places], self._counts.occurrences[:, places]
-        rows = np.stack([documents, occurrences], axis=2).transpose(1, 0, 2).reshape(len(asked), -1)
+        rows = (
+            np.stack([documents, occurrences], axis=2)
+            .transpose(1, 0, 2)
+            .reshape(len(asked), 2 * len(documents))
+        )
         return dict(zip(asked.tolist(), map(tuple, rows.tolist()), strict=True))
 
     def histogram(self, kind: str) -> list[Counter[float]]:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nbspam.model.word_models import BernoulliScorer, Counts, WordScorer
+    from nbspam.model.words import BernoulliLaw, Counts, WordLaw
 
     WeightedToken = tuple[Counts, Counts, float]  # documents, occurrences, coefficient in the score
 
@@ -135,7 +135,7 @@ def trigamma(x: float) -> float:
     return total + 1 / x + y / 2 + y / x * series
 
 
-def score_variances(scorer: WordScorer, tokens: Iterable[WeightedToken]) -> list[float]:
+def score_variances(scorer: WordLaw, tokens: Iterable[WeightedToken]) -> list[float]:
     """Per class, the posterior variance of sum_j c_j log phi_jk, nats squared.
 
     c_j is the token's coefficient in the score: 1 under presence, the count under multinomial, its
@@ -167,7 +167,7 @@ def _trigamma_or_zero(x: float) -> float:
     return trigamma(x) if x > 0 else 0.0
 
 
-def _bernoulli_variances(scorer: BernoulliScorer, tokens: Iterable[WeightedToken]) -> list[float]:
+def _bernoulli_variances(scorer: BernoulliLaw, tokens: Iterable[WeightedToken]) -> list[float]:
     """log(1 - phi) of every word, and c (log phi - log(1 - phi)) more for the words that are there."""
     terms: list[list[float]] = [[0.0] for _ in scorer.messages]
     for k, histogram in enumerate(scorer.histogram):

@@ -5,8 +5,8 @@ tokens (a geometric mean of likelihood ratios) does not.  The mean of a view is 
 unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add hammy words,
 so each view's evidence for ham is capped.  Each measure is evidence of its own.
 
-`log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token; many messages call it
-for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md.
+`log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token; many messages call
+it for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def log_ratios(counts: Sequence[float], pseudo: float) -> list[float]:
 class ViewEvidence:
     """Turns the document counts of one view's distinct tokens into evidence.
 
-    The weights of a token are its log-likelihood ratios, its spread the difference of its largest and smallest
-    weight.  Informative are the tokens with a spread over `threshold * STRONG`; where they are fewer than
-    AT_LEAST, that many of the largest spreads over `threshold * WEAK` (and those tied with the last of them).
+    The weights of a token are its log-likelihood ratios, its spread the difference of its largest and
+    smallest weight.  Informative are the tokens with a spread over `threshold * STRONG`; where they are fewer
+    than AT_LEAST, that many of the largest spreads over `threshold * WEAK` (and those tied with the last of
+    them).
     """
 
     __slots__ = ("_alpha", "_at_least", "_totals", "floor", "n_classes", "threshold")
@@ -111,6 +112,4 @@ def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins
     if not any(documents):
         return [0.0] * len(documents)
     totals = log_ratios(messages, bins * MEASURE_ALPHA)
-    return [
-        ratio - total for ratio, total in zip(log_ratios(documents, MEASURE_ALPHA), totals, strict=True)
-    ]
+    return [ratio - total for ratio, total in zip(log_ratios(documents, MEASURE_ALPHA), totals, strict=True)]

@@ -16,7 +16,7 @@ from math import fsum, inf, isnan, log, pi
 
 from nbspam.errors import UsageError
 from nbspam.model.posterior import log_sum_exp
-from nbspam.model.word_models import checked_alpha, log_or_minus_inf
+from nbspam.model.words import checked_alpha, log_or_minus_inf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """One message scored by one model: tokens in, log-odds out.
 
-There are two ways of scoring: averaged views with a calibration (the default) and the sum of the textbook.  Both
-give a score for each class in nats, and what each token adds to it, so `explain` only has to print.
+There are two ways of scoring: averaged views with a calibration (the default) and the sum of the textbook.
+Both give a score for each class in nats, and what each token adds to it, so `explain` only has to print.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nbspam.model.counts import CountsModel
     from nbspam.model.features import FeatureScorer
     from nbspam.model.words import WordLaw
     from nbspam.settings import Settings
-    from nbspam.store.reader import Model
+    from nbspam.store import reader
     from nbspam.tokens import Tokens
 
+    Model = reader.Model | CountsModel
     Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
     Rows = dict[int, Row]
     KnownWord = tuple[str, int, Row]  # text, how often, its counts
@@ -131,7 +133,7 @@ class Scorer:
         if settings.features != "words":
             from nbspam.model.features import FeatureScorer  # word models do not pay for it
 
-            self._features = FeatureScorer(model, settings)
+            self._features = FeatureScorer(model, settings)  # type: ignore[arg-type]  # a file has them
         if settings.features != "numeric":
             _check_words(model, settings)
             if settings.averaged:

@@ -1,27 +1,30 @@
 """Any event model over many messages, in one sum: the textbook.
 
 A word model is its law (nbspam.model.words) at the distinct tuples of counts, added up over the words of each
-message; all words outside the vocabulary are one NOTAWORD.  Numeric features add their part to it.  The scores
-are those of nbspam.model.scorer for the same counts.
+message; all words outside the vocabulary are one NOTAWORD.  Numeric features add their part to it.  The
+scores are those of nbspam.model.scorer for the same counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbspam.model.block import Block, over_words
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
 from nbspam.model.priors import log_priors_of
 from nbspam.model.scorer import make_words
-from nbspam.model.views import at_tuples, distinct_tuples
 from nbspam.settings import Settings
 from nbspam.tokens.keys import NOTAWORD_KEY
 
 if TYPE_CHECKING:
     from nbspam.model.feature_counts import FeatureCounts
     from nbspam.model.words import WordLaw
+
+
+TABLE_CELLS = 2**24  # numbers up to which a table finds distinct ones; larger ones are sorted
 
 
 class TextbookModel:
@@ -39,14 +42,17 @@ class TextbookModel:
         counted = over_words(block, self.counts.keys) if self.counts.is_fixed else block
         return counted.count(len(self.classes))
 
-    def log_joint(self, block: Block) -> Floats:
-        """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN."""
+    def log_joint(self, block: Block, words: WordRows | None = None) -> Floats:
+        """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN.
+
+        words : of the block, if at hand
+        """
         settings, joint = self.settings, np.zeros((len(block), len(self.classes)))
         uses_prior = self.features is not None
         if settings.features != "numeric":
             law = make_words(CountsModel(self.classes, self.counts), settings)
             uses_prior |= law.uses_prior
-            joint = word_scores(law, self.counts, block)
+            joint = (words or WordRows(self.counts, block)).score(law)
         if self.features is not None:
             from nbspam.model.bulk_numeric import log_likelihood  # scipy: 0.2 s and 20 MB
 
@@ -56,30 +62,80 @@ class TextbookModel:
         return joint + prior if uses_prior else joint
 
 
-def word_scores(law: WordLaw, counts: Counts, block: Block) -> Floats:
-    """Log-likelihoods of messages, float64 (n_messages, n_classes), nats; -inf allowed, never NaN."""
-    keys = np.append(block.keys, NOTAWORD_KEY)
-    places = counts.places(keys)
-    known = (places >= 0) & (counts.known(places) if len(counts.keys) else False)
-    rows, times = block.rows(), block.counts.astype(np.float64)
-    inside = known[block.columns]
-    outside = np.bincount(rows[~inside], times[~inside], len(block))
-    without = np.flatnonzero(outside)  # rows that have a NOTAWORD
-    rows = np.concatenate([rows[inside], without])
-    columns = np.concatenate([block.columns[inside], np.full(len(without), len(block.keys))])
-    times = np.concatenate([times[inside], outside[without]]) if law.repeats else np.ones(len(rows))
-    used = np.unique(columns)
-    columns = np.searchsorted(used, columns)
-    cells = counts.occurrences_of(keys[used]) if law.repeats else counts.documents_of(keys[used])
-    tuples, place = distinct_tuples(cells)
-    joint = _sums(at_tuples(law.weigh, tuples)[:, place], rows, columns, times, len(block)) + law.base
-    if any(law.certain):
-        certain = at_tuples(lambda one: [*map(float, law.is_certain(one))], tuples)[:, place]
-        met = _sums(certain, rows, columns, np.ones(len(rows)), len(block))
-        joint[met < law.certain] = -np.inf
-    return joint
+def count_features_of(block: Block, settings: Settings, n_classes: int) -> FeatureCounts | None:
+    """Numeric features of labelled messages, in bins with edges learned on them; None if not scored."""
+    if settings.features == "words":
+        return None
+    from nbspam.model.bulk_numeric import learn_edges
+    from nbspam.model.feature_counts import count_features
+
+    edges = learn_edges(block.features, settings.bins, settings.binning)
+    chunks = [(block.features, block.labels.astype(np.int64))]
+    return count_features(chunks, n_classes, edges, settings.numeric_model == "aode")
 
 
-def _sums(table: Floats, rows: Ints, columns: Ints, times: Floats, n_rows: int) -> Floats:
-    """float64 (n_rows, n_values): for each row the sum of the table's values at its columns."""
-    return np.stack([np.bincount(rows, values[columns] * times, n_rows) for values in table], axis=1)
+class WordRows:
+    """Messages over the words of some counts, to be scored under any law: words outside are one NOTAWORD."""
+
+    def __init__(self, counts: Counts, block: Block) -> None:
+        used, columns = np.unique(block.columns, return_inverse=True)
+        places = counts.places(np.append(block.keys[used], NOTAWORD_KEY))
+        known = (columns_of(counts.known(), places) if len(counts.keys) else places < 0) & (places >= 0)
+        rows, times, inside = block.rows(), block.counts.astype(np.float64), known[columns]
+        outside = np.bincount(rows[~inside], times[~inside], len(block))
+        without = np.flatnonzero(outside)  # rows that have a NOTAWORD
+        self._n_rows = len(block)
+        self._rows = np.concatenate([rows[inside], without])
+        self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
+        self._times = np.concatenate([times[inside], outside[without]])
+        self._counts, self._places = counts, places
+        self._tuples: dict[bool, tuple[list[list[float]], Ints]] = {}  # by WordLaw.repeats
+
+    def score(self, law: WordLaw) -> Floats:
+        """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
+        if law.repeats not in self._tuples:
+            counts = self._counts.occurrences if law.repeats else self._counts.documents
+            self._tuples[law.repeats] = distinct_tuples(columns_of(counts, self._places))
+        tuples, place = self._tuples[law.repeats]
+        joint = self._sums(at_tuples(law.weigh, tuples)[:, place], law.repeats) + law.base
+        if any(law.certain):
+            certain = at_tuples(lambda counts: [*map(float, law.is_certain(counts))], tuples)[:, place]
+            joint[self._sums(certain, repeats=False) < law.certain] = -np.inf
+        return joint
+
+    def _sums(self, table: Floats, repeats: bool) -> Floats:
+        """float64 (n_rows, n_values): for each row the sum of the table's values at its words."""
+        values = [of_class[self._columns] for of_class in table]
+        if repeats:
+            values = [of_class * self._times for of_class in values]
+        return np.stack([np.bincount(self._rows, one, self._n_rows) for one in values], axis=1)
+
+
+def distinct_tuples(counts: Numbers) -> tuple[list[list[float]], Ints]:
+    """(tuples, place): the distinct columns of counts, and which of them each column is.
+
+    counts : numbers >= 0 (n_classes, n);  of no columns there is a tuple of ones, which no column is
+    """
+    place = np.zeros(counts.shape[1], np.int64)
+    first = place
+    if not len(place):
+        return [[1.0] * len(counts)], place
+    for row in counts:
+        values = np.unique(row, return_inverse=True)[1] if row.dtype.kind == "f" else row
+        codes = place * (int(values.max(initial=0)) + 1) + values
+        size = int(codes.max(initial=0)) + 1
+        if size > TABLE_CELLS:
+            _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        else:
+            where = np.full(size, -1)
+            where[codes] = np.arange(len(codes))
+            found = np.flatnonzero(where >= 0)
+            first = where[found]
+            where[found] = np.arange(len(found))
+            place = where[codes]
+    return counts[:, first].T.tolist(), place
+
+
+def at_tuples(law: Callable[[list[float]], list[float]], tuples: list[list[float]]) -> Floats:
+    """float64 (n_values, n_tuples): a law of one tuple of counts at each of them."""
+    return np.ascontiguousarray(np.array([law(counts) for counts in tuples], np.float64).T)

@@ -14,7 +14,7 @@ from nbspam.model.credibility import log_odds_standard_deviation, score_variance
 from nbspam.model.posterior import Scored, rest_weights
 from nbspam.model.priors import OF_MAIL
 from nbspam.model.scorer import COUNTS_REPEATS, Scorer
-from nbspam.model.word_models import PresenceScorer, WordTotals
+from nbspam.model.words import MultinomialLaw, WordTotals
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
@@ -67,7 +67,7 @@ def _prior_counts(scorer: Scorer) -> list[float]:
 def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
     """Per class, of the averaged evidence: each view's words are a Dirichlet of their own.
 
-    What words add by way of other classes (nbspam.model.alike) is left out.
+    What words add by way of other classes (R_j of nbspam.model.calibration) is left out.
     """
     model, settings = scorer.model, scorer.settings
     variances = [0.0] * len(model.classes)
@@ -77,7 +77,7 @@ def _view_variances(scorer: Scorer, scored: Scored) -> list[float]:
         words = model.words[view] + 1
         totals = WordTotals(model.messages, model.documents[view], model.occurrences[view], words)
         tokens = [(part.counts[::2], part.counts[1::2], part.scale) for part in parts]
-        found = score_variances(PresenceScorer(totals, a), tokens)
+        found = score_variances(MultinomialLaw(totals, a), tokens)
         variances = [sum(pair) for pair in zip(variances, found, strict=True)]
     if not settings.measures:
         return variances
@@ -93,7 +93,7 @@ def _measure_variances(scorer: Scorer, scored: Scored) -> list[float]:
         if part.kind == "token" and part.view == MEASURES_VIEW and any(part.counts):
             totals = WordTotals(model.messages, measured, measured, N_BINS[measure_of(part.text)])
             tokens = [(part.counts[::2], part.counts[1::2], part.scale)]
-            found = score_variances(PresenceScorer(totals, MEASURE_ALPHA), tokens)
+            found = score_variances(MultinomialLaw(totals, MEASURE_ALPHA), tokens)
             variances = [sum(pair) for pair in zip(variances, found, strict=True)]
     return variances
 

@@ -1,12 +1,12 @@
 """View evidence of many messages, also of messages that are themselves among the counted.
 
-The law is that of nbspam.model.evidence, called at the distinct tuples of counts.  A message that was counted is
-scored at other counts: without itself and its copies or its campaign, or as they were before it came.
+The law is that of nbspam.model.evidence: log(n + lambda) of each count less log(N + lambda |V|) of the
+totals.  A message that was counted is scored at other counts: without itself and its copies or its campaign,
+or as they were before it came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibration import rough_weights
-from nbspam.model.counts import Counts, Floats, Ints, Numbers
-from nbspam.model.evidence import NEARLY_ZERO, log_ratios, times_counted
+from nbspam.model.counts import Counts, Floats, Ints, Numbers, columns_of
+from nbspam.model.evidence import NEARLY_ZERO, times_counted
 from nbspam.settings import (
-    ALL_VIEWS,
     AT_LEAST,
     DILUTION,
     MEASURE_ALPHA,
@@ -29,12 +28,11 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, N_VIEWS, READ_NUMBERS, VIEW_NAMES, VIEWS
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
 from nbspam.tokens.keys import key_list
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 
 SLICE_ROWS = 250  # scored at a time: bounds the memory of the temporary arrays
-TABLE_CELLS = 2**24  # numbers up to which a table finds distinct ones; above, they are sorted
 
 
 class Seen(NamedTuple):
@@ -77,24 +75,19 @@ class Evidence(NamedTuple):
         return Evidence(self.evidence[rows], self.common[rows], self.labels[rows], self.kinds)
 
 
-def views_read(settings: Settings) -> tuple[int, ...]:
-    """The numbers of the views that a way of scoring reads."""
-    wanted = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
-    return tuple(number for number in view_numbers(settings.views) if wanted.get(number, True))
+def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen:
+    """All rows scored with the same counts: messages that were not counted.
 
-
-def view_numbers(views: str) -> tuple[int, ...]:
-    """The numbers of views: of those named, separated by commas, or of `all` that are read."""
-    return READ_NUMBERS if views == ALL_VIEWS else tuple(map(VIEW_NAMES.index, views.split(",")))
-
-
-def as_counted(block: Block, counts: Counts) -> Seen:
-    """All rows scored with the same counts: messages that were not counted."""
-    documents, totals = counts.documents_of(block.keys), counts.totals
-    kind = np.float64 if documents.dtype.kind == "f" else np.int32
-    pairs: Numbers = np.empty((len(documents), len(block.columns)), kind)
-    for k, of_class in enumerate(documents):
-        pairs[k] = of_class.astype(kind)[block.columns]
+    places : of the block's columns among the counted tokens, if known (-1: none)
+    """
+    columns: Numbers = block.columns
+    if block.keys is not counts.keys:
+        columns = (counts.places(block.keys) if places is None else places)[columns]
+    kind = np.float64 if counts.documents.dtype.kind == "f" else np.int32
+    pairs: Numbers = np.empty((len(counts.messages), len(columns)), kind)
+    for k in range(len(pairs)):
+        pairs[k] = columns_of(counts.documents[k], columns)
+    totals = counts.totals
     return Seen(
         block,
         pairs,
@@ -174,51 +167,16 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     return np.bincount(cells, minlength=len(block) * N_VIEWS).reshape(-1, N_VIEWS).astype(np.float64)
 
 
-def distinct_tuples(counts: Numbers) -> tuple[list[list[float]], Ints]:
-    """(tuples, place): the distinct columns of counts, and which of them each column is.
-
-    counts : numbers >= 0 (n_classes, n);  of no columns there is a tuple of ones, which no column is
-    """
-    place = np.zeros(counts.shape[1], np.int64)
-    first = place
-    if not len(place):
-        return [[1.0] * len(counts)], place
-    for row in counts:
-        if row.dtype.kind == "f":
-            row = np.unique(row, return_inverse=True)[1]
-        codes = place * (int(row.max(initial=0)) + 1) + row
-        size = int(codes.max(initial=0)) + 1
-        if size > TABLE_CELLS:
-            _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-        else:
-            where = np.full(size, -1)
-            where[codes] = np.arange(len(codes))
-            found = np.flatnonzero(where >= 0)
-            first = where[found]
-            where[found] = np.arange(len(found))
-            place = where[codes]
-    return counts[:, first].T.tolist(), place
-
-
-def at_tuples(law: Callable[[list[float]], list[float]], tuples: list[list[float]]) -> Floats:
-    """float64 (n_values, n_tuples): a law of one tuple of counts at each of them."""
-    return np.ascontiguousarray(np.array([law(counts) for counts in tuples], np.float64).T)
-
-
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.evidence."""
     block, n_classes = seen.block, len(seen.pairs)
-    tuples, place = distinct_tuples(seen.pairs)
-    tables = [_Law(seen, tuples, alpha or NEARLY_ZERO) for alpha in settings.alphas]
-    known = np.array([any(counts) for counts in tuples], bool)
-    evidence = np.zeros((len(block), len(tables), len(VIEWS), n_classes))
-    missing, tokens = np.zeros((2, len(block), len(VIEWS)))
-    for first in range(0, len(block), SLICE_ROWS):
-        rows = slice(first, min(first + SLICE_ROWS, len(block)))
-        part = _Slice(block, rows, place, known, settings.threshold)
-        tokens[rows], missing[rows] = part.count_tokens()
-        for number, law in enumerate(tables):
-            evidence[rows, number, :, 1:] = part.means(law)
+    slices = [
+        _Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings)
+        for first in range(0, max(1, len(block)), SLICE_ROWS)
+    ]
+    evidence, missing, tokens, measures = (
+        np.concatenate(arrays) for arrays in zip(*[one.results() for one in slices], strict=True)
+    )
     unknown = missing / np.maximum(tokens, 1)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
@@ -226,53 +184,64 @@ def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     found = evidence.reshape(len(block), -1, n_classes)
     rough = np.array(rough_weights(n_classes, settings.kinds))
     common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
-    if settings.measures:
-        found = np.concatenate([found, _measures(seen)], axis=1)
+    found = np.concatenate([found, measures], axis=1)
     return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
 
 
-class _Law:
-    """The log-likelihood ratios of all tokens under one lambda, class 0 left out.
+def log_smoothed(counts: Numbers, pseudo: Numbers | float) -> Floats:
+    """log(count + pseudo), nats: nbspam.model.evidence.log_ratios is the difference of two classes.
 
-    ratios : float64 (n_classes - 1, n_tuples), of each distinct tuple of counts
-    shifts : float64 (n_classes - 1, n_rows * N_VIEWS), of the totals of each row's view
+    Each value is computed once: counts are small numbers that come again and again.
     """
-
-    def __init__(self, seen: Seen, tuples: list[list[float]], alpha: float) -> None:
-        self.ratios = at_tuples(lambda counts: log_ratios(counts, alpha)[1:], tuples)
-        totals = np.concatenate([seen.totals, seen.words[None]]).transpose(0, 2, 1).reshape(len(seen.pairs) + 1, -1)
-        at, place = distinct_tuples(totals)
-        self.shifts = at_tuples(lambda one: log_ratios(one[:-1], alpha * one[-1])[1:], at)[:, place]
+    most = int(counts.max(initial=0))
+    if counts.dtype.kind == "f" or most > counts.size:
+        return np.asarray(np.log(counts + pseudo))
+    return np.asarray(np.log(np.arange(most + 1) + pseudo)[counts.astype(np.intp)])
 
 
 class _Slice:
-    """The tokens of some rows."""
+    """The tokens of some rows: slices bound the memory of the temporary arrays."""
 
-    def __init__(
-        self, block: Block, rows: slice, place: Ints, known: NDArray[np.bool_], threshold: float
-    ) -> None:
-        self._n_rows, self._rows = rows.stop - rows.start, rows
+    def __init__(self, seen: Seen, rows: slice, settings: Settings) -> None:
+        block, self._settings = seen.block, settings
+        self._n_rows = rows.stop - rows.start
         pairs = slice(int(block.starts[rows.start]), int(block.starts[rows.stop]))
-        of_row = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
-        views = block.views[block.columns[pairs]]
-        self._cells = of_row * N_VIEWS + views
-        self._place = place[pairs]
-        self._known = known[self._place]
+        columns = block.columns[pairs]
+        self._keys, self._views = block.keys[columns], block.views[columns].astype(np.int64)
+        self._rows = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
+        self._cells = self._rows * N_VIEWS + self._views
+        self._counts, self._totals = seen.pairs[:, pairs], seen.totals[:, :, rows]
+        self._words = seen.words[:, rows]
+        self._known = _sum_classes(self._counts) > 0
         self._times = _TIMES[np.minimum(block.counts[pairs], MOST_TIMES)]
-        self._strong, self._weak = threshold * _STRONG[views], threshold * _WEAK[views]
 
-    def count_tokens(self) -> tuple[Floats, Floats]:
-        """Distinct words, and those that were never met, each float64 (n_rows, n_views)."""
-        return self._by_view(None), self._by_view(np.where(self._known, 0.0, 1.0))
+    def results(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Evidence of words, tokens that were never met, all tokens, and the evidence of the measures.
 
-    def _by_view(self, weights: Floats | None, chosen: Any = slice(None)) -> Floats:
-        size = self._n_rows * N_VIEWS
-        return np.bincount(self._cells[chosen], weights, size).reshape(-1, N_VIEWS)[:, : len(VIEWS)]
+        Evidence is float64 (n_rows, n_kinds of words, n_views, n_classes), not diluted; tokens (n_rows,
+        n_views).
+        """
+        evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(VIEWS), len(self._counts)))
+        for number, alpha in enumerate(self._settings.alphas):
+            evidence[:, number, :, 1:] = self._means(self._weights(alpha or NEARLY_ZERO))
+        never, every = np.where(self._known, 0.0, 1.0), np.ones(len(self._known))
+        return evidence, self._by_view(never), self._by_view(every), self._measures()
 
-    def means(self, law: _Law) -> Floats:
+    def _by_view(self, weights: Floats, chosen: Any = slice(None)) -> Floats:
+        sums = np.bincount(self._cells[chosen], weights, self._n_rows * N_VIEWS)
+        return np.asarray(sums.reshape(-1, N_VIEWS)[:, : len(VIEWS)], np.float64)
+
+    def _weights(self, alpha: float) -> Floats:
+        """The log-likelihood ratios of all tokens against class 0, float64 (n_classes - 1, n_tokens)."""
+        logs = log_smoothed(self._counts, alpha)
+        totals = log_smoothed(self._totals, alpha * self._words)
+        for k in range(1, len(logs)):
+            logs[k] -= logs[0]
+            logs[k] -= (totals[k] - totals[0]).T.ravel()[self._cells]
+        return logs[1:]
+
+    def _means(self, weights: Floats) -> Floats:
         """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens."""
-        shifts = law.shifts[:, self._rows.start * N_VIEWS : self._rows.stop * N_VIEWS]
-        weights = [ratios[self._place] - shift[self._cells] for ratios, shift in zip(law.ratios, shifts, strict=True)]
         chosen = self._informative(_spreads(weights) * self._known)
         times = self._times[chosen]
         divisors = self._by_view(times, chosen) + SHRINKAGE
@@ -280,10 +249,10 @@ class _Slice:
 
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
-        chosen, cells = spreads > self._strong, self._cells
-        size, least = self._n_rows * N_VIEWS, np.tile(_AT_LEAST, self._n_rows)
-        strong = np.bincount(cells[chosen], minlength=size)
-        wanting = np.flatnonzero((spreads > self._weak) & (strong < least)[cells])
+        threshold, cells, size = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
+        chosen, least = spreads > threshold * _STRONG[self._views], np.tile(_AT_LEAST, self._n_rows)
+        strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
+        wanting = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & (strong < least)[cells])
         if not len(wanting):
             return np.flatnonzero(chosen)
         # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
@@ -296,29 +265,28 @@ class _Slice:
         chosen[wanting[spreads[wanting] >= bounds]] = True
         return np.flatnonzero(chosen)
 
+    def _measures(self) -> Floats:
+        """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a row has no known bin."""
+        if not self._settings.measures:
+            return np.zeros((self._n_rows, 0, len(self._counts)))
+        found = np.zeros((self._n_rows, len(MEASURES), len(self._counts)))
+        pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
+        which = _measure_of(self._keys[pairs])
+        pairs, which = pairs[which >= 0], which[which >= 0]
+        rows = self._rows[pairs]
+        messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
+        logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
+        logs -= log_smoothed(messages, MEASURE_ALPHA * _BINS[which])
+        found[rows, which] = (logs - logs[0]).T
+        return found
 
-def _spreads(weights: list[Floats]) -> Floats:
+
+def _spreads(weights: Floats) -> Floats:
     """The largest weight less the smallest, that of class 0 among them, which is 0."""
     if len(weights) == 1:
         return np.asarray(np.abs(weights[0]))
-    largest = reduce(np.maximum, weights, np.zeros_like(weights[0]))
-    return np.asarray(largest - reduce(np.minimum, weights, np.zeros_like(weights[0])))
-
-
-def _measures(seen: Seen) -> Floats:
-    """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a message has no known bin."""
-    found = np.zeros((len(seen.block), len(MEASURES), len(seen.pairs)))
-    which = _measure_of(seen.block.keys)[seen.block.columns]
-    pairs = np.flatnonzero(which >= 0)
-    pairs = pairs[_sum_classes(seen.pairs[:, pairs]) > 0]
-    rows, which = seen.block.rows()[pairs], which[pairs]
-    # Each message counts once in each measure.
-    totals = np.vstack([seen.totals[:, MEASURES_VIEW, rows] / len(MEASURES), _BINS[which]])
-    (tuples, place), (ends, end) = distinct_tuples(seen.pairs[:, pairs]), distinct_tuples(totals)
-    ratios = at_tuples(lambda counts: log_ratios(counts, MEASURE_ALPHA), tuples)
-    shifts = at_tuples(lambda one: log_ratios(one[:-1], MEASURE_ALPHA * one[-1]), ends)
-    found[rows, which] = (ratios[:, place] - shifts[:, end]).T
-    return found
+    nothing = np.zeros_like(weights[0])
+    return np.asarray(reduce(np.maximum, weights, nothing) - reduce(np.minimum, weights, nothing))
 
 
 def _measure_of(keys: Ints) -> Ints:

@@ -203,7 +203,9 @@ class BernoulliLaw(WordLaw):
         self.histogram = [with_zero(h, totals.vocabulary_size) for h in totals.document_histogram]
         self.concentration = [m + 2 * alpha for m in totals.messages]
         for k, histogram in enumerate(self.histogram):
-            absent = [(count, words, log_absent(count, self.messages[k], alpha)) for count, words in histogram]
+            absent = [
+                (count, words, log_absent(count, self.messages[k], alpha)) for count, words in histogram
+            ]
             self.certain[k] = sum(words for count, words, nats in absent if nats == -inf and count > 0)
             self.base[k] = fsum(words * nats for count, words, nats in absent if nats > -inf or count == 0)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.model.word_models import power_factor
+from nbspam.model.words import power_factor
 from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 

@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import without_columns
 from nbspam.corpus.corpus import Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.vocabulary import Vocabulary
@@ -24,15 +21,14 @@ from nbspam.evaluate import folds as splitting
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
+from nbspam.model.block import without_columns
+from nbspam.model.counts import Ints
 from nbspam.settings import Settings
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge, clues_of
-from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.memory_model import bag_of, texts_of
+from nbspam.tasks.judges import BatchJudge, RowTokens, Whole, count_whole, texts_of
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 Step = Callable[[int], None]  # so many more steps are done
-Trained = BulkFilter | FixedFilter
 
 
 class Plan(NamedTuple):
@@ -73,7 +69,7 @@ class Judged(NamedTuple):
 class _SplitWork:
     """Trains and judges one split; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts, plan: Plan) -> None:
+    def __init__(self, corpus: Corpus, whole: Whole, plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
@@ -81,25 +77,11 @@ class _SplitWork:
     def __call__(self, split: Split) -> Judged:
         corpus, plan = self._corpus, self._plan
         train, rows = split
-        if plan.vocabulary:
-            block, classes = corpus.block, corpus.classes
-            trained: Trained = FixedFilter(
-                block, train, plan.settings, classes, plan.vocabulary, plan.automatic
-            )
-        else:
-            trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
+        judge = BatchJudge(self._whole, plan.settings, corpus.classes, plan.automatic)
+        judge.learn(train)
         loss = plan.loss or zero_one_loss(len(corpus.classes))
-        outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
-        return Judged(outcomes, _clues(corpus, trained, outcomes, loss))
-
-
-def trained_on(
-    corpus: Corpus, whole: BlockCounts, train: Ints, settings: Settings, automatic: bool = False
-) -> BulkFilter:
-    """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
-    left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
-    counts = whole.without(count_rows(select_rows(corpus.block, left_out), len(corpus.classes)))
-    return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
+        outcomes = row_outcomes(corpus, rows, judge.score(rows).tolist(), loss)
+        return Judged(outcomes, _clues(corpus, judge, outcomes, loss))
 
 
 def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], loss: Loss) -> list[Outcome]:
@@ -115,16 +97,16 @@ def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], 
 
 
 def _clues(
-    corpus: Corpus, trained: Trained, outcomes: list[Outcome], loss: Loss
+    corpus: Corpus, judge: BatchJudge, outcomes: list[Outcome], loss: Loss
 ) -> dict[str, tuple[ShortClue, ...]]:
     worst = (
         worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
     )
-    scorer, texts = trained.scorer(), texts_of(corpus.block)
+    scorer, texts = judge.scorer(), texts_of(corpus.block)
     if not worst or scorer is None:
         return {}
-    bags = ((outcome.name, bag_of(corpus.block, outcome.index, texts)) for outcome in worst)
-    return {name: clues_of(scorer, bag, name, corpus.classes, loss) for name, bag in bags}
+    found = ((outcome.name, RowTokens(corpus.block, outcome.index, texts)) for outcome in worst)
+    return {name: clues_of(scorer, tokens, name, corpus.classes, loss) for name, tokens in found}
 
 
 def evaluate_folds(
@@ -163,7 +145,7 @@ def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Judged]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    counts = count_rows(corpus.block, len(corpus.classes))
+    counts = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
     for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
         judged.append(one)

@@ -16,7 +16,8 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.credibility import beta_interval
 from nbspam.model.evidence import ViewEvidence, measure_evidence
 from nbspam.model.priors import log_priors_of
-from nbspam.model.word_sum import make_words, vocabulary_size, word_totals
+from nbspam.model.scorer import make_words
+from nbspam.model.words import vocabulary_size, word_totals
 from nbspam.settings import (
     AT_LEAST,
     DILUTION,
@@ -116,7 +117,7 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
     ]
     if settings.features == "numeric":
         return lines
-    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model))))
+    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))))
     lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))))
     lines.append(("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))))
     if settings.averaged:
@@ -291,7 +292,7 @@ def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
 
 def _fraction(model: Model, settings: Settings, word: TokenRow, k: int) -> tuple[float, float, str]:
     """Numerator, denominator and the fraction in figures of the word's estimate in class k."""
-    a, size = settings.alpha, vocabulary_size(model)
+    a, size = settings.alpha, vocabulary_size(model.words)
     if settings.averaged and word.view == MEASURES_VIEW:
         a, size = MEASURE_ALPHA, N_BINS[measure_of(word.text)]
         count, total = word.documents[k], messages_measured(model.documents[MEASURES_VIEW])[k]

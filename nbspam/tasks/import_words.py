@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbspam.corpus.accumulator import vocabulary_settings
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
@@ -19,7 +20,6 @@ from nbspam.settings import Settings
 from nbspam.store.writer import new_model
 from nbspam.tasks import foreign_bogofilter as bogofilter
 from nbspam.tasks import foreign_spambayes as spambayes
-from nbspam.tasks.fixed_words import vocabulary_settings
 from nbspam.tasks.foreign_word_list import WordList
 from nbspam.tokens.keys import token_key
 

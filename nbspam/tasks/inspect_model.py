@@ -18,7 +18,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credibility import word_share_interval
 from nbspam.model.uncertainty import belief
-from nbspam.model.word_sum import vocabulary_size
+from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import TokenRow, find_token, learned_messages, telling_token
@@ -77,7 +77,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "different_messages": learned_messages(stored),
             "autolearned": dict(zip(stored.classes, own, strict=True)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
-            "vocabulary_size": vocabulary_size(stored),
+            "vocabulary_size": vocabulary_size(stored.words),
             "views": _views(stored),
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),

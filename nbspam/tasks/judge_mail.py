@@ -15,7 +15,6 @@ from nbspam.filter import Verdict, top_clues
 from nbspam.labels import positive
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.tokens import Tokens
 
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
@@ -48,11 +47,11 @@ class Judge:
 
 
 def clues_of(
-    scorer: Scorer, read: Tokens, name: str, classes: tuple[str, ...], loss: Loss
+    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
     """The tokens that spoke loudest, each with its nats: for spam, or the class decided if none is spam.
 
     Not those that alone rule a class out, as they may where lambda is 0: no file has a number for these.
     """
-    found = top_clues(Verdict(name, scorer.score(Counted(read)), classes, loss))
+    found = top_clues(Verdict(name, scorer.score(counted), classes, loss))
     return tuple([clue for clue in found if isfinite(clue[1])])

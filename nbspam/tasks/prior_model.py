@@ -11,27 +11,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nbspam.corpus.accumulator import Table
-from nbspam.corpus.block import Block, Ints
 from nbspam.errors import UsageError
 from nbspam.labels import ordered
+from nbspam.model.block import Block
+from nbspam.model.calibrate import Fitted, learn_sample, sample, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
+from nbspam.model.counts import Counts, Ints
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
-from nbspam.model.word_models import power_factor
+from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
 from nbspam.store.reader import OneState, open_model
 from nbspam.store.with_prior import PriorTables
 from nbspam.store.writer import NewModel
-from nbspam.tasks.calibrate import (
-    Fitted,
-    aligned_documents,
-    learn_sample,
-    sample_beside,
-)
-from nbspam.tasks.fixed_words import fixed_of
-from nbspam.tokens.bag import N_VIEWS
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
@@ -39,7 +31,6 @@ if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
     from nbspam.model.feature_counts import Edges
 
-Floats = NDArray[np.float64]
 DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says
 
 
@@ -144,9 +135,7 @@ class PriorModel:
             if with_features:
                 file.numeric_counts(self._tables.numeric_rows())
 
-    def calibrate(
-        self, block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
-    ) -> Fitted:
+    def calibrate(self, block: Block, counts: Counts, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block, all among the counted.
 
         settings : those of averaged views
@@ -154,35 +143,21 @@ class PriorModel:
         learner = self._learner(settings.kinds)
         if not len(block) or len(learner.weights) > MAX_COVARIANCE:
             return _fitted(learner, 0)
-        before = self._table()
-        own, prior = aligned_documents(block, table), aligned_documents(block, before)
-        fixed = fixed_of(vocabulary)
-        documents = own + self.factor * prior
-        sample = sample_beside(block, documents, *self._sums(table, before), settings, fixed)
-        counted = self.factor * sum(self._tables.messages) + len(block) - len(sample.labels)
-        learn_sample(learner, sample, counted)
-        return _fitted(learner, len(sample.labels))
+        found = sample(ways_to_see(block)[-1], block, counts + self._counts().scale(self.factor), settings)
+        counted = self.factor * sum(self._tables.messages) + len(block) - len(found.labels)
+        learn_sample(learner, found, counted)
+        return _fitted(learner, len(found.labels))
 
     def _learner(self, kinds: Sequence[str]) -> Learner:
         weights, covariance = self._tables.calibration()
         first = first_weights(len(self.classes), kinds)
         return Learner(first, (weights, covariance) if len(covariance) == len(first[0]) else None)
 
-    def _table(self) -> Table:
-        rows = np.array([(row[0], row[1], *row[3::2]) for row in self._tables.tokens()], np.int64)
-        rows = rows.reshape(-1, 2 + len(self.classes))
-        documents = np.ascontiguousarray(rows[:, 2:].T)
-        return Table(rows[:, 0], rows[:, 1].astype(np.uint8), b"", documents, documents)
-
-    def _sums(self, table: Table, prior: Table) -> tuple[Floats, Ints]:
-        """N_k by view and class, and words by view, of what was counted here and before."""
-        totals = np.zeros((N_VIEWS, len(self.classes)))
-        for part, factor in ((table, 1.0), (prior, self.factor)):
-            for k, counts in enumerate(part.documents):
-                totals[:, k] += factor * np.bincount(part.views, counts, N_VIEWS)
-        _, first = np.unique(np.concatenate([table.keys, prior.keys]), return_index=True)
-        views = np.concatenate([table.views, prior.views])[first]
-        return totals, np.bincount(views, minlength=N_VIEWS)
+    def _counts(self) -> Counts:
+        rows = np.array([(row[0], row[1], *row[3:]) for row in self._tables.tokens()], np.int64)
+        rows = rows.reshape(-1, 2 + 2 * len(self.classes)).T
+        arrays = (np.ascontiguousarray(rows[2::2]), np.ascontiguousarray(rows[3::2]), self.messages)
+        return Counts(rows[0], rows[1].astype(np.uint8), b"", *arrays)
 
 
 def _fitted(learner: Learner, messages: int) -> Fitted:

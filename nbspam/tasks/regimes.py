@@ -15,21 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Block, Ints
-from nbspam.corpus.blocks import merge_blocks, only_views, used_columns
 from nbspam.corpus.corpus import Corpus, in_time, views_read
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.decision import UNDECIDED, Loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.outcomes import Outcome
-from nbspam.evaluate.replay import ON_ERROR, THICK, Feedback, Filter, parse_feedback, replay
+from nbspam.evaluate.replay import ON_ERROR, THICK, Feedback, parse_feedback, replay
 from nbspam.labels import positive
+from nbspam.model.block import Block, merge_blocks, only_views, select_rows, used_columns
+from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
+from nbspam.model.counts import Ints
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.tasks.calibrate import WARM_UP_SHARE, Sample
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.judges import ReplayJudge
 from nbspam.tasks.replay import centre_nats
 from nbspam.tasks.train import Choices, Trained, check_balance, train_blocks
 
@@ -116,7 +115,7 @@ def train_by_regime(
     block, skipped = read
     seen = only_views(block, views_read(settings))
     rows, sample = choose(seen, classes, settings, regime, progress)
-    choices = choices._replace(sample=sample)
+    choices = choices._replace(evidence=sample)
     parts = [([used_columns(select_rows(block, rows))], skipped)]
     return train_blocks(parts, classes, path, settings, choices)._replace(read=len(block))
 
@@ -127,11 +126,11 @@ def choose(
     settings: Settings,
     regime: Regime,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Ints, Sample | None]:
+) -> tuple[Ints, Evidence | None]:
     """The rows that are counted, in the order read, and the evidence of all that were judged."""
     order, _ = in_time(Corpus(block, classes, [], [], regime.by_index))
     loss = regime.loss or zero_one_loss(len(classes))
-    subject = _Choosing(replay_filter(block, order, classes, settings, loss), classes, settings.kinds)
+    subject = _Choosing(ReplayJudge(block, order, classes, settings, loss), classes)
     truth = block.labels[order].astype(np.int64).tolist()
     subject.truth = truth
     replay(truth, subject, regime.feedback, centre_nats=centre_nats(loss), progress=progress)
@@ -144,18 +143,17 @@ class _Choosing:
     So the first message of each class is counted, whatever is decided about it, and there is a model.
     """
 
-    def __init__(self, subject: Filter, classes: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    def __init__(self, subject: ReplayJudge, classes: tuple[str, ...]) -> None:
         self._subject = subject
-        self._kinds = kinds
         self._has_odds = positive(classes) is not None
         self._met: set[int] = set()
         self.truth: list[int] = []
         self.learned: list[int] = []
-        self._seen: list[tuple[list[list[float]], list[float]]] = []
+        self._seen: list[Evidence] = []
 
     def score(self, message: int) -> Outcome:
         found = self._subject.score(message)
-        if isinstance(self._subject, AveragedReplay):
+        if self._subject.settings.averaged:
             self._seen.append(self._subject.seen(message))
         decided = found.decided if self.truth[message] in self._met else UNDECIDED
         odds = found.log_odds if self._has_odds else _lead(found)
@@ -166,7 +164,7 @@ class _Choosing:
         self.learned.append(message)
         self._subject.learn(message, label)
 
-    def sample(self) -> Sample | None:
+    def sample(self) -> Evidence | None:
         """The evidence of every message as it was judged, counted or not; None where nothing is averaged.
 
         A calibration that knew the counted ones only, which are those judged wrongly, would learn that the
@@ -175,9 +173,7 @@ class _Choosing:
         if not self._seen:
             return None
         late = self._seen[int(len(self._seen) * WARM_UP_SHARE) :]
-        found, common = zip(*late, strict=True)
-        evidence = Evidence(np.array(found), np.array(common), self._kinds)
-        return Sample(evidence, np.array(self.truth[-len(late) :]))
+        return join_evidence(late)
 
 
 def _lead(outcome: Outcome) -> float:

@@ -18,7 +18,7 @@ from nbspam.evaluate.replay import Feedback, OwnWord, replay
 from nbspam.tasks.autolearn import check_calibrated
 from nbspam.tasks.evaluate import Plan, Step
 from nbspam.tasks.judge_mail import MOST_CLUED
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.judges import ReplayJudge
 from nbspam.tasks.learn import outdated
 
 
@@ -34,9 +34,9 @@ def evaluate_replay(
     order, right = in_time(corpus)
     loss = plan.loss or zero_one_loss(len(corpus.classes))
     block, classes = corpus.block, corpus.classes
-    subject = replay_filter(block, order, classes, plan.settings, loss, plan.vocabulary)
+    subject = ReplayJudge(block, order, classes, plan.settings, loss, plan.vocabulary)
     truth = corpus.truth()[order].tolist()
-    own = OwnWord(subject, outdated) if autolearn and isinstance(subject, AveragedReplay) else None
+    own = OwnWord(subject, outdated) if autolearn and subject.settings.averaged else None
     run = replay(truth, own or subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}
     if own:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,24 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Ints
+from nbspam.corpus.accumulator import (
+    KEPT_MESSAGES,
+    Accumulator,
+    settings_under,
+    vocabulary_counts,
+    vocabulary_settings,
+)
 from nbspam.corpus.corpus import views_read
+from nbspam.corpus.executor import begun
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
-from nbspam.corpus.token_texts import text_slices
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.model.alpha import best_alpha
+from nbspam.model.block import Block
+from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
+from nbspam.model.counts import Counts, Ints, text_slices
+from nbspam.model.textbook import TextbookModel
+from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
-from nbspam.tasks.fixed_words import (
-    settings_under,
-    sorted_keys,
-    vocabulary_settings,
-    with_all_words,
-)
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
 if TYPE_CHECKING:
@@ -66,7 +70,7 @@ class Choices(NamedTuple):
     automatic  : choose lambda on the mail, as `--alpha auto` does
     prior      : a model that is the prior of the new one
     decision   : settings that say how the model decides: `loss` or `loss_matrix`
-    sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
+    evidence   : out-of-sample evidence to calibrate on.  None: that of the messages counted
     replaces   : whether a model gives way that is there when this one is made; else that is an error
     """
 
@@ -74,7 +78,7 @@ class Choices(NamedTuple):
     automatic: bool = False
     prior: PriorModel | None = None
     decision: dict[str, str] = {}  # noqa: RUF012 - never changed
-    sample: Sample | None = None
+    evidence: Evidence | None = None
     replaces: bool = True
 
 
@@ -82,12 +86,12 @@ class Counted(NamedTuple):
     """What was counted of some mail.
 
     mail     : how many messages, and the latest of them
-    table    : the words; those of a fixed vocabulary all, met or not
+    counts   : the words; those of a fixed vocabulary all, met or not
     features : the numeric features; None where they are not counted
     """
 
     mail: Accumulator
-    table: Table
+    counts: Counts
     features: FeatureCounts | None
 
 
@@ -126,17 +130,15 @@ def train_blocks(
     if prior:
         prior.check_event_model(settings)
     edges = prior.edges() if prior and settings.features != "words" else None
-    counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
+    counts = counts_for(settings, len(classes), np.array(vocabulary.keys(), np.int64) if vocabulary else None)
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     counted = all_counted(counts, settings, vocabulary, edges)
     if choices.automatic:
         _check_chosen_on(counts.messages)
-        from nbspam.tasks.alpha import best_alpha  # scipy: 0.2 s and 20 MB
-
-        settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
+        settings = settings.replaced(alpha=_best_alpha(settings, classes, counted))
     used = _write(path, classes, settings, choices, counted, jobs)
-    messages, tokens = tuple(counts.messages.tolist()), len(counted.table.keys)
+    messages, tokens = tuple(counts.messages.tolist()), len(counted.counts.keys)
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
 
@@ -171,16 +173,27 @@ def _calibration(
     """What gives the calibration; other processes may work it out while the counts are written."""
     if not settings.averaged:
         return nullcontext(lambda: NOT_FITTED)
-    if choices.sample:
-        return nullcontext(partial(calibrate_on, choices.sample))
-    given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
+    if choices.evidence:
+        return nullcontext(partial(calibrate_on, [choices.evidence]))
+    block, counts = counted.mail.recent(), counted.counts
     if choices.prior:
-        return nullcontext(partial(choices.prior.calibrate, *given))
-    return calibration_begun(*given, jobs)
+        return nullcontext(partial(choices.prior.calibrate, block, counts, settings))
+    return _calibration_begun(block, counts, settings, jobs)
+
+
+@contextmanager
+def _calibration_begun(
+    block: Block, counts: Counts, settings: Settings, jobs: int
+) -> Iterator[Callable[[], Fitted]]:
+    """What `calibrate` gives, computed by other processes until it is asked for if `jobs` allows it."""
+    ways = ways_to_see(block)
+    work = partial(sample, block=block, counts=counts, settings=settings)
+    with begun(work, ways, min(jobs, len(ways))) as samples:
+        yield lambda: calibrate_on(list(samples), len(block))
 
 
 def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
-    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary, as sorted_keys gives them"""
+    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary"""
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
 
@@ -200,7 +213,7 @@ def count_blocks(
 
 
 def _write_counts(file: NewModel, counted: Counted) -> None:
-    write_table(file, counted.table)
+    write_table(file, counted.counts)
     file.learned(learned_rows(counted.mail.learned))
     if counted.features:
         file.numeric_features(counted.features.features())
@@ -211,17 +224,30 @@ def all_counted(
     mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
 ) -> Counted:
     """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
-    table = with_all_words(mail.table(), vocabulary)
+    counts = mail.counts()
+    if vocabulary is not None:
+        counts = vocabulary_counts(vocabulary, len(mail.messages)) + counts
     rows = mail.features
     if rows is None:
-        return Counted(mail, table, None)
+        return Counted(mail, counts, None)
     from nbspam.model.bulk_numeric import learn_edges
     from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
 
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     with_pairs = settings.numeric_model == "aode"
-    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+    return Counted(mail, counts, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+
+
+def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) -> float:
+    """What `--alpha auto` chooses, by the latest messages."""
+    sample = counted.mail.recent()
+    if settings.features == "numeric" and counted.mail.features:
+        features, labels = counted.mail.features.sample(KEPT_MESSAGES)
+        sample = Block(
+            starts=np.zeros(len(labels) + 1, np.int64), labels=labels.astype(np.int16), features=features
+        )
+    return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
 def _check_chosen_on(messages: Ints) -> None:
@@ -247,48 +273,33 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             )
 
 
-def write_table(file: NewModel, table: Table) -> None:
+def write_table(file: NewModel, counts: Counts) -> None:
     """Fills the tables of counts."""
-    n_classes = len(table.documents)
-    file.views(VIEW_NAMES, np.bincount(table.views, minlength=N_VIEWS).tolist())
-    totals = []
-    for k in range(n_classes):
-        documents = np.bincount(table.views, weights=table.documents[k], minlength=N_VIEWS)
-        occurrences = np.bincount(table.views, weights=table.occurrences[k], minlength=N_VIEWS)
-        totals.extend([(v, k, int(documents[v]), int(occurrences[v])) for v in range(N_VIEWS)])
-    file.view_totals(totals)
-    for columns in _token_columns(table):
+    file.views(VIEW_NAMES, np.bincount(counts.views, minlength=N_VIEWS).tolist())
+    documents, occurrences = counts.totals.documents.tolist(), counts.totals.occurrences.tolist()
+    classes = range(len(counts.messages))
+    file.view_totals([(v, k, documents[v][k], occurrences[v][k]) for k in classes for v in range(N_VIEWS)])
+    for columns in _token_columns(counts):
         file.token_columns(columns)
-    file.histogram(_histogram_rows(table))
+    words = counts.take(~np.isin(counts.views, NO_TEXTBOOK_VIEWS))
+    for kind in ("documents", "complement"):
+        for k, histogram in enumerate(words.histogram(kind)):
+            file.histogram((kind, k, int(count), n) for count, n in sorted(histogram.items()))
 
 
-def token_rows(table: Table) -> Iterator[tuple[object, ...]]:
+def token_rows(counts: Counts) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    for columns in _token_columns(table):
+    for columns in _token_columns(counts):
         yield from zip(*columns, strict=True)
 
 
-def _token_columns(table: Table) -> Iterator[list[list[Any]]]:
+def _token_columns(counts: Counts) -> Iterator[list[list[Any]]]:
     """The columns of the token rows, so many at a time: all of them as objects take 150 bytes a token."""
-    counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
-    for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
+    columns = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        yield [
-            table.keys[rows].tolist(),
-            table.views[rows].tolist(),
-            texts,
-            *(column[rows].tolist() for column in counts),
-        ]
-
-
-def _histogram_rows(table: Table) -> Iterator[tuple[str, int, int, int]]:
-    words = ~np.isin(table.views, NO_TEXTBOOK_VIEWS)
-    documents, occurrences = table.documents[:, words], table.occurrences[:, words]
-    everything = occurrences.sum(axis=0)
-    for k in range(len(documents)):
-        for kind, counts in (("documents", documents[k]), ("complement", everything - occurrences[k])):
-            values, times = np.unique(counts, return_counts=True)
-            yield from ((kind, k, int(value), int(n)) for value, n in zip(values, times, strict=True))
+        arrays = (column[rows].tolist() for column in columns)
+        yield [counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *arrays]
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

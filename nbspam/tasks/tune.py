@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.block import Ints
 from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
@@ -24,10 +23,10 @@ from nbspam.evaluate import metrics
 from nbspam.evaluate.comparison import Comparison, compare
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.outcomes import Evaluation
-from nbspam.model.views import Floats
+from nbspam.model.counts import Floats, Ints
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, row_outcomes, trained_on
-from nbspam.tasks.judges.bulk import BlockCounts, count_rows
+from nbspam.tasks.evaluate import Step, duplicate_groups, row_outcomes
+from nbspam.tasks.judges import BatchJudge, Whole, count_whole
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (
@@ -178,7 +177,7 @@ def kept_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
 class _Work:
     """Judges one split with one candidate; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts) -> None:
+    def __init__(self, corpus: Corpus, whole: Whole) -> None:
         self._corpus = corpus
         self._whole = whole
 
@@ -188,9 +187,10 @@ class _Work:
         seen = corpus.seen_by(candidate.settings)
         if seen.block is not corpus.block:
             corpus = seen
-            whole = count_rows(corpus.block, len(corpus.classes))
-        trained = trained_on(corpus, whole, train, candidate.settings, candidate.automatic)
-        return trained.scores(rows)
+            whole = count_whole(corpus.block, len(corpus.classes))
+        judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
+        judge.learn(train)
+        return judge.score(rows)
 
 
 class _Bench:
@@ -212,7 +212,7 @@ class _Bench:
         """Each candidate on all splits, in as many processes as there are jobs."""
         tasks = [(candidate, split) for candidate in candidates for split in self._splits]
         joints = []
-        whole = count_rows(self._corpus.block, len(self._corpus.classes))
+        whole = count_whole(self._corpus.block, len(self._corpus.classes))
         for joint in run_shards(_Work(self._corpus, whole), tasks, self._jobs):
             joints.append(joint)
             if self._progress:

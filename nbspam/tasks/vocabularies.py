@@ -14,13 +14,13 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Block, Ints
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.corpus.token_texts import split_texts
 from nbspam.corpus.vocabulary import Vocabulary, Word
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
+from nbspam.model.block import Block
+from nbspam.model.counts import Counts, Ints, split_texts
 from nbspam.tokens.bag import VIEWS, view_numbers
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.tokens.words import words as split_words
@@ -77,7 +77,7 @@ def build_vocabulary(
                     progress(len(block), int(block.sizes.sum()))
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-        table = counts.table()
+        table = counts.counts()
         if choice.words is not None:
             words = _listed_words(table, choice.words)
         else:
@@ -182,7 +182,7 @@ class _Spool:
         return found.tolist()
 
 
-def _chosen_words(table: Table, choice: Choice, spool: _Spool) -> list[Word]:
+def _chosen_words(table: Counts, choice: Choice, spool: _Spool) -> list[Word]:
     documents = table.documents.sum(axis=0)
     occurrences = table.occurrences.sum(axis=0)
     texts = split_texts(table.texts, len(table.keys))
@@ -199,7 +199,7 @@ def _chosen_words(table: Table, choice: Choice, spool: _Spool) -> list[Word]:
     return [notaword, *_words(table, order)]
 
 
-def _words(table: Table, columns: Iterable[int]) -> list[Word]:
+def _words(table: Counts, columns: Iterable[int]) -> list[Word]:
     texts = split_texts(table.texts, len(table.keys))
     documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
     return [
@@ -213,7 +213,7 @@ def _words(table: Table, columns: Iterable[int]) -> list[Word]:
     ]
 
 
-def _listed_words(table: Table, words: list[str]) -> list[Word]:
+def _listed_words(table: Counts, words: list[str]) -> list[Word]:
     """The words in the order of the list, also those that the mail does not hold."""
     place = {key: column for column, key in enumerate(table.keys.tolist())}
     nothing = (0,) * len(table.documents)

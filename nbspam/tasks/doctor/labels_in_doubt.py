@@ -13,24 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import only_views
 from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.filter import clues_for
-from nbspam.model.calibrate import bulk_scores
-from nbspam.model.leave_group_out import leave_group_out
+from nbspam.model.block import only_views, select_rows
+from nbspam.model.calibrate import bulk_scores, calibrate_on
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints
 from nbspam.model.posterior import log_posteriors
-from nbspam.model.scorer import Counted, Scorer
-from nbspam.model.views import Evidence, Floats, view_evidence
+from nbspam.model.scorer import Scorer
+from nbspam.model.views import Evidence, leave_groups_out, view_evidence
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.inspect import learned_as
 from nbspam.store.reader import open_model
-from nbspam.tasks.calibrate import Sample, calibrate_on
 from nbspam.tasks.evaluate import duplicate_groups
-from nbspam.tasks.judges.bulk import BlockCounts, count_rows
-from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.tasks.judges import RowTokens, texts_of
 from nbspam.tokens import NUMERIC
 
 DOUBT = 0.02  # a label is in doubt where another class has more than 1 - DOUBT: docs/decisions.md
@@ -154,17 +150,16 @@ class _Bench(NamedTuple):
     """What the labels are judged by.  groups : the campaign of each row"""
 
     corpus: Corpus
-    counts: BlockCounts
+    counts: Counts
     groups: Ints
     weights: Floats
 
 
 def _doubts(corpus: Corpus) -> list[Doubt]:
-    groups, counts = duplicate_groups(corpus), count_rows(corpus.block, len(corpus.classes))
-    background = leave_group_out(corpus.block, counts.documents, groups)
-    evidence = view_evidence(corpus.block, background, Settings().of(corpus.classes))
+    groups, counts = duplicate_groups(corpus), corpus.block.count(len(corpus.classes))
+    evidence = view_evidence(leave_groups_out(corpus.block, counts, groups), Settings().of(corpus.classes))
     truth = corpus.truth()
-    weights = _calibration(Sample(evidence, truth))
+    weights = _calibration(evidence)
     loss = zero_one_loss(len(corpus.classes), DOUBT)
     found: list[tuple[float, int, int]] = []
     for row, (probabilities, label) in enumerate(
@@ -176,16 +171,15 @@ def _doubts(corpus: Corpus) -> list[Doubt]:
     return _told(_Bench(corpus, counts, groups, weights), sorted(found))
 
 
-def _calibration(sample: Sample) -> Floats:
+def _calibration(found: Evidence) -> Floats:
     """Weights learned from the messages whose label is the most probable class by all of them.
 
     Wrong labels would teach it that the evidence lies: where one in ten is wrong, no class ever is sure.
     """
-    weights = calibrate_on(sample).weights
-    loss = zero_one_loss(sample.evidence.evidence.shape[2])
-    decided = np.array([decide(one, loss) for one in _judged(weights, sample.evidence)])
-    rows = np.flatnonzero(decided == sample.labels)
-    return calibrate_on(Sample(sample.evidence.of_rows(rows), sample.labels[rows])).weights
+    weights = calibrate_on([found]).weights
+    loss = zero_one_loss(found.evidence.shape[2])
+    decided = np.array([decide(one, loss) for one in _judged(weights, found)])
+    return calibrate_on([found.take(decided == found.labels)]).weights
 
 
 def _judged(weights: Floats, evidence: Evidence) -> list[list[float]]:
@@ -211,11 +205,8 @@ def _clues(bench: _Bench, row: int, other: int, texts: list[bytes]) -> tuple[Clu
     """What speaks loudest for the other class, by the counts without the message's campaign."""
     block, classes = bench.corpus.block, bench.corpus.classes
     campaign = np.flatnonzero(bench.groups == bench.groups[row])
-    counts = bench.counts.without(count_rows(select_rows(block, campaign), len(classes)))
-    sums = sums_of(block, *counts)
-    model = MemoryModel(
-        classes, block.keys, counts.documents, counts.occurrences, sums, bench.weights.tolist()
-    )
-    scored = Scorer(model, Settings()).score(Counted(bag_of(block, row, texts)))
+    counts = bench.counts - select_rows(block, campaign).count(len(classes))
+    model = CountsModel(classes, counts, bench.weights.tolist())
+    scored = Scorer(model, Settings()).score(RowTokens(block, row, texts))
     clues = [clue for clue in clues_for(scored, other) if clue[1] > 0]
     return tuple(sorted(clues, key=lambda clue: (-clue[1], clue[0]))[:CLUES])

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from nbspam.errors import RETRAIN, BadDataError
 from nbspam.filter import tells_apart
 from nbspam.labels import NAMED_CLASSES
+from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.autolearned import autolearned_messages
 from nbspam.store.inspect import check_model, contradictions, learned_messages
 from nbspam.store.reader import FORMAT, Model, open_model
-from nbspam.tasks.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.tasks.doctor.finding import Finding, note, wrong
 from nbspam.tasks.doctor.model_place import moment, size
 from nbspam.tasks.learn import MIN_LABELLED, takes_own_word
