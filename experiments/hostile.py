@@ -23,7 +23,7 @@ from unittest import mock
 
 from experiments.corpora import corpus_folder
 from nbspam.corpus import Item, open_labelled
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html import read_html
@@ -194,10 +194,9 @@ def missed(past: list[Item], mails: list[list[bytes]], cap_nats: float, model: s
     """How many messages of each list a model of the past does not call spam, under a cap on ham evidence."""
     with mock.patch("nbspam.settings.HAM_CAP", cap_nats):
         train(past, (HAM, SPAM), model, Settings())
-        classifier = open_classifier(model)
+        classifier = open_filter(model)
         return [
-            sum(classifier.judge(classifier.counted(data), "").label != SPAM for data in some)
-            for some in mails
+            sum(classifier.judge(classifier.count(data), "").label != SPAM for data in some) for some in mails
         ]
 
 

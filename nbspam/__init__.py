@@ -1,6 +1,64 @@
-"""nbspam: naive Bayes for mail.  Reading order: nbspam/README.md.
+"""Naive Bayes for mail.  The Python API is docs/api.md; reading order of the source: nbspam/README.md.
 
-Imports nothing: every fresh `nbspam classify` pays for what stands here.
+Names are loaded when they are used: every fresh `nbspam classify` imports this file.
 """
 
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.errors import NbspamError
+    from nbspam.filter import Filter, Verdict
+    from nbspam.mail import Message, parse
+    from nbspam.model.explain import Clue, Explanation
+    from nbspam.tasks.api import Report, evaluate, load, train
+    from nbspam.tokens import Tokens, tokenize
+
 __version__ = "0.1.0"
+__all__ = [
+    "Clue",
+    "Explanation",
+    "Filter",
+    "Message",
+    "NbspamError",
+    "Report",
+    "Tokens",
+    "Verdict",
+    "evaluate",
+    "load",
+    "parse",
+    "tokenize",
+    "train",
+]
+_ROOMS = {
+    "nbspam.errors": ("NbspamError",),
+    "nbspam.filter": ("Filter", "Verdict"),
+    "nbspam.mail": ("Message", "parse"),
+    "nbspam.model.explain": ("Clue", "Explanation"),
+    "nbspam.tasks.api": ("Report", "evaluate", "load", "train"),
+    "nbspam.tokens": ("Tokens", "tokenize"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for room, names in _ROOMS.items():
+        if name in names:
+            from importlib import import_module
+
+            return getattr(import_module(room), name)
+    raise AttributeError(f"module 'nbspam' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Package(type(sys)):  # type: ignore[misc]
+    """`nbspam.evaluate` is the function, also after an import of the room of this name."""
+
+    evaluate = property(lambda self: __getattr__("evaluate"), lambda self, room: None)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,228 +1,245 @@
-"""One message -> a verdict.
+"""One message to a Verdict, by a model that is open for any number of messages.
 
-The walk of every fresh `nbspam classify`: parse, tokenise, look up, score, decide.  Stands on
-the classify lane: what it imports, every mail pays for.
+Every `nbspam classify` imports this file; what few messages need is imported where it is used.
 """
 
 from __future__ import annotations
 
-from math import exp, fsum, inf, isfinite
+import os
+from math import exp, inf, isfinite
 
 from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
+from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
-from nbspam.model.posterior import Scored, ScorePart, rest_weights
+from nbspam.model.posterior import Scored, ScorePart
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
-from nbspam.model.scorer import Scorer
+from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import from_text
-from nbspam.store.reader import OneState, open_model
-from nbspam.tasks.message_bytes import counted_message
+from nbspam.store.connection import OneState
+from nbspam.store.reader import open_model
+from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from nbspam.model.scorer import Counted
+    from nbspam.model.explain import Explanation
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
-CLUES = 10  # shown in a verdict; explain shows all
-CLUE_KINDS = ("token", "feature")  # of parts; the others no message has of its own
+CLUES = 10  # of a verdict; an explanation has all
+CLUE_KINDS = ("token", "feature")  # the other parts of a score are the same for many messages
 
 
 class Verdict:
-    """What the filter says of one message.
+    """What a filter decides about one message.
 
+    name          : of the message
     label         : the class decided, or 'unsure'
-    probability   : of spam where there is such a class, else of the label; None where undefined
+    probability   : of spam if there is such a class, else of the label; None where undefined
     log_odds      : the same in nats, unrounded; None where infinite or undefined
-    probabilities : by class, or None
-    risks         : conditional risk of each action: the classes in order, then unsure if allowed
-    scored        : the scores and what they are made of
-    shown         : number of the class that probability and log-odds are of
+    probabilities : class -> probability; None where undefined
+    risks         : action -> conditional risk: the classes, then 'unsure' if allowed; None where undefined
+    scored        : the scores and their parts
+    number        : of the class that probability and log_odds are about
     """
 
-    __slots__ = ("label", "log_odds", "name", "probabilities", "probability", "risks", "scored", "shown")
+    __slots__ = ("label", "log_odds", "name", "number", "probabilities", "probability", "risks", "scored")
 
     def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
         self.name = name
         self.scored = scored
         logs = scored.posteriors
-        self.probabilities = None if logs is None else [exp(value) for value in logs]
-        action = decide(self.probabilities, loss)
+        shares = None if logs is None else [exp(value) for value in logs]
+        action = decide(shares, loss)
         self.label = UNSURE if action == UNDECIDED else classes[action]
-        self.risks = None if self.probabilities is None else risks(self.probabilities, loss)
-        shown = positive(classes)
-        if shown is None:
-            shown = (
-                max(range(len(classes)), key=lambda k: scored.scores[k]) if action == UNDECIDED else action
-            )
-        self.shown = shown
-        self.probability = None if self.probabilities is None else self.probabilities[shown]
-        odds = scored.log_odds(shown)
+        number = positive(classes)
+        if number is None:
+            number = scored.scores.index(max(scored.scores)) if action == UNDECIDED else action
+        self.number = number
+        self.probability = None if shares is None else shares[number]
+        odds = scored.log_odds(number)
         self.log_odds = odds if odds is not None and isfinite(odds) else None
+        self.probabilities = self.risks = None
+        if shares is not None:
+            self.probabilities = dict(zip(classes, shares, strict=True))
+            self.risks = dict(zip((*classes, UNSURE), risks(shares, loss), strict=False))
+
+    @property
+    def clues(self) -> list[tuple[str, float]]:
+        """The tokens with the largest contributions to the log-odds: (token, nats)."""
+        return sorted(all_clues(self.scored, self.number), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
 
 
-class Classifier:
-    """A model, a way of scoring and a loss, ready for any number of messages."""
+def all_clues(scored: Scored, number: int) -> list[tuple[str, float]]:
+    """What each token or numeric feature adds to the log-odds of a class: (token, nats), in no order."""
+    found = scored.contributions(number)
+    return [(part.text, nats) for part, nats in found if part.kind in CLUE_KINDS and nats is not None]
 
-    __slots__ = ("_again", "loss", "model", "scorer", "settings")
+
+class Filter:
+    """An open model with a way of scoring and a loss; made by open_filter, nbspam.load and nbspam.train.
+
+    It belongs to one thread and one process, like its connection to the model file.
+    """
+
+    __slots__ = ("_owner", "_reopen", "loss", "model", "scorer", "settings")
 
     def __init__(
         self,
         model: Model,
         settings: Settings,
         loss: Loss | None = None,
-        again: Callable[[], Classifier] | None = None,
+        reopen: Callable[[], Filter] | None = None,
+        owner: object = None,
     ) -> None:
-        """again : makes the same classifier from the model file as it is then"""
-        self._again = again
+        """reopen : makes the same filter from the file that then has the model's path
+        owner  : what must live as long as the filter, such as the temporary folder of its model
+        """
+        self._reopen = reopen
+        self._owner = owner
         self.model = model
         self.settings = settings
         self.loss = loss or zero_one_loss(len(model.classes))
-        self.scorer = Scorer(as_scored(model), settings)
+        self.scorer = Scorer(_with_prior(model), settings)
 
-    def verdict(self, data: bytes, name: str) -> Verdict:
-        """The verdict on one message; never raises on what a mail may hold."""
-        return self.judge(self.counted(data, name), name)
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes in class order: ham first, spam last."""
+        return self.model.classes
 
-    def counted(self, data: bytes, name: str = "") -> Counted:
-        """The tokens of a message, and its measures and numeric features if they are scored."""
-        return counted_message(data, self.settings, name)
+    def classify(self, data: bytes, name: str = "") -> Verdict:
+        """The verdict on the bytes of one message; no message raises an error."""
+        return self.judge_now(self.count(data, name), name)
 
-    def judge(self, counted: Counted, name: str) -> Verdict:
-        """The verdict on a message whose tokens are at hand."""
-        scored = (
-            self.scorer.score(counted)
-            if tells_apart(self.settings.averaged, self.scorer.model.messages)
-            else self._prior_alone()
-        )
+    def count(self, data: bytes, name: str = "") -> Counted:
+        """The distinct tokens of a message, and its numeric features if they are scored."""
+        return counted(read(data, self.settings.wanted), name)
+
+    def judge(self, message: Counted, name: str = "") -> Verdict:
+        """The verdict on a message whose tokens are counted."""
+        scored = self._prior_alone()
+        if can_judge(self.settings.averaged, self.scorer.model.messages):
+            scored = self.scorer.score(message)
         return Verdict(name, scored, self.model.classes, self.loss)
 
     def _prior_alone(self) -> Scored:
-        """The scores of any message where no mail tells: undefined, unless the prior is not of the mail."""
+        """Scores without evidence: undefined, unless the prior is a number of its own."""
         model, prior = self.scorer.model, parse_prior(self.settings.prior)
         values = [-inf] * len(model.classes)
         if prior not in OF_MAIL:
             values = log_priors(prior, model.messages, model.classes)
         return Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
 
-    def judge_now(self, counted: Counted, name: str) -> Verdict:
-        """As `judge`, by the model as it is now: another program may learn while many messages are judged."""
+    def judge_now(self, message: Counted, name: str = "") -> Verdict:
+        """As `judge`, by the model as it is now: another program may change it between two messages."""
         with OneState(self.model.connection):
             self.refresh()
-            return self.judge(counted, name)
+            return self.judge(message, name)
 
-    def current(self) -> Classifier:
-        """Itself, or a new one where another file took the model's place: `train --replace`.
+    def explain(self, data: bytes, name: str = "") -> Explanation:
+        """Why the message gets its verdict: what every clue adds, and which clues decide."""
+        from nbspam.model.explain import explanation
 
-        To be asked before a message is counted, for the other model may look at other things.
+        with OneState(self.model.connection):
+            self.refresh()
+            message = self.count(data, name)
+            return explanation(self, message, self.judge(message, name))
+
+    def learn(self, data: bytes, label: str) -> str:
+        """Count the message as `label` in the model, in one transaction.
+
+        Returns 'learned', 'moved' (it was counted as another class) or 'already learned'.
         """
-        if self._again is None or not self.model.replaced():
+        from nbspam.store.learn import learn
+
+        result = learn(self.model.path, label, data)
+        self.refresh()
+        return result
+
+    def unlearn(self, data: bytes) -> str:
+        """Take one counting of the message out again; returns 'forgotten' or 'was never learned'."""
+        from nbspam.store.learn import unlearn
+
+        result = unlearn(self.model.path, data)
+        self.refresh()
+        return result
+
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
+        """Write a copy of the model, whole or not at all; it takes the place of a model only with `replace`.
+
+        The filter goes on with its own model: what it learns later is not in the copy.
+        """
+        from nbspam.store.writer import copy_model
+
+        path = os.path.expanduser(path)
+        if not copy_model(self.model.path, path, replace):
+            raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
+
+    def current(self) -> Filter:
+        """Itself, or a new filter if another model file has taken the place of its own (`train --replace`).
+
+        Ask before a message is counted: the other model may read other tokens.
+        """
+        if self._reopen is None or not self.model.replaced():
             return self
-        new = self._again()
+        new = self._reopen()
         self.model.close()
         return new
 
     def refresh(self) -> None:
-        """Takes up what another program did to the model since it was opened."""
+        """Read again what another program has changed in the model."""
         if self.model.refresh():
-            self.scorer = Scorer(as_scored(self.model), self.settings)
+            self.scorer = Scorer(_with_prior(self.model), self.settings)
+
+    def close(self) -> None:
+        """Close the model file."""
+        self.model.close()
 
 
-def as_scored(model: Model) -> Model:
-    """The model as a Scorer reads it: with the counts of its prior model, if it has one, added."""
+def _with_prior(model: Model) -> Model:
     if "prior_weight" not in model.settings:
         return model
-    from nbspam.store.with_prior import on_prior  # most models have none
+    from nbspam.store.prior import on_prior  # few models have a prior model
 
     return on_prior(model)
 
 
-def tells_apart(averaged: bool, messages: Sequence[float]) -> bool:
-    """Whether mail is judged by mail: averaged views need some of two classes.
+def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
+    """True if there is mail to judge by: averaged views need messages of two classes.
 
-    The calibration would go on weighing without: it was learned on mail that is unlearned by now.
+    The calibration remains when all mail of a class is unlearned, and would weigh counts of one class alone.
     """
     return not averaged or sum(map(bool, messages)) > 1
 
 
-def open_classifier(path: str, change: dict[str, str] | None = None, loss: str | None = None) -> Classifier:
-    """A classifier from a model file.
+def open_filter(
+    path: str,
+    change: Mapping[str, str] | None = None,
+    loss: str | None = None,
+    owner: object = None,
+) -> Filter:
+    """The filter of a model file.
 
-    change : settings that the command line gives over those of the file (event_model, alpha, prior, textbook)
-    loss   : as `--loss` spells it; empty for the loss in the file, or 0-1
+    change : settings that replace those of the file, see nbspam.model.chosen_settings
+    loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    owner  : as for Filter
     """
     model = open_model(path)
     settings = from_text(model.settings, model.path)
     if change:
+        from nbspam.model.chosen_settings import changed
+
         settings = changed(settings, change)
     losses = read_loss(loss, model.classes) or stored_loss(model)
-    return Classifier(model, settings, losses, lambda: open_classifier(path, change, loss))
-
-
-def changed(settings: Settings, change: dict[str, str]) -> Settings:
-    """The settings with some of them replaced; UsageError for one that changes nothing beside the others."""
-    from nbspam.tasks.idle_settings import check_all_act
-
-    new = _changed(settings, change)
-    check_all_act(change, new)
-    return new
-
-
-def _changed(settings: Settings, change: dict[str, str]) -> Settings:
-    from nbspam.model.words import asked_alpha
-    from nbspam.settings import Settings, textbook
-
-    event_model, numeric_model, features = _models_asked(settings, change)
-    same = event_model == settings.event_model
-    new = Settings(
-        event_model,
-        alpha=asked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
-        prior=change.get("prior", settings.prior),
-        averaged=settings.averaged if same else None,
-        threshold=settings.threshold,
-        normalise=settings.normalise,
-        features=features,
-        numeric_model=numeric_model,
-        bins=settings.bins,
-        binning=settings.binning,
-    )
-    if "textbook" in change:
-        plain = textbook(new)
-        return plain.replaced(alpha=new.alpha) if "alpha" in change else plain
-    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
-        return settings.replaced(alpha=new.alpha, prior=new.prior)
-    return new
-
-
-def _models_asked(settings: Settings, change: dict[str, str]) -> tuple[str, str, str]:
-    """(event model, numeric model, features): what is not asked for stays, if it goes with the rest."""
-    from nbspam.settings import NUMERIC_MODELS
-
-    asked = change.get("event_model", "")
-    event_model, numeric_model = asked or settings.event_model, settings.numeric_model
-    stays = event_model == settings.event_model or settings.features == "both"
-    features = change.get("features", settings.features if stays else "")
-    check_features(features)
-    if asked in NUMERIC_MODELS and features == "both":
-        event_model, numeric_model = settings.event_model, asked  # the words keep theirs
-    elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:
-        event_model = numeric_model
-    return event_model, numeric_model, features
-
-
-def check_features(features: str) -> None:
-    """UsageError for features that are none; '' leaves them to the event model."""
-    from nbspam.errors import UsageError
-    from nbspam.settings import FEATURES
-
-    if features and features not in FEATURES:
-        remedy = "one of: " + ", ".join(FEATURES)
-        raise UsageError(f"--features {features}", "there are no such features", remedy, "features")
+    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
 
 
 def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
-    """The losses of `--loss`: costs, or the path of a matrix file; None where it is not given."""
+    """The losses that people write: costs, or the path of a matrix file; None for None."""
     if text is None:
         return None
     from nbspam.losses import parse_loss, read_loss_matrix
@@ -241,28 +258,12 @@ def stored_loss(model: Model) -> Loss | None:
     return None
 
 
-def contribution(part: ScorePart, shown: int, weights: list[float]) -> float | None:
-    """What a part adds to the log-odds of the class shown, nats; None where it rules out both sides.
-
-    weights : those of rest_weights
-    """
-    rest = [weight * value for weight, value in zip(weights, part.values, strict=True) if weight]
-    against = -inf if -inf in rest else fsum(rest)
-    own = part.values[shown]
-    return None if own == against == -inf else own - against
-
-
-def top_clues(verdict: Verdict) -> list[tuple[str, float]]:
-    """The tokens that speak loudest for or against what the probability is about: (text, nats)."""
-    return sorted(clues_for(verdict.scored, verdict.shown), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
-
-
-def clues_for(scored: Scored, shown: int) -> list[tuple[str, float]]:
-    """What each token adds to the log-odds of a class: (text, nats), in no order."""
-    return [(part.text, nats) for part, nats in clue_parts(scored, shown) if nats is not None]
-
-
-def clue_parts(scored: Scored, shown: int) -> list[tuple[ScorePart, float | None]]:
-    """The tokens and numeric features, and what `contribution` says of each."""
-    weights = rest_weights(scored.scores, shown)
-    return [(part, contribution(part, shown, weights)) for part in scored.parts if part.kind in CLUE_KINDS]
+def loss_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
+    """A loss as a model file keeps it; a matrix file is read and kept as its text."""
+    if loss is None:
+        return {}
+    read_loss(loss, classes)  # raises what is wrong with it
+    if "=" in loss:
+        return {"loss": loss}
+    with open(loss, encoding="utf-8-sig") as file:
+        return {"loss_matrix": file.read()}

@@ -10,7 +10,7 @@ HAM = "ham"
 SPAM = "spam"
 UNSURE = "unsure"
 HAM_AND_SPAM = (HAM, SPAM)  # the classes of a plain filter, in order
-MAX_CLASSES = 400  # four columns a class in the file of a model on a prior; SQLite allows 2,000
+MAX_CLASSES = 400  # two columns a class in a model file; SQLite allows 2,000
 MAX_NAME_LENGTH = 100
 NAMED_CLASSES = 8  # in a line for people; of more their number is told
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from nbspam.filter import as_scored
-from nbspam.model.scorer import Scorer
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import from_text
+from nbspam.store.learn import unlearn
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.tasks import calibrate as calibrating
-from nbspam.tasks.learn import unlearn
-from nbspam.tasks.message_bytes import counted_message
+from nbspam.tokens import read
 
 
 def check_evidence(
@@ -26,7 +26,7 @@ def check_evidence(
         assert unlearn(without, message) == "forgotten"
         model = open_model(without)
         settings = from_text(model.settings)
-        scored = Scorer(as_scored(model), settings).score(counted_message(message, settings))
+        scored = Scorer(on_prior(model), settings).score(Counted(read(message, settings.wanted)))
         np.testing.assert_allclose(np.array(scored.evidence), sample.evidence.evidence[row], atol=1e-9)
         np.testing.assert_allclose(scored.common, sample.evidence.common[row], atol=1e-9)
         model.close()

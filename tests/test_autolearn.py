@@ -17,12 +17,12 @@ from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
 from nbspam.evaluate.outcomes import Outcome
 from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
 from nbspam.settings import Settings
-from nbspam.store.autolearned import mark
-from nbspam.store.inspect import check_model
+from nbspam.store import learn as learning
+from nbspam.store.check import check_model
+from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
-from nbspam.tasks import learn as learning
+from nbspam.store.updater import mark
 from nbspam.tasks.judges.replay import AveragedReplay
-from nbspam.tasks.learn import MAX_OWN, MIN_LABELLED, learn_own, outdated
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]
@@ -239,20 +239,6 @@ def test_three_classes(tmp_path: Path) -> None:
     assert text(tmp_path / "m").count("\nautolearned\t") == 1
 
 
-@pytest.mark.parametrize("old", ["", "CREATE TABLE autolearned (digest INTEGER PRIMARY KEY, class INTEGER)"])
-def test_a_model_of_before_there_was_the_table(model: Path, copy: Path, old: str) -> None:
-    with closing(sqlite3.connect(model)) as connection:
-        connection.execute("DROP TABLE autolearned")
-        connection.execute(old)
-        connection.commit()
-    assert text(model) == text(copy)
-    assert check_model(str(model)) == []
-    assert run("learn", "spam", "-m", model, stdin=mail("bonus lottery")) == "learned\t-\n"
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    assert "\nautolearned\t" in text(model)
-    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
-
-
 def test_dump_and_load_keep_whose_word_it_was(model: Path, tmp_path: Path) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     run("model", "load", "-m", tmp_path / "new", stdin=text(model).encode())
@@ -318,9 +304,9 @@ def test_what_nobody_labels_is_forgotten_when_there_is_much_later_mail(
     monkeypatch.setattr(learning, "outdated", lambda own: max(0, own - 3))
     new = messages(SPAM, 3, 500) + messages(HAM, 3, 500)
     for data, label in zip(new, ["spam"] * 3 + ["ham"] * 3, strict=True):
-        assert learn_own(str(model), label, data) == "learned"
+        assert learn_verdict(str(model), label, data) == "learned"
     for data in new[3:]:
-        assert learn_own(str(copy), "ham", data) == "learned"
+        assert learn_verdict(str(copy), "ham", data) == "learned"
     assert text(model) == text(copy)
     assert check_model(str(model)) == []
     assert run("learn", "spam", "-m", model, stdin=new[0]) == "learned\t-\n"
@@ -329,7 +315,14 @@ def test_what_nobody_labels_is_forgotten_when_there_is_much_later_mail(
 
 
 @pytest.mark.parametrize(
-    ("own", "number"), [(0, 0), (MAX_OWN, 0), (MAX_OWN + 1, 1), (MAX_OWN + 9, 2), (9 * MAX_OWN, 2)]
+    ("own", "number"),
+    [
+        (0, 0),
+        (MAX_AUTOLEARNED, 0),
+        (MAX_AUTOLEARNED + 1, 1),
+        (MAX_AUTOLEARNED + 9, 2),
+        (9 * MAX_AUTOLEARNED, 2),
+    ],
 )
 def test_how_many_are_forgotten(own: int, number: int) -> None:
     assert outdated(own) == number
@@ -340,7 +333,7 @@ def test_with_a_fixed_vocabulary_it_is_taken_out_whole_too(trained: Path, tmp_pa
     run("vocab", "build", folder, "-o", tmp_path / "v.tsv", "--size", "20")
     run("train", folder, "--vocab", tmp_path / "v.tsv", "-m", model, "-q")
     before = text(model)
-    assert learn_own(str(model), "spam", NEW_SPAM) == "learned"
+    assert learn_verdict(str(model), "spam", NEW_SPAM) == "learned"
     assert text(model) != before
     assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
     assert text(model) == before

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.filter import open_classifier
-from nbspam.store.reader import APPLICATION_ID, FORMAT
+from nbspam.filter import open_filter
+from nbspam.store.connection import APPLICATION_ID, FORMAT
 from nbspam.tasks.passthrough import marked, own_fields
 from tests import tiny_mail
 from tests.tiny_mail import PROGRAM, Done, mail, write_folders
@@ -945,7 +945,7 @@ LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
 def test_passthrough_leaves_no_forged_field_and_every_other_byte(
     model: Path, before: bytes, after: bytes | None
 ) -> None:
-    verdict = open_classifier(str(model)).verdict(before, "-")
+    verdict = open_filter(str(model)).classify(before, "-")
     own = own_fields(verdict, [], False).encode()
     expected = b"|" + before if after is None else after
     assert marked(before, verdict, [], False) == expected.replace(b"|", own)
@@ -954,7 +954,7 @@ def test_passthrough_leaves_no_forged_field_and_every_other_byte(
 def test_a_header_of_ten_megabytes_is_searched_for_forged_fields_in_seconds(model: Path) -> None:
     for line in (b"a: b\n", b" b\r", b"a:\r\r\n"):
         message = b"Subject: b\n" + line * ((10 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
-        verdict = open_classifier(str(model)).verdict(message, "-")
+        verdict = open_filter(str(model)).classify(message, "-")
         start = time.process_time()
         assert b"X-NBSPAM" not in marked(message, verdict, [], True)
         assert time.process_time() - start < 10
@@ -981,8 +981,8 @@ def test_odd_messages_are_trained_on_and_evaluated(tmp_path: Path) -> None:
 
 
 def test_passing_through_twice_changes_nothing_the_second_time(model: Path) -> None:
-    classifier = open_classifier(str(model))
+    classifier = open_filter(str(model))
     for message in (HAM[0], b" From: a@example.org\nSubject: b\n\nbody\n", b"", b"\n\nbody", b"Subject: a"):
-        verdict = classifier.verdict(message, "-")
+        verdict = classifier.classify(message, "-")
         once = marked(message, verdict, [], True)
         assert marked(once, verdict, [], True) == once

@@ -14,14 +14,14 @@ import pytest
 from nbspam.cli import classify as command
 from nbspam.corpus import Item, open_labelled
 from nbspam.errors import TryAgainError
-from nbspam.filter import Classifier, open_classifier
+from nbspam.filter import Filter, open_filter
 from nbspam.settings import Settings
-from nbspam.store import inspect, updater
+from nbspam.store import check, updater
 from nbspam.store import merge as store_merge
+from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks.inspect_model import dump_lines
-from nbspam.tasks.learn import learn
 from nbspam.tasks.merge import merge
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
@@ -39,18 +39,18 @@ def model(tmp_path: Path) -> str:
     return str(tmp_path / "model")
 
 
-def scores(classifier: Classifier) -> list[float]:
-    return classifier.judge(classifier.counted(LETTER), "-").scored.scores
+def scores(classifier: Filter) -> list[float]:
+    return classifier.judge(classifier.count(LETTER), "-").scored.scores
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -> None:
-    classifier = open_classifier(model, WAYS[way])
+    classifier = open_filter(model, WAYS[way])
     first = scores(classifier)
     for number in range(3):
         assert learn(model, "spam", mail(f"viagra number{number}")) == "learned"
-        verdict = classifier.judge_now(classifier.counted(LETTER), "-")
-        assert verdict.scored.scores == scores(open_classifier(model, WAYS[way]))
+        verdict = classifier.judge_now(classifier.count(LETTER), "-")
+        assert verdict.scored.scores == scores(open_filter(model, WAYS[way]))
         assert verdict.scored.scores != first
 
 
@@ -63,21 +63,21 @@ def test_a_model_that_nobody_changed_is_read_no_more_than_once_again(model: str)
 
 
 def test_nothing_is_locked_between_two_messages(model: str) -> None:
-    classifier = open_classifier(model)
+    classifier = open_filter(model)
     many = " ".join(f"word{number}x" for number in range(2000))  # more keys than one query asks for
     for judge in (classifier.judge, classifier.judge_now):
-        judge(classifier.counted(mail(many)), "-")
+        judge(classifier.count(mail(many)), "-")
         assert not classifier.model.connection.in_transaction
 
 
 def test_mail_is_classified_while_more_than_a_cache_full_is_changed(model: str) -> None:
-    first = scores(open_classifier(model))
+    first = scores(open_filter(model))
     with updating(model) as updater:
         updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
         reader = sqlite3.connect(model, timeout=0)
         assert reader.execute("SELECT count(*) FROM token WHERE key BETWEEN 1 AND 2999").fetchone() == (0,)
         reader.close()
-        assert scores(open_classifier(model)) == first
+        assert scores(open_filter(model)) == first
     assert open_model(model).messages == [13, 12]
 
 
@@ -88,7 +88,7 @@ def test_classify_follows_what_is_learned_between_two_messages(
 
     def messages(*given: Any) -> Iterator[tuple[str, bytes]]:
         for number in range(3):
-            written.append(f"{open_classifier(model).verdict(LETTER, '-').log_odds}")
+            written.append(f"{open_filter(model).classify(LETTER, '-').log_odds}")
             yield "-", LETTER
             learn(model, "spam", mail(f"viagra number{number}"))
 
@@ -134,18 +134,18 @@ def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_pat
 def test_a_sound_model_is_found_sound_while_it_learns(
     model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect, "_row_complaints", before(inspect._row_complaints, learns))
-    assert inspect.check_model(model) == []
+    monkeypatch.setattr(check, "_token_complaints", before(check._token_complaints, learns))
+    assert check.check_model(model) == []
 
 
 def test_merging_adds_up_one_state(
     model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_merge, "_tokens", before(store_merge._tokens, learns))
+    monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
     other = shutil.copy(model, str(tmp_path / "other"))
     merge([model, other], str(tmp_path / "both"))
     monkeypatch.undo()
-    assert inspect.check_model(str(tmp_path / "both")) == []
+    assert check.check_model(str(tmp_path / "both")) == []
 
 
 def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(

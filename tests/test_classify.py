@@ -15,7 +15,7 @@ from nbspam.__main__ import _run
 from nbspam.cli import classify_command as by_click
 from nbspam.cli.options import CLASSIFY, parse_arguments
 from nbspam.decision import zero_one_loss
-from nbspam.filter import Classifier, Verdict, open_classifier, top_clues
+from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.scorer import Scored
 from nbspam.tasks.passthrough import own_fields
 from tests.tiny_mail import mail, write_folders
@@ -78,7 +78,7 @@ def test_what_the_lane_understands_click_reads_alike(arguments: list[str]) -> No
     read = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_click, "classify", lambda options, paths: read.append((options, paths)))
-        by_click.classify_command.main(arguments, standalone_mode=False)
+        by_click.classify_command.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
     assert read == [understood]
 
 
@@ -150,7 +150,7 @@ def test_whatever_fails_the_message_comes_out_whole_with_75(
     def fail(*given: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Classifier, "verdict", fail)
+    monkeypatch.setattr(Filter, "judge", fail)
     for options in (["-p"], ["-p", "--exit-code"], ["-p", "--spam-flag"]):
         done, output, said = classify(folder / "two", *options, stdin=SPAM)
         assert (done, output) == (75, SPAM)
@@ -176,7 +176,7 @@ def test_the_flags_that_users_of_other_filters_know(
 
 
 def test_the_header_gives_the_figures_of_the_verdict(folder: Path) -> None:
-    verdict = open_classifier(str(folder / "two")).verdict(SPAM, "-")
+    verdict = open_filter(str(folder / "two")).classify(SPAM, "-")
     _, output, _ = classify(folder / "two", "-p", stdin=SPAM)
     figures = f"probability={verdict.probability:.4f}; log-odds={verdict.log_odds:.1f};"
     assert output.startswith(f"X-Nbspam: spam; {figures}\n\tclues=".encode())
@@ -184,13 +184,13 @@ def test_the_header_gives_the_figures_of_the_verdict(folder: Path) -> None:
 
 @pytest.mark.parametrize("model", ["two", "numeric"])
 def test_the_clues_are_the_tokens_or_features_that_say_most(folder: Path, model: str) -> None:
-    verdict = open_classifier(str(folder / model)).verdict(SPAM, "-")
+    verdict = open_filter(str(folder / model)).classify(SPAM, "-")
     said = {
         part.text: part.values[1] - part.values[0]
         for part in verdict.scored.parts
         if part.kind in ("token", "feature")
     }
-    clues = top_clues(verdict)
+    clues = verdict.clues
     assert len(clues) == 10
     assert dict(clues).items() <= said.items()
     least = abs(clues[-1][1])

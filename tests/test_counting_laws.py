@@ -26,21 +26,21 @@ from nbspam.corpus.accumulator import Accumulator, Table, representative_rows, s
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.reading import ShardReader
 from nbspam.corpus.token_texts import text_slices
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store import connection as store_connection
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.fixed_words import sorted_keys
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
 from nbspam.tokens.keys import token_key
 from nbspam.tokens.measures import MEASURES
@@ -393,7 +393,7 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
         return connection  # type: ignore[no-any-return]
 
     with monkeypatch.context() as patch:
-        patch.setattr(sqlite3, "connect", replaced_once_open)
+        patch.setattr(store_connection.sqlite3, "connect", replaced_once_open)
         assert learn(str(model), "spam", mail("hello")) == "learned"
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)
@@ -493,8 +493,7 @@ def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     counts = Accumulator(2, sorted_keys(vocabulary), features=True)
     read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
-        (block,), _ = read(items[first : first + 10])
-        counts.add(block)
+        counts.add(*read(items[first : first + 10]).blocks)
     return counts
 
 

@@ -15,8 +15,9 @@ from nbspam.corpus.accumulator import Accumulator, select_rows
 from nbspam.corpus.block import Block
 from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.reading import read_blocks
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
 from nbspam.model.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
+from nbspam.model.numeric import FeatureCounts, learn_edges
 from nbspam.model.priors import parse_prior
 from nbspam.model.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.settings import Settings, from_text
@@ -85,38 +86,38 @@ def test_one_message_and_the_batch_get_the_same_scores(
     name: str, trained: dict[str, Path], block: Block
 ) -> None:
     joint = textbook_of(trained[name], block).log_joint(block)
-    classifier = open_classifier(str(trained[name]))
+    classifier = open_filter(str(trained[name]))
     for row in range(0, len(block), 5):
         path = Path(block.names[row])
-        verdict = classifier.verdict(path.read_bytes(), str(path))
+        verdict = classifier.classify(path.read_bytes(), str(path))
         assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
 
 
 def test_without_smoothing_the_absence_of_a_word_of_every_message_rules_a_class_out(
     trained: dict[str, Path], block: Block
 ) -> None:
-    classifier = open_classifier(str(trained["bernoulli"]), {"alpha": "0"})
+    classifier = open_filter(str(trained["bernoulli"]), {"alpha": "0"})
     assert all(classifier.scorer.words.certain)
-    scored = classifier.verdict(b"", "-").scored
+    scored = classifier.classify(b"", "-").scored
     assert scored.scores == [-math.inf, -math.inf]
     assert scored.parts[-2].text == "a word of every message is absent"
     settings = classifier.settings
     some = select_rows(block, np.arange(0, len(block), 9))
     joint = count_textbook(settings, block, ("ham", "spam")).log_joint(some)
     for row, name in enumerate(some.names):
-        one = classifier.verdict(Path(name).read_bytes(), name).scored.scores
+        one = classifier.classify(Path(name).read_bytes(), name).scored.scores
         assert one == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), name
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[str, Path]) -> None:
-    classifier = open_classifier(str(trained[name]))
+    classifier = open_filter(str(trained[name]))
     for mail in (
         b"",
         b"Subject: hello\n\nnever met words qwx zzk\n",
         (DATA / "spam" / "0002.eml").read_bytes(),
     ):
-        scored = classifier.verdict(mail, "-").scored
+        scored = classifier.classify(mail, "-").scored
         for k in range(2):
             assert math.fsum(part.values[k] for part in scored.parts) == pytest.approx(
                 scored.scores[k], abs=1e-9
@@ -284,9 +285,6 @@ def test_merged_parts_equal_one_training_for_numeric_features(tmp_path: Path) ->
         parts.add(block)
     assert whole.features is not None
     features, labels = whole.features.sample()
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import FeatureCounts
-
     edges = learn_edges(features, 6, "frequency")
     one, two = FeatureCounts(2, edges, True), FeatureCounts(2, edges, True)
     one.add(features, labels)
@@ -411,10 +409,10 @@ def test_a_prior_at_its_own_size_scores_as_itself(
     weight = sum(open_model(str(trained[name])).messages)
     arguments = ("--prior-model", trained[name], "--prior-weight", weight, *MODELS[name])
     run("train", "-q", "-m", path, *arguments)
-    one, other = open_classifier(str(trained[name])), open_classifier(str(path))
+    one, other = open_filter(str(trained[name])), open_filter(str(path))
     for mail in (NEW_MAIL, (DATA / "ham" / "0001.eml").read_bytes()):
-        expected = one.verdict(mail, "-").scored.scores
-        assert other.verdict(mail, "-").scored.scores == pytest.approx(expected, abs=1e-9)
+        expected = one.classify(mail, "-").scored.scores
+        assert other.classify(mail, "-").scored.scores == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_filter_with_a_prior_model_works_before_its_first_message(
@@ -454,10 +452,10 @@ def test_own_mail_and_a_prior_at_full_weight_equal_one_training(tmp_path: Path) 
     weight = sum(open_model(str(tmp_path / "half")).messages)
     prior = ("--prior-model", tmp_path / "half", "--prior-weight", weight)
     run("train", tmp_path / "1", "-q", "-m", tmp_path / "both", *prior, *common)
-    one, other = open_classifier(str(tmp_path / "whole")), open_classifier(str(tmp_path / "both"))
+    one, other = open_filter(str(tmp_path / "whole")), open_filter(str(tmp_path / "both"))
     for mail in (b"", NEW_MAIL, (DATA / "spam" / "0002.eml").read_bytes()):
-        expected = one.verdict(mail, "-").scored.scores
-        assert other.verdict(mail, "-").scored.scores == pytest.approx(expected, rel=1e-9)
+        expected = one.classify(mail, "-").scored.scores
+        assert other.classify(mail, "-").scored.scores == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(

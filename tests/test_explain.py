@@ -19,11 +19,11 @@ from rich.console import Console
 from nbspam.cli.render_clues import MIN_CLUE, _counts, clue_table, nats_text
 from nbspam.corpus import open_labelled
 from nbspam.decision import cutoffs
-from nbspam.filter import CLUES, Classifier, open_classifier, top_clues
+from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.losses import parse_loss
+from nbspam.model.explain import MAX_REMOVED, Clue, Explanation
 from nbspam.model.scorer import Counted
 from nbspam.model.uncertainty import JEFFREYS
-from nbspam.tasks.explain import FLIP_CLUES, Clue, Explanation, explain
 from nbspam.tokens.keys import NOTAWORD, token_key
 from tests.tiny_mail import error, mail, run, write_folders
 
@@ -93,18 +93,16 @@ def letters(data: Path) -> list[bytes]:
     return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + ODD
 
 
-def explained(
-    model: Path, way: dict[str, str], letters: list[bytes]
-) -> Iterator[tuple[Classifier, Explanation]]:
-    classifier = open_classifier(str(model), way)
+def explained(model: Path, way: dict[str, str], letters: list[bytes]) -> Iterator[tuple[Filter, Explanation]]:
+    classifier = open_filter(str(model), way)
     for content in letters:
-        yield classifier, explain(classifier, content, "message")
+        yield classifier, classifier.explain(content, "message")
 
 
-def check_sum(classifier: Classifier, found: Explanation) -> None:
+def check_sum(classifier: Filter, found: Explanation) -> None:
     """Contributions, by kind and one by one, add up to what the classifier says."""
-    total = found.verdict.scored.log_odds(found.verdict.shown)
-    values = [one.nats for one in found.sums]
+    total = found.verdict.scored.log_odds(found.verdict.number)
+    values = [one.log_odds for one in found.sums]
     if total is None:
         assert None in values or {math.inf, -math.inf} <= set(values)
         return
@@ -114,8 +112,8 @@ def check_sum(classifier: Classifier, found: Explanation) -> None:
         return
     assert math.fsum(known) == pytest.approx(total, rel=1e-12, abs=1e-9)
     assert abs(found.residual or 0.0) < 1e-9
-    clues = math.fsum(clue.nats or 0.0 for clue in found.clues)
-    rest = math.fsum(one.nats or 0.0 for one in found.sums if one.kind not in ("view", "features"))
+    clues = math.fsum(clue.log_odds or 0.0 for clue in found.clues)
+    rest = math.fsum(one.log_odds or 0.0 for one in found.sums if one.kind not in ("view", "features"))
     assert clues + rest == pytest.approx(total, rel=1e-12, abs=1e-9)
 
 
@@ -143,9 +141,9 @@ def test_the_clues_of_a_verdict_are_those_that_explain_gives(
     for model in (words, topics):
         shown = set()
         for _, found in explained(model, {}, letters):
-            shown.add(found.verdict.shown)
-            loudest = [(clue.text, clue.nats) for clue in found.clues if clue.nats is not None]
-            assert top_clues(found.verdict) == loudest[:CLUES]
+            shown.add(found.verdict.number)
+            loudest = [(clue.token, clue.log_odds) for clue in found.clues if clue.log_odds is not None]
+            assert found.verdict.clues == loudest[:CLUES]
         assert shown == {1} if model == words else len(shown) > 1
 
 
@@ -156,8 +154,8 @@ def test_what_is_said_to_flip_the_verdict_flips_it(
 ) -> None:
     flipped = 0
     for content in letters[::2]:
-        classifier = open_classifier(str(classes if many else words), WAYS[way])
-        found = explain(classifier, content, "message")
+        classifier = open_filter(str(classes if many else words), WAYS[way])
+        found = classifier.explain(content, "message")
         if found.flip is None:
             continue
         flipped += 1
@@ -169,9 +167,9 @@ def test_what_is_said_to_flip_the_verdict_flips_it(
     assert flipped > 0
 
 
-def without(classifier: Classifier, content: bytes, removed: list[str]) -> Counted:
+def without(classifier: Filter, content: bytes, removed: list[str]) -> Counted:
     """A message without some of its tokens."""
-    counted = copy.copy(classifier.counted(content))
+    counted = copy.copy(classifier.count(content))
     keys = {token_key(text) for text in removed}
     if NOTAWORD in removed:
         keys |= set(counted.keys()) - set(classifier.model.counts(counted.keys()))
@@ -182,15 +180,15 @@ def without(classifier: Classifier, content: bytes, removed: list[str]) -> Count
 
 
 def test_in_a_textbook_sum_no_smaller_set_of_clues_flips(words: Path, letters: list[bytes]) -> None:
-    classifier = open_classifier(str(words), {"event_model": "bernoulli"})
+    classifier = open_filter(str(words), {"event_model": "bernoulli"})
     flipped = 0
     for content in letters:
-        found = explain(classifier, content, "message")
+        found = classifier.explain(content, "message")
         if found.flip is None or found.verdict.log_odds is None:
             continue
         flipped += 1
         sign = 1 if found.verdict.log_odds > 0 else -1
-        helpful = sorted((sign * (clue.nats or 0.0) for clue in found.clues), reverse=True)
+        helpful = sorted((sign * (clue.log_odds or 0.0) for clue in found.clues), reverse=True)
         needed = next(n for n in range(len(helpful)) if sum(helpful[:n]) >= abs(found.verdict.log_odds))
         assert len(found.flip[0]) in (needed, needed + 1)  # one more where the sum ties at the cut-off
     assert flipped > 0
@@ -203,15 +201,15 @@ def test_an_unsure_verdict_is_flipped_by_no_smaller_set_of_clues(
     words: Path, letters: list[bytes], costs: str
 ) -> None:
     at, flipped = cutoffs(parse_loss(costs)), 0
-    classifier = open_classifier(str(words), WAYS["presence"], costs)
+    classifier = open_filter(str(words), WAYS["presence"], costs)
     for content in letters:
-        found = explain(classifier, content, "message")
+        found = classifier.explain(content, "message")
         if found.verdict.label != "unsure" or found.verdict.log_odds is None:
             continue
         to_ham = fewest(found, found.verdict.log_odds - at.ham_below, 1)
         to_spam = fewest(found, at.spam_above - found.verdict.log_odds, -1)
         if found.flip is None:
-            assert min(to_ham, to_spam) > FLIP_CLUES
+            assert min(to_ham, to_spam) > MAX_REMOVED
             continue
         removed, label = found.flip
         assert len(removed) == min(to_ham, to_spam)
@@ -222,19 +220,19 @@ def test_an_unsure_verdict_is_flipped_by_no_smaller_set_of_clues(
 
 def fewest(found: Explanation, distance: float, sign: int) -> int:
     """How many clues must go until those of one sign have moved the log-odds so far."""
-    helpful = sorted((sign * (clue.nats or 0.0) for clue in found.clues), reverse=True)
+    helpful = sorted((sign * (clue.log_odds or 0.0) for clue in found.clues), reverse=True)
     return next((n for n in range(len(helpful)) if sum(helpful[:n]) > distance), 10**6)
 
 
 def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(words: Path) -> None:
-    classifier = open_classifier(str(words))
-    found = explain(classifier, mail("please confirm your account"), "message")
+    classifier = open_filter(str(words))
+    found = classifier.explain(mail("please confirm your account"), "message")
     for clue in found.clues:
-        stored = classifier.model.counts([token_key(clue.text)])[token_key(clue.text)]
-        assert (clue.documents, clue.occurrences) == (stored[::2], stored[1::2])
-        assert clue.share is not None
-        mean = (clue.documents[1] + JEFFREYS) / (sum(clue.documents) + 2 * JEFFREYS)
-        assert clue.share[0] < mean < clue.share[1]
+        stored = classifier.model.counts([token_key(clue.token)])[token_key(clue.token)]
+        assert (clue.counts, clue.occurrences) == (stored[::2], stored[1::2])
+        assert clue.share_interval is not None
+        mean = (clue.counts[1] + JEFFREYS) / (sum(clue.counts) + 2 * JEFFREYS)
+        assert clue.share_interval[0] < mean < clue.share_interval[1]
 
 
 def test_a_rare_word_has_a_wide_interval_and_a_frequent_one_a_narrow(
@@ -243,8 +241,8 @@ def test_a_rare_word_has_a_wide_interval_and_a_frequent_one_a_narrow(
     widths: dict[bool, list[float]] = {False: [], True: []}
     for _, found in explained(words, {}, letters):
         for clue in found.clues:
-            if clue.share and sum(clue.documents) in (1, *range(30, 200)):
-                widths[sum(clue.documents) > 1].append(clue.share[1] - clue.share[0])
+            if clue.share_interval and sum(clue.counts) in (1, *range(30, 200)):
+                widths[sum(clue.counts) > 1].append(clue.share_interval[1] - clue.share_interval[0])
     assert min(widths[False]) > 0.5
     assert max(widths[True]) < 0.4
 
@@ -263,8 +261,8 @@ def test_the_interval_of_the_log_odds_narrows_with_more_mail(tmp_path: Path, way
         texts = {name: [mail(drawn_text(name, n)) for n in range(number)] for name in ("ham", "spam")}
         write_folders(folder / "mail", texts)
         run("train", folder / "mail", "-m", folder / "m", "-q")
-        classifier = open_classifier(str(folder / "m"), WAYS[way])
-        found = explain(classifier, mail(drawn_text("ham", -1)), "message")
+        classifier = open_filter(str(folder / "m"), WAYS[way])
+        found = classifier.explain(mail(drawn_text("ham", -1)), "message")
         assert found.interval is not None
         assert found.interval[0] < found.verdict.log_odds < found.interval[1]  # type: ignore[operator]
         widths.append(found.interval[1] - found.interval[0])
@@ -328,8 +326,8 @@ def crowds(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 def test_however_many_classes_there_are_the_clues_can_be_read(
     crowds: dict[int, Path], n: int, width: int
 ) -> None:
-    classifier = open_classifier(str(crowds[n]))
-    found = explain(classifier, mail("topic1 daily word2"), "-")
+    classifier = open_filter(str(crowds[n]))
+    found = classifier.explain(mail("topic1 daily word2"), "-")
     table = clue_table(found.clues, found, classifier, width)
     console = Console(file=io.StringIO(), width=width)
     console.print(table)
@@ -337,17 +335,17 @@ def test_however_many_classes_there_are_the_clues_can_be_read(
     assert max(map(len, lines)) <= width
     assert "…" not in "".join(lines)
     for clue in found.clues:
-        if len(clue.text) <= MIN_CLUE - 2:
-            assert any(clue.text in line and nats_text(clue.nats).plain in line for line in lines)
+        if len(clue.token) <= MIN_CLUE - 2:
+            assert any(clue.token in line and nats_text(clue.log_odds).plain in line for line in lines)
     named = [str(column.header) for column in table.columns]
     assert "class-001" in named
     assert (f"{n - 2} others" in named or f"{n - 1} others" in named) == (n > 3 or width < 80)
 
 
 def test_the_counts_of_classes_that_share_a_column_add_up(crowds: dict[int, Path]) -> None:
-    clue = Clue("daily", "token", "body", 0.5, 1, (1, 2, 0.5), (1, 2, 0.5), (0.1, 0.9))
+    clue = Clue("daily", "body", 0.5, (1, 2, 0.5), (1, 2, 0.5), 1, (0.1, 0.9), "token")
     assert _counts(clue, [[1], [0, 2]]) == ["2", "1.5"]
-    assert _counts(clue._replace(documents=()), [[1], [0, 2]]) == ["", ""]
+    assert _counts(clue._replace(counts=()), [[1], [0, 2]]) == ["", ""]
     found = json.loads(run("explain", "-m", crowds[240], "--json", stdin=mail("topic1 daily")))
     assert all(len(one["documents"]) == 240 for one in found["clues"])
 
@@ -405,15 +403,15 @@ def test_bad_options_end_with_the_documented_status(words: Path, options: list[s
 
 
 def test_every_broken_message_can_be_explained(words: Path, torture_files: list[Path]) -> None:
-    classifier = open_classifier(str(words), {"event_model": "multinomial"})
+    classifier = open_filter(str(words), {"event_model": "multinomial"})
     for path in torture_files:
-        check_sum(classifier, explain(classifier, path.read_bytes(), path.name))
+        check_sum(classifier, classifier.explain(path.read_bytes(), path.name))
 
 
 def test_the_share_of_a_prior_model_is_rounded_for_people() -> None:
     shares = (0.0, 1234.0, 6.475935829, 1023.25, 0.06684491979)
-    clue = Clue("word", "word", "body", 1.0, 1, shares, shares, None)
-    assert clue.counts() == ["0", "1,234", "6.5", "1,023.2", "0.067"]
+    clue = Clue("word", "body", 1.0, shares, shares, 1, None, "token")
+    assert clue.count_texts() == ["0", "1,234", "6.5", "1,023.2", "0.067"]
 
 
 @pytest.mark.parametrize("command", ["classify", "explain"])

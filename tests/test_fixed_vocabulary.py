@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.vocabulary import Word
+from nbspam.corpus.vocabulary import Choice, Word, build_vocabulary
 from nbspam.settings import Settings
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
 from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import UsageError
+from nbspam.model.chosen_settings import check_all_act
 from nbspam.settings import Settings
-from nbspam.tasks.idle_settings import check_all_act
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 
@@ -26,7 +26,7 @@ IDLE = [
     ("--binning width", "--binning"),
     ("--numeric-model aode", "--numeric-model"),
     ("--features numeric --numeric-model aode", "--numeric-model"),
-    ("--features both --event-model gaussian --numeric-model aode", "--event-model gaussian --numeric-model"),
+    ("--features both --event-model gaussian --numeric-model aode", "--numeric-model aode"),
     ("--event-model gaussian --alpha 3", "--alpha"),
     ("--event-model gaussian --alpha auto", "--alpha"),
     ("--event-model complement --prior uniform", "--prior"),

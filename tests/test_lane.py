@@ -152,11 +152,11 @@ def test_the_lane_and_click_give_the_same_verdict(installed: Path, model: Path, 
 
 def test_loading_sqlite_leaves_the_standard_modules_whole() -> None:
     code = (
-        "import nbspam.store.reading, sys\n"
+        "import nbspam.store.connection, sys\n"
         "assert 'functools' not in sys.modules\n"
         "import functools, sqlite3\n"
         "assert functools.wraps and functools.lru_cache(None)(abs)(-1) == 1\n"
-        "assert sqlite3.Error is nbspam.store.reading.sqlite3.Error\n"
+        "assert sqlite3.Error is nbspam.store.connection.sqlite3.Error\n"
         "ask = sqlite3.connect(':memory:').execute\n"
         "assert [ask('select 1').fetchone() for _ in range(3)] == [(1,)] * 3\n"
     )

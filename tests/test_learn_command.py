@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.store.inspect import check_model
+from nbspam.store import learn as learning
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Updater, updating
-from nbspam.tasks import learn as learning
-from nbspam.tasks.learn import learn, unlearn
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from nbspam.cli import learn as command
+from nbspam.store import learn as learning
+from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump
-from nbspam.tasks import learn as learning
-from nbspam.tasks.learn import learn, unlearn
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import mail, run
 

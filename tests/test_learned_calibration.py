@@ -10,26 +10,25 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.vocabulary import Choice, build_vocabulary
 from nbspam.errors import DamagedModelError
-from nbspam.filter import as_scored
 from nbspam.model import calibration
-from nbspam.model.calibration import FIRST_CREDIT, Learner, first_weights
-from nbspam.model.scorer import Scorer
+from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks import merge as merging
 from nbspam.tasks import update as bulk
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.merge import merge
-from nbspam.tasks.message_bytes import counted_message
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
-from nbspam.tokens import VIEWS
+from nbspam.tokens import VIEWS, read
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error
 
@@ -50,8 +49,8 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        known = as_scored(model)
-        scored = Scorer(known, settings).score(counted_message(item.read(), settings))
+        known = on_prior(model)
+        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
         self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
         model.close()
 
@@ -233,7 +232,7 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
 def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -> None:
     """As an older program may have left it."""
     with updating(model) as updater:
-        names, weights, covariance = updater.calibration()
+        names, (weights, covariance) = feature_names(2, Settings().kinds), stored(model)
         updater.write_calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
     item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     before = stored(model)
@@ -295,8 +294,8 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
 def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, tmp_path: Path) -> None:
     fresh = shutil.copy(model, str(tmp_path / "fresh"))
     with updating(fresh) as updater:
-        names, weights, _ = updater.calibration()
-        updater.write_calibration(names, *first_weights(2, Settings().kinds))
+        weights = stored(model)[0]
+        updater.write_calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
     assert len(stored(fresh)[0]) == len(weights)
     for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
         assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)

@@ -12,7 +12,7 @@ from nbspam.corpus import Item, open_labelled
 from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.corpus import Corpus
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
 from nbspam.model.evidence import measure_evidence
 from nbspam.model.views import leave_one_out, prequential, view_evidence
 from nbspam.settings import Settings, textbook
@@ -111,11 +111,11 @@ def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], 
     assert not textbook(Settings()).measures
     for item in items[:20]:
         plain, other = (
-            open_classifier(paths[name], {"textbook": "1"}).verdict(item.read(), "")
+            open_filter(paths[name], {"textbook": "1"}).classify(item.read(), "")
             for name in ("textbook", "default")
         )
         assert plain.scored.scores == pytest.approx(other.scored.scores, abs=1e-9)
-    right = sum(open_classifier(paths["measures"]).verdict(i.read(), "").label == i.label for i in items)
+    right = sum(open_filter(paths["measures"]).classify(i.read(), "").label == i.label for i in items)
     assert right > 0.7 * len(items)
 
 
@@ -136,8 +136,8 @@ def test_options_of_classify_keep_the_evidence_that_the_calibration_weighs(
     path = str(tmp_path / "model")
     train(items, ("ham", "spam"), path, settings)
     for item in items[:5]:
-        plain = open_classifier(path).verdict(item.read(), "")
-        asked = open_classifier(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).verdict(
+        plain = open_filter(path).classify(item.read(), "")
+        asked = open_filter(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).classify(
             item.read(), ""
         )
         assert asked.scored.scores == plain.scored.scores

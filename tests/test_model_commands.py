@@ -19,8 +19,9 @@ from nbspam.errors import CannotCreateError, DamagedModelError
 from nbspam.model.evidence import measure_evidence
 from nbspam.model.word_sum import make_words
 from nbspam.settings import from_text
-from nbspam.store.inspect import check_model
-from nbspam.store.reader import open_model, store_error
+from nbspam.store.check import check_model
+from nbspam.store.connection import store_error
+from nbspam.store.reader import open_model
 from nbspam.tasks.import_words import import_words
 from nbspam.tasks.inspect_model import load_lines
 from nbspam.tasks.merge import merge
@@ -419,7 +420,7 @@ def test_the_text_written_here_loads(tmp_path: Path) -> None:
         ("alpha\t1.0", "alpha\tnan", "alpha"),
         ("alpha\t1.0", "alpha\t1e999", "alpha"),
         ("alpha\t1.0", "alpha\t-1", "alpha"),
-        ("event_model\tpresence", "event_model\tnone", "event-model"),
+        ("event_model\tpresence", "event_model\tnone", "event_model"),
         ("setting\tevent_model\tpresence", "setting\tsecond_alpha\tx", "event_model"),
         ("prior\tempirical", "prior\tfoo", "prior"),
         ("prior\tempirical", "prior\tham=0.4,work=0.6", "prior"),
@@ -491,8 +492,8 @@ def test_a_number_that_no_writer_wrote_is_a_damaged_model(copy: Path, statement:
     [
         "UPDATE prior_class SET number = 7 WHERE number = 1",
         "UPDATE prior_class SET messages = -1",
-        "UPDATE setting SET value = 'abc' WHERE name = 'prior_weight'",
-        "UPDATE setting SET value = 'inf' WHERE name = 'prior_weight'",
+        "UPDATE setting SET value = 'abc' WHERE name = 'prior_unit'",
+        "UPDATE setting SET value = '0' WHERE name = 'prior_unit'",
     ],
 )
 def test_a_prior_that_no_writer_wrote_is_a_damaged_model(

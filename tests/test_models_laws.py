@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from nbspam.errors import UsageError
-from nbspam.model import bulk_numeric as bulk
 from nbspam.model import bulk_words as word_models
 from nbspam.model import leave_one_out as loo
-from nbspam.model import numeric_models as numeric
 from nbspam.model import word_models as events
 from nbspam.model.posterior import log_posteriors
 from nbspam.model.priors import log_priors
 
 WORDS = 12
 FEATURES = 4
-BINS = 4
 
 
 @dataclass
@@ -51,10 +48,6 @@ def some_mail(count: int, n_classes: int, seed: int = 0) -> Mail:
     features[:, 1] = rng.poisson(labels * 2.0)
     features[rng.random(features.shape) < 0.15] = np.nan
     return Mail(words, features, labels)
-
-
-# Fixed edges, as in a model file: learned once, so that counting stays additive.
-EDGES = bulk.learn_edges(some_mail(200, 3, seed=99).features, BINS)
 
 
 class WordModel:
@@ -101,96 +94,12 @@ def word_tokens(counts: Any, row: np.ndarray) -> Iterator[tuple[list[int], list[
         yield counts.documents[:, j].tolist(), counts.occurrences[:, j].tolist(), int(row[j])
 
 
-class NumericModel:
-    """Adapter of a model of real features to the laws."""
-
-    uses_features = True
-
-    def __init__(self, event_model: str) -> None:
-        self.event_model = event_model
-
-    def count(self, mail: Mail, n_classes: int) -> Any:
-        if self.event_model == "gaussian":
-            return bulk.count_gaussian(mail.features, mail.labels, n_classes)
-        count = bulk.count_pairs if self.event_model == "aode" else bulk.count_bins
-        return count(mail.features, mail.labels, n_classes, EDGES)
-
-    def merge(self, into: Any, other: Any) -> None:
-        into.merge(other)
-
-    def remove(self, totals: Any, mail: Mail) -> None:
-        for row, label in zip(mail.features.tolist(), mail.labels.tolist(), strict=True):
-            totals.remove(label, row)
-
-    def state(self, totals: Any) -> Any:
-        names = [n for cls in type(totals).__mro__ for n in getattr(cls, "__slots__", ())]
-        return {name: getattr(totals, name) for name in names}
-
-    def scaled(self, totals: Any, factor: int) -> Any:
-        for _ in range(factor.bit_length() - 1):
-            totals.merge(totals)
-        return totals
-
-    def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
-        scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
-        return bulk.log_likelihood(scorer, mail.features) + log_prior
-
-    def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
-        scorer = numeric.make_numeric_scorer(self.event_model, totals, alpha)
-        rows = [numeric.add_parts(log_prior, scorer.contributions(row)) for row in mail.features.tolist()]
-        return np.array(rows).reshape(len(rows), len(log_prior))
-
-
-class MixedModel:
-    """One prior, words and features added."""
-
-    uses_features = True
-
-    def __init__(self, word_model: str, numeric_model: str) -> None:
-        self.parts: tuple[Any, Any] = (WordModel(word_model), NumericModel(numeric_model))
-        self.event_model = f"{word_model}+{numeric_model}"
-
-    def count(self, mail: Mail, n_classes: int) -> Any:
-        return [part.count(mail, n_classes) for part in self.parts]
-
-    def merge(self, into: Any, other: Any) -> None:
-        for part, mine, theirs in zip(self.parts, into, other, strict=True):
-            part.merge(mine, theirs)
-
-    def remove(self, totals: Any, mail: Mail) -> None:
-        for part, mine in zip(self.parts, totals, strict=True):
-            part.remove(mine, mail)
-
-    def state(self, totals: Any) -> Any:
-        return [part.state(mine) for part, mine in zip(self.parts, totals, strict=True)]
-
-    def scaled(self, totals: Any, factor: int) -> Any:
-        return [part.scaled(mine, factor) for part, mine in zip(self.parts, totals, strict=True)]
-
-    def batch(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
-        words = self.parts[0].batch(totals[0], mail, alpha, log_prior)
-        scorer = numeric.make_numeric_scorer(self.parts[1].event_model, totals[1], alpha)
-        return words + bulk.log_likelihood(scorer, mail.features)
-
-    def scalar(self, totals: Any, mail: Mail, alpha: float, log_prior: list[float]) -> np.ndarray:
-        words = self.parts[0].scalar(totals[0], mail, alpha, log_prior)
-        scorer = numeric.make_numeric_scorer(self.parts[1].event_model, totals[1], alpha)
-        rows = zip(words.tolist(), mail.features.tolist(), strict=True)
-        return np.array([numeric.add_parts(row, scorer.contributions(f)) for row, f in rows])
-
-
 MODELS = {
     "presence": WordModel("presence"),
     "multinomial": WordModel("multinomial"),
     "bernoulli": WordModel("bernoulli"),
     "complement": WordModel("complement"),
     "complement-normalised": WordModel("complement", normalise=True),
-    "gaussian": NumericModel("gaussian"),
-    "categorical": NumericModel("categorical"),
-    "aode": NumericModel("aode"),
-    "mixed-presence-categorical": MixedModel("presence", "categorical"),
-    "mixed-bernoulli-gaussian": MixedModel("bernoulli", "gaussian"),
-    "mixed-multinomial-aode": MixedModel("multinomial", "aode"),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 word_model = pytest.mark.parametrize("model", list(MODELS.values())[:5], ids=list(MODELS)[:5])
@@ -228,16 +137,6 @@ def test_unlearning_restores_every_bit(model: Any) -> None:
     totals = model.count(mail, 3)
     model.remove(totals, mail[20:])
     assert model.state(totals) == model.state(model.count(mail[:20], 3))
-
-
-@pytest.mark.parametrize("name", ["gaussian", "categorical", "aode"])
-def test_message_by_message_counts_as_in_bulk(name: str) -> None:
-    model = MODELS[name]
-    mail = some_mail(60, 3)
-    totals = model.count(mail[:0], 3)
-    for row, label in zip(mail.features.tolist(), mail.labels.tolist(), strict=True):
-        totals.add(label, row)
-    assert model.state(totals) == model.state(model.count(mail, 3))
 
 
 @every_model
@@ -284,7 +183,7 @@ def test_a_message_that_says_nothing_leaves_a_finite_score(model: Any) -> None:
     np.testing.assert_allclose(model.batch(totals, nothing, 1.0, prior), joint, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["presence", "multinomial", "gaussian", "categorical", "aode"])
+@pytest.mark.parametrize("name", ["presence", "multinomial"])
 def test_a_message_that_says_nothing_is_judged_by_the_prior_alone(name: str) -> None:
     model = MODELS[name]
     totals, _, prior = fit_and_query(model, 3)
@@ -328,7 +227,7 @@ def test_mail_and_lambda_times_four_score_the_same(model: Any) -> None:
     np.testing.assert_allclose(model.batch(model.scaled(totals, 4), query, 2.0, prior), before, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli", "categorical", "aode"])
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli"])
 def test_a_huge_lambda_tends_to_the_prior(name: str) -> None:
     model = MODELS[name]
     totals, query, prior = fit_and_query(model, 3)
@@ -408,8 +307,6 @@ def test_an_unknown_event_model_is_refused() -> None:
     counts = word_models.WordCounts(2, 3)
     with pytest.raises(UsageError, match="does not score words"):
         word_models.smooth("gaussian", counts, 1.0)
-    with pytest.raises(UsageError, match="no counts of numeric features"):
-        numeric.make_numeric_scorer("gaussian", numeric.BinTotals(2, [[1.0]]))
 
 
 @word_model

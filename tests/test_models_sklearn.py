@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from nbspam.model import bulk_numeric as bulk
 from nbspam.model import bulk_words as word_models
-from nbspam.model import numeric_models as numeric
 from nbspam.model import word_models as events
 from nbspam.model.priors import log_priors
-from nbspam.settings import BINNINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 WORD_MODELS = [
@@ -115,60 +112,3 @@ def test_given_and_uniform_priors_equal_scikit_learn(cls: Any) -> None:
         expected = cls(**arguments).fit(matrix, labels).predict_joint_log_proba(matrix)
         got = word_models.score(word_models.smooth(event_model, counts, 1.0), matrix, prior)
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-9)
-
-
-def check_gaussian(features: np.ndarray, labels: np.ndarray) -> None:
-    n_classes = int(labels.max()) + 1
-    theirs = GaussianNB(var_smoothing=1e-9).fit(features, labels)
-    totals = bulk.count_gaussian(features, labels, n_classes)
-    scorer = numeric.GaussianScorer(totals, floor=0.0, added=1e-9)
-    prior = log_priors("empirical", np.bincount(labels).tolist())
-    expected = theirs.predict_joint_log_proba(features)
-    np.testing.assert_allclose(bulk.log_likelihood(scorer, features) + prior, expected, rtol=1e-9, atol=1e-9)
-    for row, theirs_row in zip(features[:20].tolist(), expected[:20].tolist(), strict=True):
-        ours = numeric.add_parts(prior, scorer.contributions(row))
-        assert ours == pytest.approx(theirs_row, rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_gaussian_equals_scikit_learn_on_random_features(n_classes: int) -> None:
-    rng = np.random.default_rng(n_classes)
-    labels = np.arange(100) % n_classes
-    # Multiples of 2^-10, which are counted as they are; finer values are rounded to 2^-20 when counted.
-    features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
-    check_gaussian(features, labels)
-
-
-def test_gaussian_equals_scikit_learn_on_real_mail(mail: Any) -> None:
-    check_gaussian(mail[1], mail[2])
-
-
-def check_categorical(features: np.ndarray, labels: np.ndarray, alpha: float, binning: str) -> None:
-    n_classes = int(labels.max()) + 1
-    edges = bulk.learn_edges(features, 10, binning)
-    bins = bulk.bins_of(features, edges)
-    sizes = [len(row) + 1 for row in edges]
-    theirs = CategoricalNB(alpha=alpha, min_categories=sizes).fit(bins, labels)
-    scorer = numeric.CategoricalScorer(bulk.count_bins(features, labels, n_classes, edges), alpha)
-    prior = log_priors("empirical", np.bincount(labels).tolist())
-    expected = theirs.predict_joint_log_proba(bins)
-    np.testing.assert_allclose(bulk.log_likelihood(scorer, features) + prior, expected, rtol=1e-11, atol=1e-9)
-    for row, theirs_row in zip(features[:20].tolist(), expected[:20].tolist(), strict=True):
-        ours = numeric.add_parts(prior, scorer.contributions(row))
-        assert ours == pytest.approx(theirs_row, rel=1e-11, abs=1e-9)
-
-
-@pytest.mark.parametrize("binning", BINNINGS)
-@pytest.mark.parametrize("alpha", [0.01, 1.0])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_categorical_equals_scikit_learn_on_random_features(
-    n_classes: int, alpha: float, binning: str
-) -> None:
-    rng = np.random.default_rng(n_classes)
-    labels = np.arange(100) % n_classes
-    check_categorical(rng.gamma(1.0 + labels[:, None], size=(100, 5)), labels, alpha, binning)
-
-
-@pytest.mark.parametrize("binning", BINNINGS)
-def test_categorical_equals_scikit_learn_on_real_mail(binning: str, mail: Any) -> None:
-    check_categorical(mail[1], mail[2], 1.0, binning)

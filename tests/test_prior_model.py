@@ -12,15 +12,15 @@ import pytest
 
 from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import as_scored
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.word_sum import make_words
 from nbspam.settings import Settings, from_text
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.prior import on_prior, write_prior
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
 from nbspam.tasks import calibrate as calibrating
-from nbspam.tasks.learn import learn, unlearn
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
@@ -140,10 +140,10 @@ def test_a_word_of_all_messages_has_as_many_as_there_are(tmp_path: Path, message
     before = (*row[:3], counts[0], counts[0], counts[1], counts[1])
     settings = Settings("bernoulli", alpha=0.0, averaged=False).as_text()
     with new_model(str(tmp_path / "model"), HAM_AND_SPAM, [3, 3]) as file:
-        file.settings({**settings, "prior_weight": "100.0", "vocabulary": "open"})
+        file.settings({**settings, "vocabulary": "open"})
         file.tokens([row])
-        file.prior(counts, [before])
-    model = as_scored(open_model(str(tmp_path / "model")))
+        write_prior(file, 100.0, counts, [before], [])
+    model = on_prior(open_model(str(tmp_path / "model")))
     assert list(model.counts([row[0]])[row[0]][::2]) == model.messages
     words = make_words(model, from_text(model.settings))
     assert words.certain == [1, 1]

@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.tasks.doctor.delivery import delivery
-from nbspam.tasks.doctor.finding import WRONG
-
 pytestmark = pytest.mark.debian
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -333,29 +330,3 @@ def test_the_pipe_recipe_without_a_model_leaves_the_message_in_the_queue(
 ) -> None:
     assert piped(mailbox_without_model, BROKEN["crlf"]) == 75
     assert not (mailbox_without_model.home / "delivered").exists()
-
-
-@pytest.mark.parametrize(
-    "rules", [":0 fw\n| nbspam classify\n", ":0\n| nbspam classify -p\n"], ids=["no -p", "no filter"]
-)
-def test_recipes_that_the_doctor_says_lose_mail_lose_it(
-    procmail: str, mailbox: Mailbox, model: Path, rules: str
-) -> None:
-    message = samples("ham")[0].read_bytes()
-    assert mailbox.procmail(rules, message) == 0
-    assert message.split()[-1] not in b"".join(mailbox.delivered("inbox"))
-    (mailbox.home / ".procmailrc").write_text(mailbox.procmail_head + rules)
-    found = list(delivery(str(mailbox.home), str(model)))
-    assert [one.state for one in found] == [WRONG]
-    assert "this mail is lost" in found[0].text
-
-
-def test_a_condition_without_exit_code_takes_ham_for_spam(
-    procmail: str, mailbox: Mailbox, model: Path
-) -> None:
-    rules = recipe("condition").replace(" --exit-code", "")
-    assert rules != recipe("condition")
-    assert mailbox.procmail(rules, samples("ham")[0].read_bytes()) == 0
-    assert len(mailbox.delivered(".Junk")) == 1
-    (mailbox.home / ".procmailrc").write_text(mailbox.procmail_head + rules)
-    assert [one.state for one in delivery(str(mailbox.home), str(model))] == [WRONG]

@@ -18,14 +18,14 @@ from nbspam.cli import classify as command
 from nbspam.cli import explain
 from nbspam.corpus import Item
 from nbspam.errors import TryAgainError
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
+from nbspam.model.explain import Explanation
 from nbspam.store import reader
-from nbspam.store.inspect import check_model
-from nbspam.store.locking import locked
+from nbspam.store.check import check_model
+from nbspam.store.connection import ReadingConnection, open_to_write
+from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
-from nbspam.tasks.explain import Explanation
-from nbspam.tasks.learn import learn
 from nbspam.tasks.model_on_mail import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
@@ -105,7 +105,7 @@ def test_classify_follows_a_model_that_is_replaced(
     """The old file is nobody's; and a journal beside the new one would be taken for its own."""
     new = tmp_path / "new"
     run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
-    expected = [f"{open_classifier(str(path)).verdict(LETTER, '-').log_odds}" for path in (model, new)]
+    expected = [f"{open_filter(str(path)).classify(LETTER, '-').log_odds}" for path in (model, new)]
     written: list[str] = []
 
     def messages(*given: object) -> Iterator[tuple[str, bytes]]:
@@ -126,7 +126,7 @@ def test_explain_follows_a_model_that_is_replaced(
     """And is not stopped by who writes to the new one, whose journal is not of the file that was open."""
     new = tmp_path / "new"
     run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
-    expected = [open_classifier(str(path)).verdict(LETTER, "-").log_odds for path in (model, new)]
+    expected = [open_filter(str(path)).classify(LETTER, "-").log_odds for path in (model, new)]
     found: list[float | None] = []
 
     def messages(*given: object) -> Iterator[tuple[str, bytes]]:
@@ -148,28 +148,28 @@ def test_what_fails_on_a_model_that_was_replaced_is_not_told_of_the_new_one(
     model: Path, tmp_path: Path
 ) -> None:
     """SQLite takes the journal of who writes to the new file for the old one's, and may not play it back."""
-    opened = open_classifier(str(model))
+    opened = open_filter(str(model))
     os.replace(shutil.copy(model, tmp_path / "new"), model)
     writer = half_written(model)
     with pytest.raises(TryAgainError, match="was replaced"):
-        opened.verdict(LETTER, "-")
+        opened.classify(LETTER, "-")
     writer.execute("ROLLBACK")
-    assert opened.verdict(LETTER, "-").label == "spam"
+    assert opened.classify(LETTER, "-").label == "spam"
 
 
 def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = shutil.copy(model, tmp_path / "new")
-    connect = reader._connect
+    connect = reader.open_to_read
 
-    def connect_and_replace(path: str) -> sqlite3.Connection:
+    def connect_and_replace(path: str) -> ReadingConnection:
         connection = connect(path)
         os.replace(new, path)
         return connection
 
     with monkeypatch.context() as patched:
-        patched.setattr(reader, "_connect", connect_and_replace)
+        patched.setattr(reader, "open_to_read", connect_and_replace)
         opened = open_model(str(model))
     assert opened.replaced()
     opened.close()
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
     """Where it is kept open, the locks that the process has on it are lost when it is closed at last."""
     model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(sqlite3.DatabaseError) as kept:
-        locked(str(model), 1)
+        open_to_write(str(model), 1)
     held = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()
             and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
     assert str(model) not in held

@@ -26,13 +26,13 @@ from tiny_mail import counts, error, mail, run, write_folders
 
 from nbspam.cli.serve import serve_command
 from nbspam.errors import CannotCreateError, TryAgainError, UsageError
-from nbspam.serve.filter import Filter
+from nbspam.serve.filter import ServedModels
 from nbspam.serve.listening import Listening, on_address, on_path
 from nbspam.serve.request import MAX_MESSAGE_BYTES, Request
 from nbspam.serve.users import Models
 from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
-from nbspam.store import reader as store_reader
-from nbspam.tasks.learn import MIN_LABELLED
+from nbspam.store import connection as store_connection
+from nbspam.store.learn import MIN_LABELLED
 
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills and cheap watches")
@@ -540,8 +540,8 @@ def test_a_model_that_is_away_serves_those_who_have_it_open(
 def test_a_model_that_is_busy_is_a_passing_trouble(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
-    monkeypatch.setattr(store_reader, "BUSY_SECONDS", 0.1)
-    judge = Filter(Models(str(model)))
+    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
+    judge = ServedModels(Models(str(model)))
     writer = sqlite3.connect(model, isolation_level=None)
     writer.execute("BEGIN EXCLUSIVE")
     with pytest.raises(TryAgainError, match="another program is writing the model"):

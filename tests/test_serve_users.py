@@ -15,7 +15,7 @@ from tiny_mail import counts, error, mail, run
 
 from nbspam.errors import UsageError
 from nbspam.serve import filter as serve_filter
-from nbspam.serve.filter import Filter
+from nbspam.serve.filter import ServedModels
 from nbspam.serve.request import Request
 from nbspam.serve.users import Models
 
@@ -110,7 +110,7 @@ def test_a_name_that_can_be_no_file_is_judged_by_the_start_and_teaches_nobody(
     name: str, shared: Path, users: Path, tmp_path: Path
 ) -> None:
     models = Models(str(users / "%u.nbspam"), str(shared))
-    judge = Filter(models, allow_tell=True, autolearn=True)
+    judge = ServedModels(models, allow_tell=True, autolearn=True)
     before, others = shared.read_bytes(), sorted(os.listdir(tmp_path))
     assert judge.judged(Request("CHECK", (1, 5), name, SPAM)).later is None
     request = Request("TELL", (1, 5), name, NEW, message_class="spam", set_local=True)
@@ -121,7 +121,7 @@ def test_a_name_that_can_be_no_file_is_judged_by_the_start_and_teaches_nobody(
 
 
 def teach(models: Models, user: str, message: bytes) -> None:
-    Filter(models, allow_tell=True).tell(Request("TELL", (1, 5), user, message, "spam", set_local=True))
+    ServedModels(models, allow_tell=True).tell(Request("TELL", (1, 5), user, message, "spam", set_local=True))
 
 
 @pytest.mark.parametrize("how", ["its path", "another path", "a link"])
@@ -173,7 +173,7 @@ def test_models_of_many_users_do_not_stay_open(
 ) -> None:
     monkeypatch.setattr(serve_filter, "MAX_OPEN", 3)
     users.mkdir()
-    judge = Filter(Models(str(users / "%u"), str(shared)))
+    judge = ServedModels(Models(str(users / "%u"), str(shared)))
     for number in [*range(8), 0]:
         name = f"user{number}"
         if number % 2:

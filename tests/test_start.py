@@ -20,10 +20,11 @@ from tiny_mail import counts, error, mail, process, program, run, write_folders
 
 from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
-from nbspam.store import reader as store_reader
+from nbspam.store import connection as store_connection
 from nbspam.store import writer as store_writer
-from nbspam.store.inspect import check_model
-from nbspam.store.reader import journal_of, open_model
+from nbspam.store.check import check_model
+from nbspam.store.connection import journal_of
+from nbspam.store.reader import open_model
 from nbspam.tasks.start import begin, judging
 
 NEW = mail("a winner of the lottery")
@@ -168,7 +169,7 @@ def test_a_model_that_comes_first_stays(
     def comes_first(path: str) -> None:
         first.rename(path)
 
-    monkeypatch.setattr(store_writer, "remove_journal", comes_first)
+    monkeypatch.setattr(store_writer, "_remove_journal", comes_first)
     expected = counts(first)
     assert not begin(str(own), str(shared))
     assert counts(own) == expected
@@ -216,7 +217,7 @@ def test_the_copy_is_of_what_is_done_and_not_of_what_is_begun(shared: Path, own:
 def test_a_start_that_is_locked_is_a_passing_trouble(
     shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_reader, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
     with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises(TryAgainError, match="another program is writing the model"):

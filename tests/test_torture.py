@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.filter import open_classifier, top_clues
+from nbspam.filter import open_filter
 from nbspam.mail import header_lines
 from nbspam.mail.headers import header_start
 from nbspam.tasks.passthrough import OWN, marked
@@ -74,12 +74,12 @@ def test_every_torture_message_gets_a_verdict(model: Path, torture_files: list[P
 
 
 def test_no_torture_message_takes_more_than_a_second_of_cpu(model: Path, torture_files: list[Path]) -> None:
-    classifier = open_classifier(str(model))
+    classifier = open_filter(str(model))
     slow = {}
     for path in torture_files:
         data = path.read_bytes()
         before = _cpu_seconds()
-        classifier.verdict(data, path.name)
+        classifier.classify(data, path.name)
         taken = _cpu_seconds() - before
         if taken > CPU_SECONDS:
             slow[path.name] = taken
@@ -92,14 +92,14 @@ def _cpu_seconds() -> float:
 
 
 def test_every_torture_message_passes_through_byte_for_byte(model: Path, torture_files: list[Path]) -> None:
-    classifier = open_classifier(str(model))
+    classifier = open_filter(str(model))
     for path in torture_files:
         data = path.read_bytes()
-        verdict = classifier.verdict(data, "-")
-        once = marked(data, verdict, top_clues(verdict), False)
+        verdict = classifier.classify(data, "-")
+        once = marked(data, verdict, verdict.clues, False)
         if OWN.encode() not in data.lower():
             assert without_own_fields(once) == data, path
-        assert marked(once, verdict, top_clues(verdict), False) == once, path
+        assert marked(once, verdict, verdict.clues, False) == once, path
 
 
 def without_own_fields(message: bytes) -> bytes:
@@ -176,10 +176,10 @@ def test_torture_mail_goes_through_other_event_models(
 
 
 def test_torture_mail_cut_anywhere_gets_a_verdict(model: Path, torture_files: list[Path]) -> None:
-    classifier = open_classifier(str(model))
+    classifier = open_filter(str(model))
     drawn = random.Random(1)
     for path in torture_files:
         data = path.read_bytes()[:200_000]
         cut = drawn.randrange(len(data) + 1)
-        assert classifier.verdict(data[:cut], path.name).label
-        assert classifier.verdict(data[cut:], path.name).label
+        assert classifier.classify(data[:cut], path.name).label
+        assert classifier.classify(data[cut:], path.name).label

@@ -19,7 +19,7 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.errors import CannotCreateError
 from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
-from nbspam.store.inspect import check_model
+from nbspam.store.check import check_model
 from nbspam.tasks.inspect_model import dump_lines
 from nbspam.tasks.tune import (
     Candidate,

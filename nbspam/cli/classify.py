@@ -12,9 +12,9 @@ import sys
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.texts import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Classifier, Verdict, open_classifier, top_clues
+from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.tasks.message_bytes import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
+from nbspam.tasks.passthrough import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,16 +55,16 @@ def classify(options: Options, paths: list[str]) -> int:
         if number:  # before the first the model has just been opened
             classifier = _current(classifier, options)
         judge = classifier.judge_now if number else classifier.judge
-        verdict = judge(classifier.counted(data, name), name)
+        verdict = judge(classifier.count(data, name), name)
         _write(_form(classifier, verdict, options))
         _learn(classifier, verdict, data, options)
     return messages.status
 
 
-def _open(options: Options) -> Classifier:
+def _open(options: Options) -> Filter:
     change = {name: options[name] for name in SETTINGS if name in options}
     own, start = _places(options)
-    classifier = open_classifier(_judging(own, start), change, options.get("loss"))
+    classifier = open_filter(_judging(own, start), change, options.get("loss"))
     if "autolearn" in options:
         from nbspam.tasks.autolearn import check_autolearn
 
@@ -86,7 +86,7 @@ def _judging(own: str, start: str) -> str:
     return judging(own, start)
 
 
-def _current(classifier: Classifier, options: Options) -> Classifier:
+def _current(classifier: Filter, options: Options) -> Filter:
     """The classifier of the model as it is now, which may have begun meanwhile."""
     if _judging(*_places(options)) == classifier.model.path:
         return classifier.current()
@@ -94,7 +94,7 @@ def _current(classifier: Classifier, options: Options) -> Classifier:
     return _open(options)
 
 
-def _learn(classifier: Classifier, verdict: Verdict, data: bytes, options: Options) -> None:
+def _learn(classifier: Filter, verdict: Verdict, data: bytes, options: Options) -> None:
     """With --autolearn.  The verdict is out by now, and stands whatever becomes of the learning."""
     if "autolearn" not in options:
         return
@@ -219,7 +219,7 @@ def _listed(path: str) -> list[str]:
     return [os.fsdecode(line) for line in data.split(b"\n") if line.strip()]
 
 
-def _form(classifier: Classifier, verdict: Verdict, options: Options) -> str:
+def _form(classifier: Filter, verdict: Verdict, options: Options) -> str:
     if "json" in options:
         from nbspam.cli.verdict_json import verdict_json  # json costs 3 ms
 
@@ -231,7 +231,7 @@ def _write(text: str) -> None:
     sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
-def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> int:
+def _exit_code(classifier: Filter, options: Options, paths: list[str]) -> int:
     found: list[tuple[str, bytes]] = []
     for name, data in named_messages(options, paths):
         if isinstance(data, NbspamError):
@@ -245,13 +245,13 @@ def _exit_code(classifier: Classifier, options: Options, paths: list[str]) -> in
             "exit-code-many",
         )
     _check_has_status(classifier)
-    verdict = classifier.verdict(found[0][1], found[0][0])
+    verdict = classifier.judge(classifier.count(found[0][1], found[0][0]), found[0][0])
     _write(_form(classifier, verdict, options))
     _learn(classifier, verdict, found[0][1], options)
     return EXIT_CODES[verdict.label]
 
 
-def _check_has_status(classifier: Classifier) -> None:
+def _check_has_status(classifier: Filter) -> None:
     """A verdict of another class has no status of its own: 0 would call it spam."""
     if classifier.model.classes != HAM_AND_SPAM:
         remedy = "read the verdict on stdout instead"
@@ -276,8 +276,8 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         if "exit_code" in options:
             _check_has_status(classifier)
         message = piped_message(data)
-        verdict = classifier.verdict(message, STDIN_NAME)
-        output = marked(data, verdict, top_clues(verdict), "spam_flag" in options)
+        verdict = classifier.judge(classifier.count(message), STDIN_NAME)
+        output = marked(data, verdict, verdict.clues, "spam_flag" in options)
         if "exit_code" in options:
             status = EXIT_CODES[verdict.label]
     except NbspamError as error:

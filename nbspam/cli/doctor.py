@@ -1,4 +1,4 @@
-"""`nbspam doctor`."""
+"""`nbspam doctor`: the check-up, and its screen."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import pwd
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.render import left_out_lines, say
+from nbspam.cli.render_evaluation import console, show_clues
 from nbspam.cli.shared import (
     asked_options,
     jobs_option,
@@ -22,12 +26,23 @@ from nbspam.cli.shared import (
     start_option,
     verbose_option,
 )
-from nbspam.cli.texts import model_in_home, model_places
-from nbspam.tasks.doctor.checkup import examine, is_sound, label_findings, unread_findings
-from nbspam.tasks.doctor.finding import Finding
-from nbspam.tasks.doctor.labels_in_doubt import Checked, asked_for, check_labels
-from nbspam.tasks.doctor.model_place import user
+from nbspam.cli.texts import model_in_home, model_places, plain, with_flags
+from nbspam.tasks.check_labels import (
+    Checked,
+    Doubt,
+    Labelled,
+    Moved,
+    check_labels,
+    label_findings,
+    views_to_check,
+)
+from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound, user_name
 from nbspam.tasks.start import judging
+
+COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
+SHOWN = 10  # messages of a kind; --json has all
+MAX_CLUE = 32
+GAPS = 4  # blanks between the three columns
 
 
 @click.command("doctor")
@@ -39,15 +54,15 @@ from nbspam.tasks.start import judging
 @verbose_option
 @click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
 def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
-    """Say what is wrong with a model, and with the labels of the mail in SOURCE.
+    """Check a model, and the labels of the mail in SOURCE.
 
-    Without SOURCE: which model is used and why, whose it is, who may write to it, whether it is sound, has
-    enough mail of each class, and is calibrated; models at other places; what ~/.procmailrc, ~/.mailfilter
-    and ~/.forward do with nbspam, as far as that is certain.
+    Without SOURCE: which model is used and why, its owner, who may write to it, whether it is sound, has
+    enough mail of each class, and is calibrated; models at other places; the lines of ~/.procmailrc,
+    ~/.mailfilter and ~/.forward that call nbspam.
 
-    With SOURCE, which is what nbspam train takes, also: messages under two labels, messages that the model
-    has counted as another class, and messages whose label is likely wrong: the other mail, less their own
-    campaign, says so with more than 98 %.  The clues that say so loudest stand below each.
+    With SOURCE (as for nbspam train) also: messages under two labels, messages that the model has counted as
+    another class, and labels that are likely wrong: the other mail, without its own campaign, gives another
+    class more than 98 %.  The strongest clues for that class follow each message.
 
     \b
     Example:
@@ -55,43 +70,45 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
         nbspam doctor ~/Maildir
         nbspam doctor -q || echo "nbspam needs help"
 
-    Exit status: 0 nothing wrong; what is only worth knowing (note), such as a label in doubt, is no fault.
-    Else that of the first fault: 65 the model is not sound, a recipe loses mail, labels contradict each other
-    or the model; 66 no model (with SOURCE a note), or it or mail cannot be read; 73 none can be made;
-    74 it cannot be written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
+    Exit status: 0 nothing is wrong; a note, such as a label in doubt, is not a fault.  Else the status of the
+    first fault: 65 the model is not sound, or labels contradict each other or the model; 66 no model (with
+    SOURCE a note), or the model or mail cannot be read; 73 no model can be made; 74 the model cannot be
+    written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
     """
     has_mail = names_mail(given)
     source = labelled_source(given, allow_one_class=True) if has_mail else None
-    why, others = _why(), _other_places()
-    findings = examine(model, why, others, os.path.expanduser("~"), has_mail, start)
+    findings = examine(model, _why(), _other_places(), os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None
     notes: list[str] = []
     if source:
         judge = judging(model, start) if is_sound(findings) else None
-        corpus = read_source(source, given | {"quiet": quiet}, asked_for(judge))
+        corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
         checked, notes = check_labels(corpus, judge), left_out_lines(source)
-        unread = unread_findings([*source.skipped, *corpus.skipped])
-        findings = [*findings, *unread, *label_findings(checked)]
-    _show(model, findings, checked, [] if quiet else notes, as_json, quiet)
+        findings += label_findings(checked, [*source.skipped, *corpus.skipped])
+    findings = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in findings]
+    if as_json:
+        for line in [] if quiet else notes:
+            say(line)
+        click.echo(json.dumps(_content(model, findings, checked), ensure_ascii=True))
+    else:
+        _show(findings, checked, [] if quiet else notes, quiet)
     return _status(findings)
 
 
 def _status(findings: list[Finding]) -> int:
-    """That of the first fault, 0 without one."""
+    """The status of the first fault, or 0."""
     return next((one.fault.status for one in findings if one.fault), 0)
 
 
 def _why() -> str:
-    """How this model came to be the one."""
-    if asked_options(["model"]):
-        return "named by --model"
-    return model_places(os.environ)[0][0]
+    """Why it is this model."""
+    return "named by --model" if asked_options(["model"]) else model_places(os.environ)[0][0]
 
 
 def _other_places() -> list[str]:
-    """Where training may have gone by mistake: other settings, the user's own home, root's, that of sudo."""
+    """Where training may have gone by mistake: other settings; homes of this user, root, sudo's user."""
     places = [path for _, path in model_places(os.environ)]
-    for name in (user(os.getuid()), "root", os.environ.get("SUDO_USER", "")):
+    for name in (user_name(os.getuid()), "root", os.environ.get("SUDO_USER", "")):
         try:
             places.append(model_in_home(pwd.getpwnam(name).pw_dir))
         except KeyError:
@@ -99,21 +116,8 @@ def _other_places() -> list[str]:
     return places
 
 
-def _show(
-    model: str, findings: list[Finding], checked: Checked | None, notes: list[str], as_json: bool, quiet: bool
-) -> None:
-    if as_json:
-        for one in notes:
-            say(one)
-        click.echo(json.dumps(content(model, findings, checked), ensure_ascii=True))
-        return
-    from nbspam.cli.render_doctor import show_doctor  # rich is for people
-
-    show_doctor(findings, checked, notes, quiet)
-
-
-def content(model: str, findings: list[Finding], checked: Checked | None) -> dict[str, Any]:
-    """What was found as JSON values."""
+def _content(model: str, findings: list[Finding], checked: Checked | None) -> dict[str, Any]:
+    """All findings as JSON values."""
     return {
         "model": model,
         "status": _status(findings),
@@ -133,3 +137,103 @@ def _labels(checked: Checked) -> dict[str, Any]:
         "counted_otherwise": None if moved is None else [one._asdict() for one in moved],
         "in_doubt": None if doubts is None else [one._asdict() for one in doubts],
     }
+
+
+def _show(findings: list[Finding], checked: Checked | None, notes: list[str], quiet: bool) -> None:
+    """The findings, then the messages that they are about; with `quiet` only what is wrong."""
+    out = console()
+    _rows(out, [one for one in findings if one.state == WRONG] if quiet else findings)
+    for line in notes:
+        out.print(Text(plain(line), style="yellow"), soft_wrap=True)
+    if checked:
+        _groups(out, "The same message under two labels", checked.same)
+        _moved(out, checked.moved or [])
+    if quiet:
+        return
+    if checked:
+        _groups(out, "Nearly the same message under two labels", checked.near)
+        _doubts(out, checked.doubts or [])
+    out.print()
+    out.print(_verdict(findings))
+
+
+def _rows(out: Console, findings: list[Finding]) -> None:
+    """One row for each; a path longer than the line stays whole, so that it can be copied."""
+    line = out.width
+    columns = [[plain(getattr(one, name)) for one in findings] for name in ("state", "about")]
+    widths = [max(map(len, column), default=0) for column in columns]
+    for one in findings:
+        table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+        for width in widths:
+            table.add_column(width=width, no_wrap=True)
+        table.add_column()
+        text = Text(plain(one.text))
+        if one.remedy:
+            text.append(f"\nnext: {plain(one.remedy)}", style="dim")
+        table.add_row(Text(one.state, style=COLOURS[one.state]), Text(plain(one.about), style="bold"), text)
+        longest = max(map(len, text.plain.split()))
+        out.width = max(line, sum(widths) + GAPS + longest)
+        out.print(table, crop=False)
+    out.width = line
+
+
+def _verdict(findings: list[Finding]) -> Text:
+    faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
+    worth = f"{notes} {'thing is' if notes == 1 else 'things are'} worth knowing"
+    if faults:
+        text = f"{faults} {'thing is' if faults == 1 else 'things are'} wrong"
+        return Text(text + (f", {worth}." if notes else "."), style=COLOURS[WRONG])
+    return Text(
+        f"Nothing is wrong; {worth}." if notes else "All is well.", style=COLOURS[NOTE if notes else FINE]
+    )
+
+
+def _heading(out: Console, title: str, number: int) -> None:
+    out.print()
+    out.print(Text(f"{title}: {number:,}", style="bold"))
+
+
+def _more(out: Console, left: int) -> None:
+    if left > 0:
+        out.print(Text(f"  and {left:,} more: --json names all", style="dim"))
+
+
+def _groups(out: Console, title: str, groups: list[tuple[Labelled, ...]]) -> None:
+    if not groups:
+        return
+    _heading(out, title, len(groups))
+    for group in groups[:SHOWN]:
+        for place, one in enumerate(group[:SHOWN]):
+            text = Text(f"{'-' if place == 0 else ' ':>3} {plain(one.label):<8} {plain(one.name)}")
+            out.print(text, soft_wrap=True)
+        _more(out, len(group) - SHOWN)
+    _more(out, len(groups) - SHOWN)
+
+
+def _moved(out: Console, moved: list[Moved]) -> None:
+    if not moved:
+        return
+    _heading(out, "The model has counted them as another class", len(moved))
+    for one in moved[:SHOWN]:
+        counted = ", ".join(map(plain, one.counted))
+        out.print(Text(f"  {plain(one.label)}, counted as {counted}  {plain(one.name)}"), soft_wrap=True)
+    _more(out, len(moved) - SHOWN)
+
+
+def _doubts(out: Console, doubts: list[Doubt]) -> None:
+    if not doubts:
+        return
+    _heading(out, "Likely mislabelled, the surest first", len(doubts))
+    for one in doubts[:SHOWN]:
+        line = Text("  ")
+        line.append(f"{plain(one.label)}", style="bold")
+        line.append(f"  P({plain(one.other)}) {one.probability:.3f}", style="yellow")
+        line.append(f"  {plain(one.name)}")
+        out.print(line, soft_wrap=True)
+        show_clues(out, [f"{_short(text)} {nats:+.1f}" for text, nats in one.clues])
+    _more(out, len(doubts) - SHOWN)
+
+
+def _short(text: str) -> str:
+    shown = plain(text)
+    return shown if len(shown) <= MAX_CLUE else shown[: MAX_CLUE - 1] + "…"

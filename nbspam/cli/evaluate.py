@@ -25,10 +25,9 @@ from nbspam.cli.shared import (
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
-from nbspam.corpus.accumulator import settings_under
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation_file import as_json

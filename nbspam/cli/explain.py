@@ -12,10 +12,9 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import json_option, model_option, start_option, verbose_option
-from nbspam.filter import open_classifier
+from nbspam.filter import open_filter
+from nbspam.model.explain import Explanation
 from nbspam.settings import EVENT_MODELS, FEATURES
-from nbspam.store.reader import OneState
-from nbspam.tasks.explain import Explanation, explain
 from nbspam.tasks.start import judging
 
 
@@ -59,13 +58,11 @@ def explain_command(
     """
     asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
     change = {name: "1" if value is True else value for name, value in asked.items()}
-    classifier = open_classifier(judging(model, start), change, loss)
+    classifier = open_filter(judging(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         classifier = classifier.current()
-        with OneState(classifier.model.connection):
-            classifier.refresh()
-            found = explain(classifier, data, name)
+        found = classifier.explain(data, name)
         if as_json:
             write_text(explanation_json(found, classifier.model.classes, top))
         else:
@@ -81,25 +78,25 @@ def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> 
     content = {
         "name": verdict.name,
         "label": verdict.label,
-        "class": classes[found.verdict.shown],
+        "class": classes[found.verdict.number],
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": found.interval,
         "residual": found.residual,
         "contributions": [
-            {"kind": one.kind, "name": one.name, "nats": _finite(one.nats), "clues": one.clues}
+            {"kind": one.kind, "name": one.name, "nats": _finite(one.log_odds), "clues": one.clues}
             for one in found.sums
         ],
         "clues": [
             {
-                "token": clue.text,
+                "token": clue.token,
                 "kind": clue.kind,
                 "view": clue.view,
-                "nats": _finite(clue.nats),
+                "nats": _finite(clue.log_odds),
                 "times": clue.times,
-                "documents": dict(zip(classes, clue.documents, strict=False)),
+                "documents": dict(zip(classes, clue.counts, strict=False)),
                 "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
-                "share_interval": clue.share,
+                "share_interval": clue.share_interval,
             }
             for clue in found.clues[: top or None]
         ],

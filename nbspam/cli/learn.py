@@ -13,8 +13,8 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, model_option, quiet_option, start_option, verbose_option
 from nbspam.cli.texts import amount, plain
-from nbspam.store.locking import LONGEST_PAUSE
-from nbspam.tasks.learn import check_class, learn_all, unlearn_all
+from nbspam.store.connection import LONGEST_PAUSE
+from nbspam.store.learn import check_class, learn_all, unlearn_all
 from nbspam.tasks.start import begin, judging
 
 # One transaction: half a second, and most of what the disk does for one message serves them all.

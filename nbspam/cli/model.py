@@ -17,9 +17,8 @@ from nbspam.cli.render import say
 from nbspam.cli.shared import json_option, model_option, quiet_option
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
-from nbspam.store.inspect import check_model
-from nbspam.tasks.foreign_word_list import MAX_LINE_BYTES
-from nbspam.tasks.import_words import AUTO, FORMS, Imported, import_words
+from nbspam.store.check import check_model
+from nbspam.tasks.import_words import AUTO, FORMS, MAX_LINE_BYTES, Imported, import_words
 from nbspam.tasks.inspect_model import dump_lines, info_of, load_lines
 from nbspam.tasks.merge import merge
 

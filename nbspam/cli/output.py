@@ -15,7 +15,7 @@ from typing import BinaryIO
 from nbspam.cli.texts import plain
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
-from nbspam.store.reader import is_foreign
+from nbspam.store.connection import is_foreign
 
 STDOUT = "-"
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
@@ -32,23 +30,20 @@ class Steps:
     def __init__(self, title: str, total: int | None, shown: bool, *columns: str, **fields: Any) -> None:
         """columns, fields : more text in the bar, as templates of rich, and what they begin with"""
         self._bar: RichProgress | None = None
-        self._shown = ExitStack()
         if shown:
             self._bar = _bar(columns)
             self._task = self._bar.add_task(title, total=total, **fields)
 
     def __enter__(self) -> Self:
         if self._bar:
-            with ExitStack() as beginning:
-                beginning.enter_context(cursor_kept(self._bar.console))
-                beginning.enter_context(self._bar)
-                self._shown = beginning.pop_all()
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._shown.close()
+        if self._bar:
+            self._bar.stop()
 
     def advance(self, steps: int) -> None:
         """Some more steps are done."""

@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli.texts import plain
-from nbspam.filter import Classifier
-from nbspam.tasks.explain import Clue, Explanation
+from nbspam.filter import Filter
+from nbspam.model.explain import Clue, Explanation
 
 MAX_CLUE = 40
 MIN_CLUE = 18
@@ -50,13 +50,13 @@ class _Layout(NamedTuple):
         return 2 if self.is_folded else 3
 
 
-def clue_table(clues: list[Clue], found: Explanation, classifier: Classifier, width: int) -> Table:
+def clue_table(clues: list[Clue], found: Explanation, classifier: Filter, width: int) -> Table:
     """What each clue adds, how many messages of which class hold it, the share of the class shown."""
     names = [plain(name) for name in classifier.model.classes]
-    texts = [_cut(plain(clue.text)) for clue in clues]
+    texts = [_cut(plain(clue.token)) for clue in clues]
     wanted = max(cell_len("clue"), *map(cell_len, texts))
     for layout in _layouts(found):
-        columns = _columns(clues, names, found.verdict.shown, layout)
+        columns = _columns(clues, names, found.verdict.number, layout)
         fixed = sum(column.width(layout.is_folded) + layout.gap for column in columns)
         room = width - EDGES - fixed
         if room >= min(wanted, MIN_CLUE):
@@ -78,7 +78,7 @@ def clue_table(clues: list[Clue], found: Explanation, classifier: Classifier, wi
 
 def _layouts(found: Explanation) -> list[_Layout]:
     """The fullest first; the last is taken where none fits."""
-    shown, scores = found.verdict.shown, found.verdict.scored.scores
+    shown, scores = found.verdict.number, found.verdict.scored.scores
     others = sorted((k for k in range(len(scores)) if k != shown), key=lambda k: -scores[k])
     alone: list[list[Sequence[int]]] = [[[k] for k in range(len(scores))]]
     if len(scores) > MAX_CLASSES:
@@ -92,11 +92,14 @@ def _layouts(found: Explanation) -> list[_Layout]:
 def _columns(clues: list[Clue], names: list[str], shown: int, layout: _Layout) -> list[_Column]:
     counts = [_counts(clue, layout.groups) for clue in clues]
     shares = [
-        f"{100 * clue.share[0]:.0f}-{100 * clue.share[1]:.0f} %" if clue.share else "" for clue in clues
+        f"{100 * clue.share_interval[0]:.0f}-{100 * clue.share_interval[1]:.0f} %"
+        if clue.share_interval
+        else ""
+        for clue in clues
     ]
     heads = [names[group[0]] if len(group) == 1 else f"{len(group)} others" for group in layout.groups]
     columns = [
-        _Column("nats", [nats_text(clue.nats) for clue in clues]),
+        _Column("nats", [nats_text(clue.log_odds) for clue in clues]),
         *(_Column(head, [Text(row[place]) for row in counts]) for place, head in enumerate(heads)),
         _Column(f"share of {names[shown]}", list(map(Text, shares))),
     ]
@@ -107,10 +110,10 @@ def _columns(clues: list[Clue], names: list[str], shown: int, layout: _Layout) -
 
 def _counts(clue: Clue, groups: list[Sequence[int]]) -> list[str]:
     """The messages that hold a clue, by group of classes; of a numeric feature there are none."""
-    if not clue.documents:
+    if not clue.counts:
         return [""] * len(groups)
-    sums = tuple(sum(clue.documents[k] for k in group) for group in groups)
-    return clue._replace(documents=sums).counts()
+    sums = tuple(sum(clue.counts[k] for k in group) for group in groups)
+    return clue._replace(counts=sums).count_texts()
 
 
 def _cut(text: str) -> str:

@@ -19,7 +19,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbspam.cli.cursor import cursor_kept
 from nbspam.cli.texts import amount, plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluate.comparison import Comparison, Difference
@@ -45,7 +44,7 @@ def waiting(title: str, shown: bool) -> Iterator[None]:
         yield
         return
     out = Console(stderr=True)
-    with cursor_kept(out), out.status(title):
+    with out.status(title):
         yield
 
 

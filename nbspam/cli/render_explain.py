@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from math import inf
+from math import inf, isfinite
 
 from rich.console import Console
 from rich.table import Table
@@ -17,16 +17,16 @@ from rich.text import Text
 
 from nbspam.cli.render_clues import MAX_CLUE, clue_table, colour, nats_text
 from nbspam.cli.texts import counted_text, plain
-from nbspam.filter import Classifier
+from nbspam.filter import Filter
+from nbspam.model.explain import Explanation, Sum, has_evidence
 from nbspam.model.priors import OF_MAIL
-from nbspam.tasks.explain import Explanation, Sum, has_evidence
 
 BAR_CELLS = 16
 MAX_FLIP = 8
 _NAMES = {"unknown": "unknown in {}", "base": "{}", "prior": "prior {}", "rest": "{}"}
 
 
-def explanation_text(found: Explanation, classifier: Classifier, top: int) -> str:
+def explanation_text(found: Explanation, classifier: Filter, top: int) -> str:
     """The explanation as text, coloured where stdout is a terminal."""
     buffer = io.StringIO()
     console = Console(
@@ -50,9 +50,9 @@ def explanation_text(found: Explanation, classifier: Classifier, top: int) -> st
     return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
 
 
-def _headline(found: Explanation, classifier: Classifier) -> Text:
+def _headline(found: Explanation, classifier: Filter) -> Text:
     verdict = found.verdict
-    name = plain(classifier.model.classes[found.verdict.shown])
+    name = plain(classifier.model.classes[found.verdict.number])
     line = Text(plain(verdict.label), style="bold")
     if verdict.probability is None:
         why = "every class is ruled out (lambda = 0)"
@@ -71,7 +71,7 @@ def _headline(found: Explanation, classifier: Classifier) -> Text:
     return line
 
 
-def _setting_line(classifier: Classifier) -> Text:
+def _setting_line(classifier: Filter) -> Text:
     settings, model = classifier.settings, classifier.model
     how = "views averaged and calibrated" if settings.averaged else "one sum"
     counts = counted_text(model.classes, model.messages)
@@ -83,20 +83,19 @@ def _setting_line(classifier: Classifier) -> Text:
     return Text(f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}")
 
 
-def _sum_table(found: Explanation, classifier: Classifier) -> Table:
+def _sum_table(found: Explanation, classifier: Filter) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_column()
-    largest = max(
-        (abs(one.nats) for one in found.sums if one.nats is not None and abs(one.nats) < inf), default=0.0
-    )
+    finite = [abs(one.log_odds) for one in found.sums if one.log_odds is not None and isfinite(one.log_odds)]
+    largest = max(finite, default=0.0)
     for one in found.sums:
-        if one.nats or one.nats is None or one.kind == "view":
-            table.add_row(Text(_sum_name(one)), nats_text(one.nats), _bar(one.nats, largest))
-    total = found.verdict.scored.log_odds(found.verdict.shown)
+        if one.log_odds or one.log_odds is None or one.kind == "view":
+            table.add_row(Text(_sum_name(one)), nats_text(one.log_odds), _bar(one.log_odds, largest))
+    total = found.verdict.scored.log_odds(found.verdict.number)
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
-    name = f"log-odds of {plain(classifier.model.classes[found.verdict.shown])}"
+    name = f"log-odds of {plain(classifier.model.classes[found.verdict.number])}"
     table.add_row(Text(f"= {name}", style="bold"), nats_text(total, "bold"), Text(rest, style="dim"))
     return table
 

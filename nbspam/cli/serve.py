@@ -110,11 +110,11 @@ def serve_command(
     75 try again later.
     """
     from nbspam.serve.daemon import Daemon  # asyncio is for those who serve
-    from nbspam.serve.filter import Filter
+    from nbspam.serve.filter import ServedModels
     from nbspam.serve.users import Models
 
     jobs, quiet = given["jobs"], given["quiet"]
-    judge = Filter(
+    judge = ServedModels(
         Models(model, start), given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"]
     )
     judge.check()

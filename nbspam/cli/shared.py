@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -18,20 +18,22 @@ from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
 from nbspam.errors import BadDataError, UsageError, show_faults
 from nbspam.labels import checked_name
+from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import (
     ALL_VIEWS,
     ALPHA,
-    BIGRAMS_NAME,
     BINNINGS,
     BINS,
     EVENT_MODELS,
     FEATURES,
-    MEASURES_NAME,
     NUMERIC_MODELS,
     THRESHOLD,
     Settings,
 )
 from nbspam.tokens.bag import READ_VIEWS
+
+if TYPE_CHECKING:
+    from nbspam.model.chosen_settings import Scoring
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -247,47 +249,9 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    from nbspam.tasks.idle_settings import check_all_act
-
-    settings = _scoring_settings(given)
+    settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
     _check_views(settings, given)
-    return settings
-
-
-def _scoring_settings(given: dict[str, Any]) -> Settings:
-    """The way of scoring that the options of `scoring_options` name; `--alpha auto` is left to the caller."""
-    from nbspam.model.numeric_models import checked_bins
-    from nbspam.model.words import asked_alpha
-
-    if given["event_model"] in NUMERIC_MODELS and given["numeric_model"]:
-        flags = f"--event-model {given['event_model']} --numeric-model {given['numeric_model']}"
-        why = "are two models of the numeric features"
-        raise UsageError(flags, why, "leave out one of them", "no-effect")
-    alpha, features = given["alpha"], given["features"] or ""
-    default = "gaussian" if features == "numeric" else "presence"
-    settings = Settings(
-        given["event_model"] or default,
-        alpha=None if alpha in (None, "auto") else asked_alpha(alpha, ", or auto"),
-        prior=given["prior"],
-        averaged=False if given["textbook"] else None,
-        threshold=_checked_threshold(given["threshold"]),
-        normalise=given["normalise"],
-        features=features,
-        numeric_model=given["numeric_model"] or "",
-        bins=given["bins"],
-        binning=given["binning"],
-        views=_checked_views(given["views"], features),
-    )
-    from nbspam.model.priors import parse_prior
-
-    checked_bins(settings.bins, settings.numeric_model == "aode")
-    parse_prior(settings.prior)
-    asked = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
-    in_vain = [name for name in settings.views.split(",") if not asked.get(name, True)]
-    if in_vain:
-        why = f"{' and '.join(in_vain)} are scored by averaged views alone"
-        raise UsageError(f"--views {settings.views}", why, "name views of words, and no other", "views")
     return settings
 
 
@@ -295,19 +259,6 @@ def asked_options(names: Iterable[str]) -> list[str]:
     """Those of the options that are on the command line."""
     source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) == source]
-
-
-def _checked_views(text: str, features: str) -> str:
-    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
-    names = [name.strip() for name in text.split(",")]
-    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
-        remedy = "some of " + ",".join(READ_VIEWS) + ", parted by commas, or all"
-        raise UsageError(f"--views {text[:60]}", "names no views", remedy, "views")
-    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
-        return ALL_VIEWS
-    if features == "numeric":
-        raise UsageError(f"--views {text}", "numeric features are of no view", "leave it out", "views")
-    return ",".join(name for name in READ_VIEWS if name in names)
 
 
 def _check_views(settings: Settings, given: dict[str, Any]) -> None:
@@ -324,15 +275,6 @@ def _check_views(settings: Settings, given: dict[str, Any]) -> None:
     if settings.features == "numeric" and given.get("vocab"):
         why = "numeric features are no words of a vocabulary"
         raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")
-
-
-def _checked_threshold(value: float) -> float:
-    """The informative threshold, nats."""
-    if not 0 <= value < float("inf"):
-        raise UsageError(
-            f"--threshold {value:g}", "is not a number of nats >= 0", "for example: 2", "threshold"
-        )
-    return value
 
 
 def shows_progress(quiet: bool) -> bool:

@@ -186,7 +186,7 @@ def _check_no_start() -> None:
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
-    from nbspam.tasks.learn import check_class
+    from nbspam.store.learn import check_class
     from nbspam.tasks.start import judging
     from nbspam.tasks.update import update
 

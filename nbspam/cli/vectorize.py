@@ -18,20 +18,33 @@ from nbspam.cli.shared import (
     verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text
-from nbspam.corpus.matrix import EVENT_MODELS
-from nbspam.corpus.matrix_formats import FORMATS
-from nbspam.corpus.vocabulary import Vocabulary, read_vocabulary
-from nbspam.tasks.vectorize import Vectorized, vectorize
+from nbspam.corpus.vectorize import (
+    EVENT_MODELS,
+    FORMATS,
+    Columns,
+    NumericColumns,
+    Vectorized,
+    WordColumns,
+    vectorize,
+)
+from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.errors import UsageError
 
 
 @click.command("vectorize")
 @source_options
-@click.option("--vocab", metavar="FILE", required=True, help="The vocabulary whose codes are the columns.")
+@click.option(
+    "--features",
+    type=click.Choice(["words", "numeric"]),
+    default="words",
+    show_default=True,
+    help="The columns: the words of a vocabulary, or the numeric features.",
+)
+@click.option("--vocab", metavar="FILE", help="Words: the vocabulary whose codes are the columns.")
 @click.option(
     "--event-model",
     type=click.Choice(EVENT_MODELS),
-    required=True,
-    help="bernoulli: 1 where the word is there; multinomial: how often, or the sequence.",
+    help="Words: bernoulli is 1 where a word is in the message; multinomial is how often.",
 )
 @click.option("-o", "--output", metavar="FILE", required=True, help="The file to write; - is stdout.")
 @click.option(
@@ -45,49 +58,54 @@ from nbspam.tasks.vectorize import Vectorized, vectorize
 @jobs_option
 @verbose_option
 @quiet_option
-def vectorize_command(
-    vocab: str, event_model: str, output: str, form: str, jobs: int, quiet: bool, **given: Any
-) -> None:
-    """Turn labelled mail into a matrix, or into sequences of codes, over a vocabulary.
+def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
+    """Turn labelled mail into a matrix, or into sequences of codes.
 
-    A row is a message, a column a code of the vocabulary; column 0 is NOTAWORD.  Bernoulli rows hold 1
-    where the word is in the message, multinomial rows how often it is.
+    A row is a message.  With --features words a column is a code of the vocabulary, and column 0 is
+    NOTAWORD.  With --features numeric a column is one of docs/numeric-features.md; nan is a missing value.
 
-    npz is a scipy CSR matrix (scipy.sparse.load_npz) with labels, class names, message names and words
-    beside it (numpy.load, without pickle).  svmlight numbers columns from 1 and has -1 and +1 for two
-    classes, 1, 2, ... in class order for more.  jsonl keeps the order: under multinomial `codes` has the code
-    of each token in turn.
+    npz is for numpy.load, without pickle: labels, class names and message names; with words a scipy CSR
+    matrix (scipy.sparse.load_npz) and the words; with numeric features a dense matrix and the names of its
+    columns.  svmlight numbers columns from 1 and has -1 and +1 for two classes, 1, 2, ... in class order
+    for more.  jsonl has the features by name, or the codes: under multinomial one for each token, in order.
 
     \b
     Example:
         nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
-        nbspam vectorize data --vocab vocab.tsv --event-model multinomial --format jsonl -o -
+        nbspam vectorize ~/Maildir --features numeric --format jsonl -o -
 
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: all other is
     written; 73 cannot create the file; 74 I/O.
     """
-    vocabulary = read_vocabulary(vocab)
-    check_writable(output, vocab, *named_files(given))
+    _check_options(features, given)
+    vocabulary = read_vocabulary(given["vocab"]) if features == "words" else None
+    check_writable(output, *named_files(given))
     source = labelled_source(given, allow_one_class=True)
-    shown = shows_progress(quiet)
-    with MessageSteps("Vectorizing", source, shown) as progress:
-        done = vectorize(
-            source.items(),
-            source.classes,
-            vocabulary,
-            output_file(output),
-            event_model,
-            form,
-            jobs,
-            progress.advance,
-        )
+    if vocabulary:
+        columns: Columns = WordColumns(vocabulary, given["event_model"])
+    else:
+        columns = NumericColumns(source.classes)
+    with MessageSteps("Vectorizing", source, shows_progress(quiet)) as progress:
+        items, file = source.items(), output_file(output)
+        done = vectorize(items, source.classes, columns, file, form, jobs, progress.advance)
     if not quiet:
-        say("\n".join([_summary(vocabulary, done), *left_out_lines(source)]))
+        say("\n".join([_summary(columns, done), *left_out_lines(source)]))
     check_all_read(source.skipped, done.skipped)
 
 
-def _summary(vocabulary: Vocabulary, done: Vectorized) -> str:
-    """How much was written."""
-    counts = counts_text(vocabulary.classes, done.messages)
-    messages, tokens = amount(sum(done.messages), "message"), amount(done.tokens, "token")
-    return f"{messages} ({counts}) of {tokens}, {amount(len(vocabulary.words), 'code')}."
+def _check_options(features: str, given: dict[str, Any]) -> None:
+    for option in ("vocab", "event_model"):
+        if features == "words" and given[option] is None:
+            remedy = "add it, or take `features=numeric`"
+            raise UsageError("", "is needed for words", remedy, "usage", option=option)
+        if features == "numeric" and given[option] is not None:
+            why = "numeric features are no words of a vocabulary"
+            raise UsageError(given[option], why, "leave it out", "features", option=option)
+
+
+def _summary(columns: Columns, done: Vectorized) -> str:
+    messages, counts = amount(sum(done.messages), "message"), counts_text(columns.classes, done.messages)
+    if isinstance(columns, NumericColumns):
+        return f"{messages} ({counts}), {amount(len(columns.names), 'numeric feature')}."
+    tokens, codes = amount(done.tokens, "token"), amount(len(columns.names), "code")
+    return f"{messages} ({counts}) of {tokens}, {codes}."

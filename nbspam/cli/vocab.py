@@ -20,11 +20,17 @@ from nbspam.cli.shared import (
     verbose_option,
 )
 from nbspam.cli.texts import amount, counts_text, plain
-from nbspam.corpus.vocabulary import NO_VIEW, Vocabulary, Word, lines, read_vocabulary
-from nbspam.tasks.vocabularies import Choice, build_vocabulary, check_choice, read_word_list
-from nbspam.tokens.bag import VIEWS
-
-VIEW_NAMES = [*VIEWS, NO_VIEW]
+from nbspam.corpus.vocabulary import (
+    VIEW_COLUMN,
+    Choice,
+    Vocabulary,
+    Word,
+    build_vocabulary,
+    check_choice,
+    lines,
+    read_vocabulary,
+    read_word_list,
+)
 
 
 @click.group("vocab")
@@ -63,27 +69,25 @@ def build_command(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Number the words of labelled mail, the most frequent first.
+    """Number the words of labelled mail, those in most messages first.
 
-    A word is as frequent as the number of messages that hold it; ties go by occurrences, then by the
-    alphabet.  The file is UTF-8, a line a code, fields separated by tabs: code, view, word, and for each
-    class the messages that hold it and its occurrences.
+    Ties go by occurrences, then by the alphabet.  The file is UTF-8, a line a code, with tabs between the
+    fields: code, view, word, and for each class the messages that hold the word and its occurrences.
 
     \b
     Example:
         nbspam vocab build ~/Maildir -o vocab.tsv --size 5000 --min-count 2
         nbspam train ~/Maildir --vocab vocab.tsv --textbook --event-model multinomial -m textbook.nbspam
 
-    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: built of all other;
-    73 cannot create the file; 74 I/O.
+    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: built from
+    all other; 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
     check_choice(choice)
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
-    shown = shows_progress(quiet)
-    with MessageSteps("Counting", source, shown) as progress:
+    with MessageSteps("Counting", source, shows_progress(quiet)) as progress:
         built = build_vocabulary(source.items(), source.classes, choice, jobs, progress.advance)
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
@@ -97,7 +101,7 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
     codes, messages = amount(len(vocabulary.words), "code"), amount(sum(vocabulary.messages), "message")
     words, times = amount(len(vocabulary.words) - 1, "word"), amount(sum(outside.occurrences), "occurrence")
     text = f"{codes} from {messages}: NOTAWORD and {words}; {times} outside."
-    return text + (f"\nPassed over: {odd:,} lines that are not one word." if odd else "")
+    return text + (f"\nSkipped {odd:,} lines that are not one word." if odd else "")
 
 
 @vocab_command.command("show")
@@ -134,7 +138,7 @@ def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
     content = {
         "code": code,
         "word": word.text,
-        "view": VIEW_NAMES[word.view],
+        "view": VIEW_COLUMN[word.view],
         "documents": dict(zip(vocabulary.classes, word.documents, strict=True)),
         "occurrences": dict(zip(vocabulary.classes, word.occurrences, strict=True)),
     }
@@ -147,7 +151,7 @@ def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
     rows = [["code", "view", *map(plain, vocabulary.classes), "word"]]
     for code, word in words:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
-        rows.append([str(code), VIEW_NAMES[word.view], *pairs, plain(word.text)])
+        rows.append([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     codes = amount(len(vocabulary.words), "code")
     text = f"{codes} of {views}, counted in {counts}; messages/occurrences a class\n\n"

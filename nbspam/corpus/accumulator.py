@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus.feature_rows import FeatureRows
-from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.model.block import (
     Block,
     merge_blocks,
@@ -20,10 +19,8 @@ from nbspam.model.block import (
     select_rows,
     used_columns,
 )
-from nbspam.model.counts import Counts, Ints, join_texts, merge_counts, no_counts, take_texts
-from nbspam.settings import Settings
-from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
+from nbspam.model.counts import Counts, Ints, merge_counts, no_counts
+from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 MAX_PENDING_PAIRS = 600_000  # some 1,500 messages, 20 MB
@@ -122,32 +119,3 @@ class Accumulator:
             rows = used_columns(select_rows(rows, chosen))
         self._recent = [rows]
         return rows
-
-
-def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
-    """The words of a fixed vocabulary and NOTAWORD, with counts of no message."""
-    keys = np.array([NOTAWORD_KEY, *vocabulary.keys()], np.int64)
-    views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
-    texts = [NOTAWORD.encode(), *(word.text.encode("utf-8", "replace") for word in vocabulary.words[1:])]
-    keys, order = np.unique(keys, return_index=True)
-    nothing = np.zeros((n_classes, len(keys)), np.int64)
-    messages = np.zeros(n_classes, np.int64)
-    joined = take_texts(join_texts(texts), order)
-    return Counts(keys, views[order], joined, nothing, nothing, messages, is_fixed=True)
-
-
-def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
-    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
-
-    A word outside it may be one that every message has, so it is no news.
-    """
-    if vocabulary is None:
-        return settings
-    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
-
-
-def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
-    """What the model file says about its vocabulary."""
-    if vocabulary is None:
-        return {"vocabulary": "open"}
-    return {"vocabulary": "fixed", "views": vocabulary.views}

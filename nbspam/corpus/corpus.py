@@ -1,25 +1,18 @@
-"""A source read once: all its messages in one block, with what identifies them.
-
-Hides that reading and tokenising happen in worker processes, and that the identity of a message is
-a hash of its bytes, taken while they are at hand: it does not change with the tokenizer, so two
-evaluations of the same mail by different versions, or by different filters, can be compared.
-"""
+"""A source read once: all its messages in one block, with what identifies them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Pile
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Skipped
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
@@ -48,10 +41,8 @@ class Corpus(NamedTuple):
     by_index: bool
 
     def digest(self, rows: Ints | None = None) -> str:
-        """What tells these messages (or those of some rows) from others, whatever their order."""
-        if rows is None:
-            return corpus_digest(self.identities)
-        return corpus_digest(self.identities[row] for row in rows)
+        """Identifies the set of these messages, or those of some rows."""
+        return corpus_digest(self.identities if rows is None else [self.identities[row] for row in rows])
 
     def seen_by(self, settings: Settings) -> Corpus:
         """The same messages with the tokens that a way of scoring reads."""
@@ -65,7 +56,7 @@ class Corpus(NamedTuple):
 def corpus_digest(identities: Iterable[bytes]) -> str:
     """A digest of a set of messages that does not depend on their order; the same one twice counts twice.
 
-    identities : see identity
+    identities : see identity_of
     Returns 64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
     """
     return sha256(b"".join(sorted(sha256(one).digest() for one in identities))).hexdigest()
@@ -75,38 +66,6 @@ def views_read(settings: Settings) -> tuple[int, ...]:
     """The numbers of the views that a way of scoring reads."""
     asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
     return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
-
-
-def identity(data: bytes, label: str) -> bytes:
-    """What makes a labelled message the one it is; of a long one, the part that is scored."""
-    return blake2b(data[:MAX_READ_BYTES], digest_size=16, person=b"nbspam").digest() + label.encode()
-
-
-class _HashedItem:
-    """An item that remembers what it was."""
-
-    __slots__ = ("_found", "_item", "label", "name")
-
-    def __init__(self, item: Item, found: list[bytes]) -> None:
-        self._item = item
-        self._found = found
-        self.name = item.name
-        self.label = item.label
-
-    def read(self, limit: int = -1) -> bytes:
-        data = self._item.read(limit)
-        self._found.append(identity(data, self.label))
-        return data
-
-
-class HashingReader(ShardReader):
-    """Counts one shard and hashes its messages; the callable of the worker processes."""
-
-    def read(self, items: list[Item]) -> tuple[list[Block], Skipped, list[bytes]]:
-        """The blocks of a shard, what was skipped, and the identity of each message in the blocks."""
-        found: list[bytes] = []
-        blocks, skipped = self([_HashedItem(item, found) for item in items])  # type: ignore[misc]
-        return blocks, skipped, found
 
 
 def read_corpus(
@@ -122,15 +81,15 @@ def read_corpus(
     pile = Pile()
     skipped: Skipped = []
     identities: list[bytes] = []
-    for some, unread, found in run_shards(HashingReader(classes, wanted).read, shards(items), jobs):
-        for block in some:
+    for shard in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+        for block in shard.blocks:
             pile.add(block)
         if pile.is_high():
             parts.extend(pile.merge())
-        skipped.extend(unread)
-        identities.extend(found)
+        skipped.extend(shard.skipped)
+        identities.extend(shard.identities)
         if progress:
-            progress(len(found), int(sum(block.sizes.sum() for block in some)))
+            progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     return Corpus(merge_blocks([*parts, *pile.merge()]), classes, identities, skipped, by_index)
@@ -142,7 +101,7 @@ def check_classes(corpus: Corpus) -> None:
         raise BadDataError(
             "evaluation",
             "the messages are of one class only: nothing can be told apart",
-            "name mail of at least two classes, for example --ham PATH --spam PATH",
+            "name mail of at least two classes, for example `ham=PATH` `spam=PATH`",
             "one-class",
         )
     for name, count in zip(
@@ -154,11 +113,11 @@ def check_classes(corpus: Corpus) -> None:
 
 
 def in_time(corpus: Corpus) -> tuple[Ints, str]:
-    """Rows from the oldest to the newest, and by what right: BY_INDEX, BY_DATE, AS_READ or INTERLEAVED.
+    """Rows from the oldest to the newest, and how they were ordered: BY_INDEX, BY_DATE, AS_READ, INTERLEAVED.
 
-    A few undated messages among dated ones stay behind the one read before them.  Where most are undated, or
-    all are of one date, the order read stands for time; but folders are read class by class, which no mailbox
-    ever saw, so there each class is spread evenly over the whole.
+    A few undated messages among dated ones keep their place after the one read before them.  If most are
+    undated, or all have one date, the order read is taken for time.  Folders are read class by class, which
+    is the order of no mailbox, so then each class is spread evenly over the whole.
     """
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX

@@ -1,7 +1,6 @@
-"""Items of a source -> counted blocks: read, parse, tokenise, number.
+"""Items to blocks: read, tokenise and number many messages, in parallel.
 
-Hides how the work is cut into shards.  A shard is some messages; an unreadable one is
-skipped and named, never fatal.
+A shard is some messages.  One that cannot be read is skipped and named; it never ends a run.
 """
 
 from __future__ import annotations
@@ -9,66 +8,89 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
 from itertools import islice
+from typing import NamedTuple
 
-from nbspam.corpus import Item
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Skipped
+from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder
-from nbspam.tokens import DATE, read
+from nbspam.tokens import DATE, Tokens, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
+WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 
 BlocksRead = tuple[list[Block], Skipped]  # of one shard
-Progress = Callable[[int, int], None]  # is told so many more messages, and their bytes
+Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
-WORDS: frozenset[str] = frozenset()  # nothing but words is wanted
+class ReadMessage(NamedTuple):
+    """One message that was read.  identity : see identity_of"""
+
+    item: Item
+    tokens: Tokens
+    size_bytes: int
+    identity: bytes
+
+
+class ReadShard(NamedTuple):
+    """The blocks of a shard, what could not be read, and the identities of the messages in the blocks."""
+
+    blocks: list[Block]
+    skipped: Skipped
+    identities: list[bytes]
+
+
+def identity_of(data: bytes, label: str) -> bytes:
+    """Identifies a labelled message by its bytes (of a long one, those that are scored) and its class.
+
+    It does not change with the tokenizer, so evaluations by different versions can be compared.
+    """
+    return blake2b(data[:MAX_READ_BYTES], digest_size=16, person=b"nbspam").digest() + label.encode()
+
+
+def read_messages(
+    items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
+) -> Iterator[ReadMessage]:
+    """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
+    for item in items:
+        try:
+            data = item.read(MAX_READ_BYTES)
+        except OSError as error:
+            skipped.append((item.name, reason_of(error)))
+            continue
+        tokens = read(data, wanted)
+        log_faults(item.name, tokens.failures)
+        yield ReadMessage(item, tokens, len(data), identity_of(data, item.label))
 
 
 class ShardReader:
-    """Counts one shard; the callable of the worker processes."""
+    """Makes blocks of one shard; the work of a process."""
 
     def __init__(self, classes: tuple[str, ...], wanted: frozenset[str] = WORDS) -> None:
         self._numbers = {name: number for number, name in enumerate(classes)}
         self._wanted = wanted | {DATE}
 
-    def __call__(self, items: list[Item]) -> BlocksRead:
-        with _no_collection():
-            return self._read(items)
-
-    def _read(self, items: list[Item]) -> BlocksRead:
-        blocks: list[Block] = []
-        skipped: Skipped = []
+    def __call__(self, items: list[Item]) -> ReadShard:
+        found = ReadShard([], [], [])
         builder = BlockBuilder()
-        for item, data in readable(items, skipped):
-            tokens = read(data, self._wanted)
-            log_faults(item.name, tokens.failures)
-            builder.add(item.name, self._numbers.get(item.label, -1), tokens, len(data))
-            if builder.n_columns() > MAX_COLUMNS:
-                blocks.append(builder.build())
-                builder = BlockBuilder()
-        if len(builder):
-            blocks.append(builder.build())
-        return blocks, skipped
-
-
-def readable(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, bytes]]:
-    """The messages with their bytes; those that cannot be read go to `skipped` with the reason."""
-    for item in items:
-        try:
-            data = item.read(MAX_READ_BYTES)
-        except OSError as error:
-            skipped.append((item.name, error.strerror or "cannot be read"))
-        else:
-            yield item, data
+        with _without_collection():
+            for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
+                builder.add(item.name, self._numbers.get(item.label, -1), tokens, size_bytes)
+                found.identities.append(identity)
+                if builder.n_columns() > MAX_COLUMNS:
+                    found.blocks.append(builder.build())
+                    builder = BlockBuilder()
+            if len(builder):
+                found.blocks.append(builder.build())
+        return found
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
+def _without_collection() -> Iterator[None]:
     """Without the search for cycles, a fifth of the time: tokens are many, and none is part of a cycle."""
     before = gc.isenabled()
     gc.disable()
@@ -82,8 +104,9 @@ def _no_collection() -> Iterator[None]:
 def read_blocks(
     items: Iterable[Item], classes: tuple[str, ...], jobs: int, wanted: frozenset[str] = WORDS
 ) -> Iterator[BlocksRead]:
-    """Blocks in the order of the items, a shard at a time."""
-    return run_shards(ShardReader(classes, wanted), shards(items), jobs)
+    """Blocks in the order of the items, a shard at a time, and what could not be read."""
+    for shard in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+        yield shard.blocks, shard.skipped
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -1,26 +1,39 @@
-"""A vocabulary: numbered words with their counts a class, and its file.
+"""Vocabularies: numbered words with their counts in each class, their file, and how one is built.
 
-Hides the file format: UTF-8, lines of fields separated by tabs.  Lines of `#name<TAB>values` say
-what the file is and how many codes must follow, so that a file cut short is told from a whole one;
-then a line of column names, and a line a code.  Code 0 is NOTAWORD, the code of every other word.
+The file is UTF-8 text, fields with tabs between.  Lines of `#name<TAB>values` say what it is and how many
+codes must follow, so that a file cut short is noticed; then come a line of column names and a line a code.
+Code 0 is NOTAWORD, the code of every token without another.
 """
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from nbspam.errors import BadDataError, NbspamError, NoInputError
+import numpy as np
+
+from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.reading import Progress, read_blocks
+from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.settings import ALL_VIEWS
-from nbspam.store.tsv_fields import escaped, natural, unescaped
-from nbspam.tokens.bag import VIEWS
-from nbspam.tokens.keys import NOTAWORD, token_key
+from nbspam.model.block import Block
+from nbspam.model.counts import Counts, Ints, join_texts, split_texts, take_texts
+from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.store.text import escaped, natural, unescaped
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEWS, view_numbers
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.words import words as split_words
 
 FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
+VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
+MAX_LIST_BYTES = 256 << 20  # the largest dictionaries have some ten million words
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
+_LIST_REMEDY = "one word a line, in UTF-8"
 
 
 class Word(NamedTuple):
@@ -63,23 +76,47 @@ class Vocabulary(NamedTuple):
         return {word.text: code for code, word in enumerate(self.words) if code}
 
 
+class Choice(NamedTuple):
+    """Which words get a number.
+
+    size      : the most frequent, so many; None for no limit
+    min_count : those in at least so many messages
+    words     : these and no others (of the body); None to choose from the mail
+    views     : name of the one view that is read, or `all`
+    """
+
+    size: int | None = None
+    min_count: int = 1
+    words: list[str] | None = None
+    views: str = ALL_VIEWS
+
+
+class Built(NamedTuple):
+    """A vocabulary and what could not be read for it."""
+
+    vocabulary: Vocabulary
+    skipped: Skipped
+
+
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
     """The file of a vocabulary, line by line."""
-    yield f"{_MAGIC}\t{FORMAT}\n"
-    yield f"#views\t{vocabulary.views}\n"
-    yield f"#codes\t{len(vocabulary.words)}\n"
-    yield "\t".join(["#classes", *map(escaped, vocabulary.classes)]) + "\n"
-    yield "\t".join(["#messages", *map(str, vocabulary.messages)]) + "\n"
-    yield "\t".join(_columns(vocabulary.classes)) + "\n"
-    names = [*VIEWS, NO_VIEW]
+    rows: list[list[str]] = [
+        [_MAGIC, str(FORMAT)],
+        ["#views", vocabulary.views],
+        ["#codes", str(len(vocabulary.words))],
+        ["#classes", *map(escaped, vocabulary.classes)],
+        ["#messages", *map(str, vocabulary.messages)],
+        _columns(vocabulary.classes),
+    ]
+    yield from ("\t".join(row) + "\n" for row in rows)
     for code, word in enumerate(vocabulary.words):
         counts = [str(n) for pair in zip(word.documents, word.occurrences, strict=True) for n in pair]
-        yield "\t".join([str(code), names[word.view], escaped(word.text), *counts]) + "\n"
+        yield "\t".join([str(code), VIEW_COLUMN[word.view], escaped(word.text), *counts]) + "\n"
 
 
 def _columns(classes: Iterable[str]) -> list[str]:
-    pairs = [(f"documents:{escaped(name)}", f"occurrences:{escaped(name)}") for name in classes]
-    return ["code", "view", "word", *(column for pair in pairs for column in pair)]
+    counts = [f"{kind}:{escaped(name)}" for name in classes for kind in ("documents", "occurrences")]
+    return ["code", "view", "word", *counts]
 
 
 def read_vocabulary(path: str) -> Vocabulary:
@@ -88,104 +125,265 @@ def read_vocabulary(path: str) -> Vocabulary:
         with open(path, "rb") as file:
             if not file.read(len(_MAGIC)).startswith(_MAGIC.encode()):
                 raise BadDataError(path, "this is not a vocabulary of nbspam", _REMEDY, "vocabulary-foreign")
-            data = _MAGIC.encode() + file.read()
+            text = _MAGIC + file.read().decode("utf-8")
     except OSError as error:
-        remedy = "check the path, or " + _REMEDY
-        raise NoInputError(path, error.strerror or "cannot be read", remedy, "no-input") from None
-    try:
-        text = data.decode("utf-8")
+        raise NoInputError(path, reason_of(error), "check the path, or " + _REMEDY, "no-input") from None
     except UnicodeDecodeError:
         raise BadDataError(path, "the vocabulary is not UTF-8 text", _REMEDY, "vocabulary-damaged") from None
-    if not text.endswith("\n"):
-        raise _cut_short(path)
-    rows = [row.removesuffix("\r") for row in text[:-1].split("\n")]  # an editor may have put CRs there
-    return _Reading(path, rows).vocabulary()
+    rows = [row.removesuffix("\r").split("\t") for row in text.split("\n")]  # an editor may add CRs
+    return _parse(_Rows(path, rows[:-1], is_whole=rows[-1] == [""]))
 
 
-def _cut_short(path: str) -> NbspamError:
-    return BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
+class _Rows:
+    """The rows of a vocabulary file, one after another; errors name the latest one."""
 
+    def __init__(self, path: str, rows: list[list[str]], is_whole: bool) -> None:
+        self.path = path
+        self._rows = rows if is_whole else []
+        self._line = 0
 
-class _Reading:
-    """The lines of a file on their way to a vocabulary."""
+    def error(self, why: str) -> BadDataError:
+        return BadDataError(f"{self.path}: line {self._line}", why, _REMEDY, "vocabulary-damaged")
 
-    def __init__(self, path: str, rows: list[str]) -> None:
-        self._path = path
-        self._rows = rows
+    def next(self) -> list[str]:
+        if self._line >= len(self._rows):
+            raise BadDataError(self.path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
+        self._line += 1
+        return self._rows[self._line - 1]
 
-    def _error(self, line: int, why: str) -> BadDataError:
-        return BadDataError(f"{self._path}: line {line + 1}", why, _REMEDY, "vocabulary-damaged")
-
-    def _header(self, line: int, name: str) -> list[str]:
-        if line >= len(self._rows):
-            raise _cut_short(self._path)
-        found, *values = self._rows[line].split("\t")
-        if found != name or not values:
-            raise self._error(line, f"here belongs {name} with its values")
+    def values(self, name: str) -> list[str]:
+        """What follows a name in the next row."""
+        first, *values = self.next()
+        if first != name or not values:
+            raise self.error(f"expected {name} with its values")
         return values
 
-    def _numbers(self, line: int, texts: list[str]) -> list[int]:
+    def numbers(self, texts: list[str]) -> list[int]:
         try:
             return [natural(text) for text in texts]
         except ValueError:
-            raise self._error(line, "a count is a whole number >= 0") from None
+            raise self.error("a count is a whole number >= 0") from None
 
-    def vocabulary(self) -> Vocabulary:
-        """All of the file."""
-        (version,) = self._numbers(0, self._header(0, _MAGIC)[:1])
-        if version > FORMAT:
-            why = f"format {version} is newer than this program reads (1-{FORMAT})"
-            raise BadDataError(self._path, why, "upgrade nbspam", "vocabulary-format-newer")
-        views = self._header(1, "#views")[0]
-        if views not in (ALL_VIEWS, *VIEWS):
-            raise self._error(1, f"{views!r} is no view; the views are: all, {', '.join(VIEWS)}")
-        codes = self._numbers(2, self._header(2, "#codes")[:1])[0]
-        classes = self._classes(3)
-        messages = self._numbers(4, self._header(4, "#messages"))
-        if len(messages) != len(classes):
-            raise self._error(4, f"{len(messages)} counts of messages for {len(classes)} classes")
-        if self._header(5, "code") != _columns(classes)[1:]:
-            raise self._error(5, "the columns do not belong to the classes in line 4")
-        words = self._words(classes, messages, codes)
-        return Vocabulary(classes, tuple(messages), views, words)
-
-    def _classes(self, line: int) -> tuple[str, ...]:
+    def text(self, field: str) -> str:
         try:
-            names = [unescaped(name) for name in self._header(line, "#classes")]
+            return unescaped(field)
         except ValueError:
-            raise self._error(line, "a class name with a broken escape") from None
-        classes = tuple(checked_name(name, f"{self._path}: line {line + 1}") for name in names)
-        if ordered(classes) != classes:
-            raise self._error(
-                line, "the classes are not in class order (ham first, spam last), or one is twice"
-            )
-        return classes
+            raise self.error("a broken escape") from None
 
-    def _words(self, classes: tuple[str, ...], messages: list[int], codes: int) -> list[Word]:
-        if len(self._rows) - 6 < codes:
-            raise _cut_short(self._path)
-        if len(self._rows) - 6 > codes:
-            raise self._error(6 + codes, f"more lines than the {codes} codes of line 3")
-        numbers = {name: number for number, name in enumerate([*VIEWS, NO_VIEW])}
-        words = [self._word(6 + code, code, numbers, messages) for code in range(codes)]
-        if not words or words[0].text != NOTAWORD or words[0].view != len(VIEWS):
-            raise self._error(6, f"code 0 is {NOTAWORD} in every vocabulary")
-        if len({word.text for word in words}) != len(words):
-            raise BadDataError(self._path, "a word is there twice", _REMEDY, "vocabulary-damaged")
-        return words
+    def is_at_end(self) -> bool:
+        return self._line == len(self._rows)
 
-    def _word(self, line: int, code: int, numbers: dict[str, int], messages: list[int]) -> Word:
-        fields = self._rows[line].split("\t")
-        if len(fields) != 3 + 2 * len(messages):
-            raise self._error(line, f"{len(fields)} fields instead of {3 + 2 * len(messages)}")
-        if fields[0] != str(code) or fields[1] not in numbers or (fields[1] == NO_VIEW) != (code == 0):
-            raise self._error(line, f"here belongs code {code} with the name of its view")
-        counts = self._numbers(line, fields[3:])
-        documents, occurrences = tuple(counts[::2]), tuple(counts[1::2])
-        for n, times, m in zip(documents, occurrences, messages, strict=True):
-            if not n <= min(times, m) or (times and not n):
-                raise self._error(line, "the counts contradict each other or the number of messages")
-        try:
-            return Word(unescaped(fields[2]), numbers[fields[1]], documents, occurrences)
-        except ValueError:
-            raise self._error(line, "a word with a broken escape") from None
+
+def _parse(rows: _Rows) -> Vocabulary:
+    version = rows.numbers(rows.values(_MAGIC))[0]
+    if version > FORMAT:
+        why = f"format {version} is newer than this program reads (1-{FORMAT})"
+        raise BadDataError(rows.path, why, "upgrade nbspam", "vocabulary-format-newer")
+    views = rows.values("#views")[0]
+    if views not in (ALL_VIEWS, *VIEWS):
+        raise rows.error(f"{views!r} is no view; the views are: all, {', '.join(VIEWS)}")
+    n_codes = rows.numbers(rows.values("#codes"))[0]
+    names = [rows.text(name) for name in rows.values("#classes")]
+    classes = tuple(checked_name(name, f"{rows.path}: line 4") for name in names)
+    if ordered(classes) != classes:
+        raise rows.error("the classes are not in class order (ham first, spam last), or one is there twice")
+    messages = rows.numbers(rows.values("#messages"))
+    if len(messages) != len(classes):
+        raise rows.error(f"{len(messages)} counts of messages for {len(classes)} classes")
+    if ["code", *rows.values("code")] != _columns(classes):
+        raise rows.error("the columns do not belong to the classes in line 4")
+    words = [_word(rows, code, messages) for code in range(n_codes)]
+    if not rows.is_at_end():
+        raise rows.error(f"more lines than the {n_codes} codes of line 3")
+    if not words:
+        raise rows.error(f"code 0 is {NOTAWORD} in every vocabulary")
+    if len({word.text for word in words}) != len(words):
+        raise BadDataError(rows.path, "a word is there twice", _REMEDY, "vocabulary-damaged")
+    return Vocabulary(classes, tuple(messages), views, words)
+
+
+def _word(rows: _Rows, code: int, messages: list[int]) -> Word:
+    fields = rows.next()
+    if len(fields) != 3 + 2 * len(messages):
+        raise rows.error(f"{len(fields)} fields instead of {3 + 2 * len(messages)}")
+    number, view, text = fields[:3]
+    if number != str(code) or view not in VIEW_COLUMN or (view == NO_VIEW) != (code == 0):
+        raise rows.error(f"expected code {code} with the name of its view")
+    if code == 0 and text != NOTAWORD:
+        raise rows.error(f"code 0 is {NOTAWORD} in every vocabulary")
+    counts = rows.numbers(fields[3:])
+    documents, occurrences = tuple(counts[::2]), tuple(counts[1::2])
+    for n, times, m in zip(documents, occurrences, messages, strict=True):
+        if not n <= min(times, m) or (times and not n):
+            raise rows.error("the counts contradict each other or the number of messages")
+    return Word(rows.text(text), VIEW_COLUMN.index(view), documents, occurrences)
+
+
+def read_word_list(path: str) -> tuple[list[str], int]:
+    """The words of a dictionary as the tokenizer writes them, and how many lines are not one word.
+
+    One word a line.  Empty lines and lines that begin with # are ignored.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_LIST_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
+    except UnicodeDecodeError:
+        raise BadDataError(path, "the word list is not UTF-8 text", _LIST_REMEDY, "word-list") from None
+    if len(data) > MAX_LIST_BYTES or "\0" in text:
+        raise BadDataError(path, "this is not a word list", _LIST_REMEDY, "word-list")
+    found = [set(split_words(line, 100)) for line in text.splitlines() if line.strip() and line[0] != "#"]
+    words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
+    if not words:
+        raise BadDataError(path, "the word list holds no word", _LIST_REMEDY, "word-list-empty")
+    return words, sum(len(tokens) != 1 for tokens in found)
+
+
+def check_choice(choice: Choice) -> None:
+    """Raises UsageError if no word could be chosen so."""
+    if choice.size is not None and choice.size < 1:
+        why, remedy = "a vocabulary has one word at least", "for example `size=5000`"
+        raise UsageError(str(choice.size), why, remedy, "size", option="size")
+    if choice.min_count < 1:
+        remedy = "for example `min_count=2`"
+        raise UsageError(str(choice.min_count), "must be 1 or more", remedy, "min-count", option="min_count")
+    if choice.words is not None and (choice.size is not None or choice.min_count > 1):
+        option = "size" if choice.size is not None else "min_count"
+        why = "no other option chooses words when a list of them is given"
+        raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
+
+
+def build_vocabulary(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    choice: Choice,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Built:
+    """Number the words of some mail, those in most messages first.
+
+    The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
+    NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
+    """
+    check_choice(choice)
+    views = view_numbers(choice.views)
+    listed = (
+        None if choice.words is None else np.unique(np.array(list(map(token_key, choice.words)), np.int64))
+    )
+    counts = Accumulator(len(classes), listed, views)
+    skipped: Skipped = []
+    with _temporary_file() as tokens:
+        for blocks, unread in read_blocks(items, classes, jobs):
+            skipped.extend(unread)
+            for block in blocks:
+                counts.add(block)
+                if listed is None:
+                    _save_tokens(tokens, block, views)
+                if progress:
+                    progress(len(block), int(block.sizes.sum()))
+        if not counts.messages.any():
+            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
+        table = counts.counts()
+        words = (
+            _chosen_words(table, choice, tokens)
+            if choice.words is None
+            else _listed_words(table, choice.words)
+        )
+    return Built(Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), skipped)
+
+
+@contextlib.contextmanager
+def _temporary_file() -> Iterator[BinaryIO]:
+    try:
+        with tempfile.TemporaryFile() as file:
+            yield file
+    except OSError as error:
+        why = f"cannot be written: {error.strerror}"
+        remedy = "free some space, or set TMPDIR to another folder"
+        raise InputOutputError(tempfile.gettempdir(), why, remedy, "no-space") from None
+
+
+def _save_tokens(file: BinaryIO, block: Block, views: tuple[int, ...]) -> None:
+    """Append the tokens of each message: their keys, their rows, and the classes of the rows."""
+    is_read = np.isin(block.views, views)[block.columns]
+    for array in (block.keys[block.columns[is_read]], block.rows()[is_read], block.labels):
+        np.save(file, array)
+
+
+def _documents_outside(file: BinaryIO, keys: Ints, n_classes: int) -> tuple[int, ...]:
+    """By class, how many saved messages hold a token that is not among `keys` (ascending, not empty)."""
+    found = np.zeros(n_classes, np.int64)
+    end = file.tell()
+    file.seek(0)
+    while file.tell() < end:
+        tokens, rows, labels = (np.load(file) for _ in range(3))
+        place = np.minimum(np.searchsorted(keys, tokens), len(keys) - 1)
+        found += np.bincount(labels[np.unique(rows[keys[place] != tokens])], minlength=n_classes)
+    return tuple(found.tolist())
+
+
+def _chosen_words(table: Counts, choice: Choice, tokens: BinaryIO) -> list[Word]:
+    """NOTAWORD and the words that are chosen from the mail."""
+    documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
+    texts = split_texts(table.texts, len(table.keys))
+    candidates = np.flatnonzero(documents >= max(1, choice.min_count)).tolist()
+    candidates.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
+    chosen = np.array(candidates[: choice.size], np.int64)
+    outside = table.occurrences.sum(axis=1) - table.occurrences[:, chosen].sum(axis=1)
+    keys = np.sort(np.append(table.keys[chosen], NOTAWORD_KEY))  # no token has this key
+    n_jk = _documents_outside(tokens, keys, len(table.documents))
+    return [Word(NOTAWORD, len(VIEWS), n_jk, tuple(outside.tolist())), *_words(table, chosen.tolist())]
+
+
+def _words(table: Counts, columns: Iterable[int]) -> Iterator[Word]:
+    texts = split_texts(table.texts, len(table.keys))
+    documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
+    for j in columns:
+        text = texts[j].decode("utf-8", "replace")
+        yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
+
+
+def _listed_words(table: Counts, words: list[str]) -> list[Word]:
+    """NOTAWORD and the words of a list in its order, also those that the mail does not hold."""
+    columns = {key: column for column, key in enumerate(table.keys.tolist())}
+    nothing = (0,) * len(table.documents)
+    keys = [token_key(word) for word in words]
+    counted = _words(table, [columns[NOTAWORD_KEY], *(columns[key] for key in keys if key in columns)])
+    notaword = next(counted)
+    body = VIEWS.index("body")
+    listed = zip(keys, words, strict=True)
+    return [
+        notaword,
+        *(next(counted) if key in columns else Word(word, body, nothing, nothing) for key, word in listed),
+    ]
+
+
+def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
+    """The words of a fixed vocabulary and NOTAWORD, with counts of no message."""
+    keys = np.array([NOTAWORD_KEY, *vocabulary.keys()], np.int64)
+    views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
+    texts = [NOTAWORD.encode(), *(word.text.encode("utf-8", "replace") for word in vocabulary.words[1:])]
+    keys, order = np.unique(keys, return_index=True)
+    nothing = np.zeros((n_classes, len(keys)), np.int64)
+    messages = np.zeros(n_classes, np.int64)
+    joined = take_texts(join_texts(texts), order)
+    return Counts(keys, views[order], joined, nothing, nothing, messages, is_fixed=True)
+
+
+def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
+
+    A word outside it may be one that every message has, so it is no news.
+    """
+    if vocabulary is None:
+        return settings
+    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+
+
+def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
+    """What the model file says about its vocabulary."""
+    if vocabulary is None:
+        return {"vocabulary": "open"}
+    return {"vocabulary": "fixed", "views": vocabulary.views}

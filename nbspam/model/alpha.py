@@ -14,6 +14,7 @@ import numpy as np
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibrate import bulk_scores, fit, join_evidence, prior_shift, ways_to_see
 from nbspam.model.counts import Floats, Ints
+from nbspam.model.numeric import FeatureCounts
 from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.views import Seen, view_evidence
@@ -74,11 +75,21 @@ def _folds(model: TextbookModel, sample: Block) -> list[_Fold]:
     for number in range(FOLDS):
         rows = np.flatnonzero(part == number)
         judged = select_rows(sample, rows)
-        features = model.features and model.features.like(select_rows(sample, np.flatnonzero(part != number)))
+        features = _without(model.features, judged)
         counts = model.counts - model.count(judged)
         others = TextbookModel(model.settings, model.classes, counts, features)
         found.append(_Fold(others, judged, WordRows(counts, judged), rows))
     return found
+
+
+def _without(counts: FeatureCounts | None, block: Block) -> FeatureCounts | None:
+    """Counts of numeric features without those of some messages."""
+    if counts is None:
+        return None
+    rest = FeatureCounts(len(counts.bins), counts.edges, counts.pairs is not None)
+    rest.merge(counts)
+    rest.add(block.features, block.labels, -1)
+    return rest
 
 
 def _textbook_loss(folds: list[_Fold], labels: Ints, weights: Floats, alpha: float) -> float:

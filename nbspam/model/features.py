@@ -1,102 +1,100 @@
-"""The numeric features of one message under one model.
+"""The numeric features of one message under a stored model.
 
-Hides how stored counts become a numeric scorer, and that a model may know other features than this program
-measures: they meet by name, and one that is not measured counts as missing.
+A model may know other features than this program measures: they meet by name, and one that is not measured
+counts as missing.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.model import numeric_models as numeric
+from nbspam.model.numeric import Edges, FeatureCounts, Floats, Ints, make_numeric_model
 from nbspam.tokens.numeric import NAMES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from nbspam.model.numeric_models import Features, NumericScorer
+    from numpy.typing import NDArray
+
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
-ALL_FEATURES = "all features"  # what a factor is called that no single feature makes
+ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
 
 
 class FeatureScorer:
     """Scores the features of messages by one model.
 
-    names   : features of the model
-    scorer  : the event model, smoothed
+    names  : features of the model
+    counts : its counts, of pairs only those of the message at hand
+    law    : the event model
     """
 
-    __slots__ = ("_order", "_pairs", "names", "scorer")
+    __slots__ = ("_model", "counts", "event_model", "law", "names")
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        features = model.numeric_features()
-        if not features:
-            raise UsageError(
-                f"--event-model {settings.numeric_model}",
-                f"{model.path} was trained without numeric features",
-                "train again with --features numeric or --features both",
-                "model-no-numeric",
-            )
-        self.names = [name for name, _ in features]
-        self._order = feature_order(self.names)
-        self._pairs: StoredPairs | None = None
-        totals = self._totals(model, settings.numeric_model, [edges for _, edges in features])
-        self.scorer: NumericScorer = numeric.make_numeric_scorer(
-            settings.numeric_model, totals, settings.alpha
-        )
-
-    def _totals(
-        self, model: Model, event_model: str, edges: list[list[float]]
-    ) -> numeric.GaussianTotals | numeric.BinTotals:
-        n_classes = len(model.classes)
-        if event_model == "gaussian":
-            return read_moments(model, n_classes, len(edges))
-        if event_model == "aode":
+        """model : with the counts of its prior model, if it has one, added"""
+        self._model, self.event_model = model, settings.numeric_model
+        self.names = [name for name, _ in model.numeric_features()]
+        if not self.names:
+            why = f"{model.path} was trained without numeric features"
+            remedy = "train again with `features=numeric` or `features=both`"
+            raise UsageError(self.event_model, why, remedy, "model-no-numeric", option="event_model")
+        if self.event_model == "aode":
             check_pairs(model)
-            self._pairs = StoredPairs(model, n_classes, edges)
-            return self._pairs
-        return read_bins(model, numeric.BinTotals(n_classes, edges))
+        self.counts = stored_counts(model)
+        self.law = make_numeric_model(self.event_model, self.counts, settings.alpha, self._read_pairs)
 
-    def contributions(self, measured: Features) -> list[tuple[str, list[float]]]:
-        """(feature=value, nats by class) of each feature that is there; one in all under AODE."""
-        values = [None if place is None else measured[place] for place in self._order]
-        if self._pairs is not None:
-            self._pairs.load(values)
-            return [(ALL_FEATURES, row) for row in self.scorer.contributions(values)]
-        rows = self.scorer.contributions(values)
-        return [
-            (f"{name}={value:.6g}", row)
-            for name, value, row in zip(self.names, values, rows, strict=True)
-            if value is not None
-        ]
+    def values(self, measured: Sequence[float | None]) -> Floats:
+        """float64 (1, n_features): the values of one message in the order of the model's features.
 
+        measured : in the order of tokens.numeric.NAMES
+        """
+        return values_of(self.names, measured)
 
-def feature_order(names: Sequence[str]) -> list[int | None]:
-    """Where this program measures each of a model's features; None if it does not."""
-    return [NAMES.index(name) if name in NAMES else None for name in names]
+    def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
+        """(feature=value, nats by class) of each feature that is not missing; one for all under AODE."""
+        values = self.values(measured)
+        rows = self.law.contributions(values)[0].tolist()
+        if self.event_model == "aode":
+            return [(ALL_FEATURES, row) for row in rows]
+        named = zip(self.names, values[0].tolist(), rows, strict=True)
+        return [(f"{name}={value:.6g}", row) for name, value, row in named if value == value]
 
-
-def read_moments(model: Model, n_classes: int, n_features: int) -> numeric.GaussianTotals:
-    """The stored moments."""
-    totals = numeric.GaussianTotals(n_classes, n_features)
-    for (k, f), row in model.numeric_counts("moment").items():
-        if not (0 <= k < n_classes and 0 <= f < n_features and len(row) == 3):
-            raise _damaged(model)
-        totals.counts[k][f], totals.sums[k][f], totals.squares[k][f] = row
-    return totals
+    def _read_pairs(self, cells: Ints) -> NDArray[Any]:
+        pairs = np.zeros(
+            (len(self.counts.bins), len(cells), self.counts.bins.shape[1]), self.counts.bins.dtype
+        )
+        places = {cell: place for place, cell in enumerate(cells.tolist())}
+        for (k, cell), row in self._model.numeric_counts("pair", list(places)).items():
+            if not 0 <= k < len(pairs) or len(row) != pairs.shape[2]:
+                raise _damaged(self._model)
+            pairs[k, places[cell]] = row
+        return pairs
 
 
-def read_bins(model: Model, totals: numeric.BinTotals) -> numeric.BinTotals:
-    """The stored bins, into totals of the right edges."""
-    for (k, f), row in model.numeric_counts("bin").items():
-        if not (0 <= k < len(totals.counts) and 0 <= f < len(totals.edges)) or (
-            len(row) != len(totals.edges[f]) + 1
-        ):
-            raise _damaged(model)
-        totals.counts[k][f] = row
-    return totals
+def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
+    """float64 (1, n_features): measured values in the order of some features; NaN where one is missing."""
+    found = dict(zip(NAMES, measured, strict=True))
+    return np.array([[found.get(name) for name in names]], np.float64)
+
+
+def stored_counts(model: Model) -> FeatureCounts:
+    """Moments and bins of a model; pairs are left out."""
+    kind = float if "prior_weight" in model.settings else int
+    edges = [row for _, row in model.numeric_features()]
+    counts = FeatureCounts(len(model.classes), edges, kind=kind)
+    try:
+        for name in ("moment", "bin"):
+            for (k, f), row in model.numeric_counts(name).items():
+                counts.set_row(name, k, f, row)
+    except ValueError:
+        raise _damaged(model) from None
+    return counts
 
 
 def _damaged(model: Model) -> DamagedModelError:
@@ -106,57 +104,20 @@ def _damaged(model: Model) -> DamagedModelError:
 def check_pairs(model: Model) -> None:
     """UsageError unless the model counted pairs of features."""
     if model.settings.get("numeric_model") != "aode":
+        why = f"{model.path} was trained without counting pairs of features"
         raise UsageError(
-            "--event-model aode",
-            f"{model.path} was trained without counting pairs of features",
-            "train again with --event-model aode",
-            "model-no-pairs",
+            "aode", why, "train again with `event_model=aode`", "model-no-pairs", option="event_model"
         )
 
 
-class StoredPairs(numeric.PairTotals):
-    """Pairs read from a model for the message at hand: the rows of its own cells."""
-
-    __slots__ = ("_model", "_rows")
-
-    def __init__(self, model: Model, n_classes: int, edges: list[list[float]]) -> None:
-        super().__init__(n_classes, edges)
-        read_bins(model, self)
-        self._model = model
-        self._rows: dict[tuple[int, int], list[int]] = {}
-
-    def load(self, features: Features) -> None:
-        """Reads what scoring these features will ask for."""
-        self._rows = self._model.numeric_counts("pair", [cell for _, cell in self.present(features)])
-
-    def pairs_of(self, label: int, cell: int, first: int, size: int) -> Sequence[float]:
-        row = self._rows.get((label, cell))
-        return row[first : first + size] if row else [0] * size
-
-
 def message_rows(
-    features: Sequence[tuple[str, list[float]]], measured: Features, with_pairs: bool
+    features: Sequence[tuple[str, Sequence[float]]], measured: Sequence[float | None], with_pairs: bool
 ) -> dict[tuple[str, int], list[int]]:
     """What one message adds to each stored row of counts: (kind, place) -> integers.
 
     features : names and edges of the model;  measured : values in the order of NAMES
     """
-    values = [None if place is None else measured[place] for place in feature_order([n for n, _ in features])]
-    edges = [row for _, row in features]
-    rows: dict[tuple[str, int], list[int]] = {}
-    moments = numeric.GaussianTotals(1, len(values))
-    moments.add(0, values)
-    pairs = numeric.PairTotals(1, edges)
-    present = pairs.present(values)
-    for f, cell in present:
-        rows["moment", f] = [moments.counts[0][f], moments.sums[0][f], moments.squares[0][f]]
-        counts = [0] * (len(edges[f]) + 1)
-        counts[cell - pairs.offsets[f]] = 1
-        rows["bin", f] = counts
-    if with_pairs:
-        together = [0] * pairs.cells
-        for _, cell in present:
-            together[cell] = 1
-        for _, cell in present:
-            rows["pair", cell] = together
-    return rows
+    edges: Edges = [row for _, row in features]
+    counts = FeatureCounts(1, edges, with_pairs)
+    counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
+    return {(kind, place): row for kind, _, place, row in counts.rows()}

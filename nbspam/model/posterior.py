@@ -67,6 +67,24 @@ class Scored:
         """log P(positive | message) - log P(any other class | message), nats; None if undefined."""
         return log_odds(self.scores, positive)
 
+    def contributions(self, positive: int) -> list[tuple[ScorePart, float | None]]:
+        """Each part, and the nats that it adds to the log-odds; None where it rules out both sides.
+
+        With K > 2 classes, log-odds = score - log sum exp(other scores), and that logarithm is the mean of
+        the other scores under their own posterior plus the entropy of that posterior.  So the contributions
+        and minus that entropy add up to the log-odds.
+        """
+        weights = rest_weights(self.scores, positive)
+        return [(part, _difference(part.values, positive, weights)) for part in self.parts]
+
+
+def _difference(values: list[float], positive: int, weights: list[float]) -> float | None:
+    """One value less the weighted sum of the others; None where both are -inf."""
+    rest = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
+    other = -inf if -inf in rest else fsum(rest)
+    own = values[positive]
+    return None if own == other == -inf else own - other
+
 
 def log_posteriors(log_joint: Sequence[float]) -> list[float] | None:
     """log P(class | message), nats, from log joints by log-sum-exp; None if every class is -inf.

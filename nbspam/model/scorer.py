@@ -79,6 +79,15 @@ class Counted:
                     self.tokens[number] = {}
 
 
+def counted(tokens: Tokens, name: str = "") -> Counted:
+    """The distinct tokens of a message that was read; a fault met in it is logged under `name`."""
+    if tokens.failures:
+        from nbspam.errors import log_faults
+
+        log_faults(name, tokens.failures)
+    return Counted(tokens)
+
+
 class ViewWords:
     """The words of one view of a message that the model met, and what they add to the scores.
 

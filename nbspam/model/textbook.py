@@ -14,13 +14,13 @@ import numpy as np
 
 from nbspam.model.block import Block, over_words
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
+from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_model
 from nbspam.model.priors import log_priors_of
 from nbspam.model.scorer import make_words
 from nbspam.settings import Settings
 from nbspam.tokens.keys import NOTAWORD_KEY
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import FeatureCounts
     from nbspam.model.words import WordLaw
 
 
@@ -54,10 +54,8 @@ class TextbookModel:
             uses_prior |= law.uses_prior
             joint = (words or WordRows(self.counts, block)).score(law)
         if self.features is not None:
-            from nbspam.model.bulk_numeric import log_likelihood  # scipy: 0.2 s and 20 MB
-
-            scorer = self.features.scorer(settings.numeric_model, settings.alpha)
-            joint = joint + log_likelihood(scorer, block.features)
+            numeric = make_numeric_model(settings.numeric_model, self.features, settings.alpha)
+            joint = joint + numeric.log_likelihood(block.features)
         prior = np.asarray(log_priors_of(settings, self.counts.messages.tolist(), self.classes))
         return joint + prior if uses_prior else joint
 
@@ -66,9 +64,6 @@ def count_features_of(block: Block, settings: Settings, n_classes: int) -> Featu
     """Numeric features of labelled messages, in bins with edges learned on them; None if not scored."""
     if settings.features == "words":
         return None
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import count_features
-
     edges = learn_edges(block.features, settings.bins, settings.binning)
     chunks = [(block.features, block.labels.astype(np.int64))]
     return count_features(chunks, n_classes, edges, settings.numeric_model == "aode")

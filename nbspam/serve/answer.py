@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from nbspam.decision import Loss
     from nbspam.errors import NbspamError
     from nbspam.filter import Verdict
+    from nbspam.model.explain import Clue
     from nbspam.serve.request import Request
-    from nbspam.tasks.explain import Clue
 
 VERSION = "SPAMD/1.5"
 OK = f"{VERSION} 0 EX_OK\r\n"
@@ -52,7 +52,7 @@ class Score:
     def __init__(self, verdict: Verdict, loss: Loss) -> None:
         # With more classes than two no cut-off on the log-odds decides; even odds are shown.
         cut = cutoffs(loss).spam_above if len(loss.matrix) == 2 else 0.0
-        odds = verdict.scored.log_odds(verdict.shown)
+        odds = verdict.scored.log_odds(verdict.number)
         self.is_spam = verdict.label == SPAM
         self.threshold = _rounded(cut)
         score = self.threshold if odds is None else _rounded(odds)
@@ -116,17 +116,17 @@ def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequen
     """The verdict and its clues, with the messages of each class that hold them, as people read it."""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     lines = [
-        f"{verdict.label}: P({classes[verdict.shown]}) {probability}, score {score.score:.3f}, "
+        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {score.score:.3f}, "
         f"spam from {score.threshold:.3f}",
         "",
         "  ".join(["   nats", *(f"{name:>6}" for name in classes), f"{'where':9}", "clue"]),
     ]
     for clue in clues:
-        nats = "both" if clue.nats is None else f"{clue.nats:+.2f}"
-        counts = clue.counts() or [""] * len(classes)
+        nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
+        counts = clue.count_texts() or [""] * len(classes)
         width = [max(6, len(name)) for name in classes]
         cells = [f"{count:>{size}}" for count, size in zip(counts, width, strict=True)]
-        lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.text)]))
+        lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.token)]))
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 

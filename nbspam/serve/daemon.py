@@ -12,7 +12,7 @@ import os
 import signal
 import time
 
-from nbspam.serve.filter import Filter
+from nbspam.serve.filter import ServedModels
 from nbspam.serve.listening import Listening, notify
 from nbspam.serve.worker import Say, Shared, Worker
 
@@ -34,7 +34,7 @@ class Daemon:
     def __init__(
         self,
         listening: Listening,
-        judge: Filter,
+        judge: ServedModels,
         seconds: float,
         say: Say,
         say_each: Say,

@@ -2,7 +2,7 @@
 
 Hides how a model that others change, replace, damage or take away is met: each message is judged by the
 model as it is then, and whatever is wrong with it is a passing trouble to the client.  Of users' models the
-latest ones asked for stay open.  A Filter belongs to one thread, as the connections to its models do.
+latest ones asked for stay open.  A ServedModels belongs to one thread, as the connections to its models do.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
-from nbspam.filter import CLUES, Classifier, Verdict, open_classifier, top_clues
+from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import SPAM, checked_name
+from nbspam.model.explain import clues as clues_of
 from nbspam.serve.answer import Score, answer, header_as_spamc, message_id, report, symbols, told
 from nbspam.serve.request import Request
 from nbspam.serve.users import Models
+from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.tasks.autolearn import check_autolearn, lesson
-from nbspam.tasks.explain import loudest_clues
-from nbspam.tasks.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
-from nbspam.tasks.message_bytes import piped_message
-from nbspam.tasks.passthrough import marked
+from nbspam.tasks.passthrough import marked, piped_message
 from nbspam.tasks.start import begin
 
 MAX_OPEN = 16  # models, of 3 MB each by then; to open one takes a millisecond or two
@@ -43,7 +42,7 @@ class Answered(NamedTuple):
     later: Callable[[], Answered] | None = None
 
 
-class Filter:
+class ServedModels:
     """Models and how their verdicts are given.
 
     loss      : as `--loss` spells it; None for the loss in the model, or 0-1
@@ -64,7 +63,7 @@ class Filter:
         self._spam_flag = spam_flag
         self._allow_tell = allow_tell
         self._autolearn = autolearn
-        self._open: dict[str, Classifier] = {}  # by path, the latest one asked for at the end
+        self._open: dict[str, Filter] = {}  # by path, the latest one asked for at the end
 
     def check(self) -> None:
         """Raises what is wrong with the model, or with the one that users' models begin with."""
@@ -79,9 +78,9 @@ class Filter:
             classifier.model.close()
         self._open.clear()
 
-    def _current(self, path: str) -> Classifier:
+    def _current(self, path: str) -> Filter:
         old = self._open.get(path)
-        classifier = old.current() if old else open_classifier(path, loss=self._loss)
+        classifier = old.current() if old else open_filter(path, loss=self._loss)
         self._open.pop(path, None)
         self._open[path] = classifier
         while len(self._open) > MAX_OPEN:
@@ -107,7 +106,7 @@ class Filter:
         try:
             classifier = self._current(path)
             message = piped_message(request.message)
-            counted = classifier.counted(message, f"id={message_id(message)}")
+            counted = classifier.count(message, f"id={message_id(message)}")
             verdict = classifier.judge_now(counted, "-")
             score = Score(verdict, classifier.loss)
             content = self._content(request, classifier, verdict, score)
@@ -122,22 +121,22 @@ class Filter:
         return Answered(answer(request, score, content), f"{verdict.label} {score}", later)
 
     def _lesson(
-        self, request: Request, classifier: Classifier, verdict: Verdict, message: bytes
+        self, request: Request, classifier: Filter, verdict: Verdict, message: bytes
     ) -> Callable[[], str] | None:
         """What teaches the user's model its own verdict; who can have none teaches nobody's."""
         path = self._models.learning(request.user)
         return lesson(classifier, verdict, message, path) if path else None
 
-    def _content(self, request: Request, classifier: Classifier, verdict: Verdict, score: Score) -> bytes:
+    def _content(self, request: Request, classifier: Filter, verdict: Verdict, score: Score) -> bytes:
         """What comes behind the header of the answer."""
         if request.command in ("PROCESS", "HEADERS"):
             whole = request.command == "PROCESS"
             data = request.message if whole else header_as_spamc(request.message)
-            return marked(data, verdict, top_clues(verdict), self._spam_flag)
+            return marked(data, verdict, verdict.clues, self._spam_flag)
         if request.command == "SYMBOLS":
-            return symbols(top_clues(verdict))
+            return symbols(verdict.clues)
         if request.command == "REPORT" or (request.command == "REPORT_IFSPAM" and score.is_spam):
-            clues = loudest_clues(classifier, verdict, CLUES)
+            clues = clues_of(classifier, verdict, CLUES)
             return report(verdict, score, classifier.model.classes, clues)
         return b""
 

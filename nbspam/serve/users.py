@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from nbspam.errors import UsageError
-from nbspam.store.reader import BESIDE, file_identity
+from nbspam.store.connection import BESIDE, file_identity
 from nbspam.tasks.start import judging
 
 USER = "%u"  # in the path of a model: the name of the user

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from nbspam.errors import InternalError, NbspamError, TryAgainError
 from nbspam.serve.answer import PONG, dotted, message_id, refusal
 from nbspam.serve.apart import done_apart
-from nbspam.serve.filter import Answered, Filter
+from nbspam.serve.filter import Answered, ServedModels
 from nbspam.serve.request import Request, RequestReader
 
 MAX_CONNECTIONS = 64  # at once, a process; others wait in the queue of the system
@@ -52,7 +52,7 @@ class Shared(NamedTuple):
     """
 
     sockets: list[socket.socket]
-    filter: Filter
+    filter: ServedModels
     seconds: float
     say: Say
     say_each: Say

@@ -1,4 +1,4 @@
--- The nbspam model file, format 2: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 4: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -8,15 +8,15 @@ CREATE TABLE setting (              -- how to score unless the command line says
                                     -- calibration_credit: messages learned that had been judged rightly, less
                                     --   those judged wrongly that taught the calibration, see there
                                     -- imported: the filter whose counts are among these; it counted messages
-                                    --   that are not in `learned`, and each word once a message;
-                                    --   prior_imported: the same of the counts of the prior model
+                                    --   that are not in `learned`, and each word once a message
+                                    -- prior_weight, prior_unit, prior_share, prior_imported: see prior_class
     value TEXT NOT NULL             -- as the command line spells it
 ) WITHOUT ROWID;
 
 CREATE TABLE class (
     number   INTEGER PRIMARY KEY,   -- 0 .. K-1 in class order: ham first, spam last
     name     TEXT NOT NULL UNIQUE,  -- the folder's or label's name
-    messages INTEGER NOT NULL       -- m_k, messages counted
+    messages INTEGER NOT NULL       -- m_k, messages counted, without those of a prior model
 );
 
 CREATE TABLE view (
@@ -71,13 +71,13 @@ CREATE TABLE learned (              -- which messages were counted, so that one 
     PRIMARY KEY (digest, class)
 ) WITHOUT ROWID;
 
-CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; who
-    number INTEGER PRIMARY KEY,     --   says what one is (learn, unlearn, train --update) takes it out here
+CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; a
+    number INTEGER PRIMARY KEY,     --   message that a person labels (learn, unlearn, train --update) leaves
     digest INTEGER NOT NULL,        -- number: in the order in which they were counted; the oldest are forgotten
     class  INTEGER NOT NULL,        -- class.number it was counted in
-    tokens BLOB NOT NULL,           -- what was counted, deflated: n keys of `token`, ascending, in 8 bytes each,
-                                    --   then n times how often each occurs in 4, all little-endian
-    UNIQUE (digest, class)          -- by this index they are counted without reading their tokens
+    tokens BLOB NOT NULL,           -- what was counted: `key:times` of each token, ascending by key, separated by
+                                    --   spaces, compressed with zlib
+    UNIQUE (digest, class)          -- with this index they are counted without reading their tokens
 );
 
 CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when trained on words alone
@@ -98,19 +98,12 @@ CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric 
     PRIMARY KEY (kind, class, place)
 ) WITHOUT ROWID;
 
--- Only in a model that has another for its prior (setting prior_weight): the counts of that model as they were,
--- in columns prior_documents_k, prior_occurrences_k of `token`, in kinds 'prior-moment', ... of numeric_count, and
--- in the two tables below.  When a message is scored each counts prior_weight / (sum of prior_class.messages).
+-- Rows only in a model that began with the counts of another, its prior, which count as prior_weight messages
+-- (settings).  All counts of such a model are whole numbers of a unit: those of a message of its own times
+-- prior_unit, those of a message of the prior times prior_share.  Divided by prior_unit they are what a message
+-- is scored with.
 
 CREATE TABLE prior_class (
     number   INTEGER PRIMARY KEY,   -- class.number
-    messages INTEGER NOT NULL       -- m0_k, messages of the prior model
+    messages INTEGER NOT NULL       -- messages of the prior model; with the weight of one they add to m_k
 );
-
-CREATE TABLE prior_total (          -- sums over the rows of `token`
-    view        INTEGER NOT NULL,   -- view.number
-    class       INTEGER NOT NULL,   -- class.number
-    documents   INTEGER NOT NULL,
-    occurrences INTEGER NOT NULL,
-    PRIMARY KEY (view, class)
-) WITHOUT ROWID;

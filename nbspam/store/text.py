@@ -1,36 +1,36 @@
-"""A model as text, and back.
+"""A model as text, and back: `model dump` and `model load`.
 
-Hides the text form: UTF-8, a line a row, fields separated by tabs, the first field the name of the
-table.  A line `#table<TAB>columns` comes before the rows of each table, rows stand in a fixed order,
-and the last line says how many there were.  What follows from the rows (totals, histograms, keys)
-is not written but worked out anew, so a text edited by hand cannot contradict itself.
+The text is UTF-8, one line a row, fields separated by tabs, the first field the name of the table.  A line
+`#table<TAB>columns` comes before the rows of each table, rows are in a fixed order, and the last line gives
+their number.  Keys, totals and histograms follow from the rows and are not written, so a text edited by hand
+cannot contradict itself.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import isfinite
-from typing import NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
-from nbspam.store.autolearned import autolearned_rows, packed, unpacked
-from nbspam.store.derived import prior_columns
-from nbspam.store.inspect import calibration_complaints, read_settings
-from nbspam.store.reader import FORMAT, Model, check_format, count_columns, store_error
-from nbspam.store.tsv_fields import escaped, natural, unescaped
-from nbspam.store.writer import NewModel, add_prior_columns, new_model
+from nbspam.store.check import calibration_complaints, key_of, read_settings
+from nbspam.store.connection import FORMAT, check_format, store_error
+from nbspam.store.reader import Model, count_columns
+from nbspam.store.updater import packed, unpacked
+from nbspam.store.writer import insert, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.keys import NOTAWORD
 
 MAGIC = "#nbspam-model"
 END = "#end"
-_REMEDY = "dump the model again: nbspam model dump -m MODEL"
-_NULL = "\\N"  # no text can be written so: the escape means nothing else
+_REMEDY = "dump the model again: nbspam model dump"
+_NULL = "\\N"  # no escaped text is the same
+_MIN_INTEGER, _MAX_INTEGER = -(1 << 63), (1 << 63) - 1
 
 # table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
-# b number of a class, c the same or nothing, k keys of tokens and how often each occurs.
+# b number of a class, c the same or nothing, k tokens of an autolearned message.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
@@ -43,39 +43,60 @@ TABLES = {
     "prior_class": ("number:b messages:n", "number"),
     "autolearned": ("digest:i class:b tokens:k", "number"),
 }
-# Not written where it has no rows; a text without it is whole.
-OPTIONAL = "autolearned"
+OPTIONAL = "autolearned"  # left out of a text if it has no rows
+
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
+_ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 
-class _Column(NamedTuple):
-    name: str
-    kind: str
+def escaped(text: str) -> str:
+    """The text without tabs and line ends; `unescaped` gives it back."""
+    return text.translate(_ESCAPE_TABLE)
 
 
-def _columns(table: str, counts: Iterable[str] = ()) -> list[_Column]:
-    fixed = [_Column(*column.split(":")) for column in TABLES[table][0].split()]
-    return fixed + [_Column(name, "n") for name in counts if table == "token"]
+def unescaped(text: str) -> str:
+    """What `escaped` was given; ValueError for a backslash that means nothing."""
+    if "\\" not in text:
+        return text
+    try:
+        return re.sub(r"(?s)\\.?", lambda escape: _MEANINGS[escape[0]], text)
+    except KeyError:
+        raise ValueError("a backslash without a meaning") from None
+
+
+def natural(text: str) -> int:
+    """A whole number >= 0 that fits the model file; ValueError otherwise (also for signs, spaces, 1_000)."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= _MAX_INTEGER):
+        raise ValueError("not a whole number")
+    return int(text)
 
 
 def dump(model: Model) -> Iterator[str]:
     """The lines of a model's text form; the same counts give the same lines."""
-    connection = model.connection
-    counts = [*count_columns(len(model.classes)), *prior_columns(connection)]
     rows = 0
     yield f"{MAGIC}\t{FORMAT}\n"
     for table, (_, order) in TABLES.items():
-        if table == OPTIONAL and not any(autolearned_rows(connection)):
-            continue
-        columns = _columns(table, counts)
-        yield "\t".join(["#" + table, *(column.name for column in columns)]) + "\n"
-        names = ", ".join(column.name for column in columns)
-        for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
+        names = list(_columns(table, len(model.classes)))
+        header = "\t".join(["#" + table, *names]) + "\n"
+        if table != OPTIONAL:
+            yield header
+        for row in model.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
+            if table == OPTIONAL and header:
+                yield header
+                header = ""
             rows += 1
             try:
                 yield "\t".join([table, *map(_field, row)]) + "\n"
             except sqlite3.DatabaseError as error:
                 raise store_error(model.path, error) from None
     yield f"{END}\t{rows}\n"
+
+
+def _columns(table: str, n_classes: int) -> dict[str, str]:
+    """column -> kind."""
+    columns = dict(column.split(":") for column in TABLES[table][0].split())
+    return {**columns, **dict.fromkeys(count_columns(n_classes), "n")} if table == "token" else columns
 
 
 def _field(value: object) -> str:
@@ -87,170 +108,121 @@ def _field(value: object) -> str:
 
 
 def load(lines: Iterable[str], where: str, path: str, replaces: bool = True) -> None:
-    """Writes the model of a text form at `path`, whole or not at all.
+    """Write the model of a text form at `path`, whole or not at all.
 
     replaces : see new_model
     Raises BadDataError with the number of the line that is wrong.
     """
-    _Loading(where, lines).write(path, replaces)
+    text = _Text(where, lines)
+    settings = {str(name): str(value) for name, value in text.rows("setting")}
+    classes, messages = text.classes()
+    with new_model(path, classes, messages, replaces) as file:
+        file.settings(settings)
+        try:
+            for table in list(TABLES)[2:]:
+                insert(file.connection, table, text.rows(table))
+        except sqlite3.IntegrityError as error:
+            raise text.error(f"a row is there twice ({error})") from None
+        text.check_end()
+        file.write_sums()
+        model = Model(where, file.connection)
+        for complaint in calibration_complaints(model, read_settings(model).kinds):
+            raise BadDataError(where, complaint, _REMEDY, "dump-damaged")
 
 
-class _Loading:
-    """Lines on their way into a new file."""
+class _Text:
+    """The lines of a dump, read in order and checked."""
 
     def __init__(self, where: str, lines: Iterable[str]) -> None:
         self._where = where
         self._lines = enumerate(lines, 1)
-        self._at = 0
-        self._held: list[str] | None = None
-        self._rows = 0
+        self._number = 0
+        self._n_rows = 0
         self._n_classes = 0
-
-    def _error(self, why: str) -> NbspamError:
-        return BadDataError(f"{self._where}: line {self._at}", why, _REMEDY, "dump-damaged")
-
-    def _next(self) -> list[str]:
-        """The fields of the next line."""
-        self._at, line = next(self._lines, (self._at, ""))
-        if line.endswith("\n"):
-            return line[:-1].split("\t")
-        raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
-
-    def write(self, path: str, replaces: bool) -> None:
-        """Reads everything and writes it."""
+        self._advance()
         self._check_first()
-        settings = list(self._table("setting"))
-        classes = self._classes()
-        self._n_classes = len(classes[0])
-        with new_model(path, classes[0], classes[1], replaces) as file:
-            file.settings({str(name): str(value) for name, value in settings})
-            try:
-                for table in list(TABLES)[2:]:
-                    if table != OPTIONAL or self._comes(table):
-                        self._fill(file, table)
-                file.recount()
-            except sqlite3.IntegrityError as error:
-                raise self._error(f"a row is there twice ({error})") from None
-            self._check_end()
-            self._check_sound(Model(self._where, file.connection))
+        self._advance()
 
-    def _comes(self, table: str) -> bool:
-        """Whether a table is next."""
-        self._held = self._held or self._next()
-        return self._held[0] == "#" + table
+    def error(self, why: str) -> NbspamError:
+        """The error for the current line."""
+        return BadDataError(f"{self._where}: line {self._number}", why, _REMEDY, "dump-damaged")
+
+    def _advance(self) -> None:
+        """Read the next line."""
+        self._number, line = next(self._lines, (self._number, ""))
+        if not line.endswith("\n"):
+            raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
+        self._fields = line[:-1].split("\t")
 
     def _check_first(self) -> None:
-        fields = self._next()
-        if fields[0] != MAGIC or len(fields) != 2:
+        if self._fields[0] != MAGIC or len(self._fields) != 2:
             raise BadDataError(self._where, "this is not the text of a model", _REMEDY, "dump-foreign")
         try:
-            version = natural(fields[1])
+            version = natural(self._fields[1])
         except ValueError:
-            raise self._error("here belongs a version") from None
+            raise self.error("here belongs a version") from None
         check_format(self._where, version, "upgrade nbspam" if version > FORMAT else "train again")
 
-    def _check_end(self) -> None:
-        fields = self._held or self._next()
-        if fields[0] != END or fields[1:] != [str(self._rows)]:
-            raise self._error(f"here belongs the end, with {self._rows} rows before it")
+    def check_end(self) -> None:
+        """Raise unless the current line is the last one and gives the number of rows."""
+        if self._fields != [END, str(self._n_rows)]:
+            raise self.error(f"here belongs the end, with {self._n_rows} rows before it")
 
-    def _check_sound(self, model: Model) -> None:
-        kinds = read_settings(model).kinds
-        for complaint in calibration_complaints(model, kinds):
-            raise BadDataError(self._where, complaint, _REMEDY, "dump-damaged")
-
-    def _classes(self) -> tuple[tuple[str, ...], list[int]]:
-        rows = list(self._table("class"))
+    def classes(self) -> tuple[tuple[str, ...], list[int]]:
+        """Names and messages."""
+        rows = list(self.rows("class"))
         names = tuple(checked_name(str(row[1]), self._where) for row in rows)
         if [row[0] for row in rows] != list(range(len(rows))) or not rows or ordered(names) != names:
-            raise self._error("the classes are not numbered in class order (ham first, spam last)")
+            raise self.error("the classes are not numbered in class order (ham first, spam last)")
+        self._n_classes = len(rows)
         return names, [int(str(row[2])) for row in rows]
 
-    def _fill(self, file: NewModel, table: str) -> None:
-        columns = self._header(table, count_columns(self._n_classes))
-        names = [column.name for column in columns]
-        rows = self._read(table, columns)
-        if table == "token":
-            add_prior_columns(file.connection, [name for name in names if name.startswith("prior_")])
-            _insert(file.connection, table, ["key", *names], ((self._key(row), *row) for row in rows))
-        else:
-            _insert(file.connection, table, names, rows)
+    def rows(self, table: str) -> Iterator[tuple[object, ...]]:
+        """The rows of a table as the model file has them."""
+        columns = _columns(table, self._n_classes)
+        if self._fields != ["#" + table, *columns]:
+            if table == OPTIONAL:
+                return
+            raise self.error(f"here belongs #{table} with its columns")
+        self._advance()
+        while self._fields[0] == table:
+            if len(self._fields) != 1 + len(columns):
+                raise self.error(f"{len(self._fields) - 1} fields instead of {len(columns)}")
+            self._n_rows += 1
+            row = tuple(map(self._value, columns.items(), self._fields[1:]))
+            if table == "token":
+                yield (self._key(row), *row)
+            else:
+                yield (None, *row) if table == "autolearned" else row
+            self._advance()
 
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
-            raise self._error("here belongs a token of a view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
-        return NOTAWORD_KEY if view == NOTAWORD_VIEW else token_key(text)
+            raise self.error("here belongs a token of a view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
+        return key_of(text, view)
 
-    def _table(self, table: str) -> Iterator[tuple[object, ...]]:
-        return self._read(table, self._header(table, ()))
-
-    def _header(self, table: str, counts: Iterable[str]) -> list[_Column]:
-        """The columns of a table as its header line has them."""
-        fields = self._held or self._next()
-        self._held = None
-        expected = _columns(table, counts)
-        names = [column.name for column in expected]
-        more = fields[1 + len(names) :] if table == "token" else []
-        prior = ["prior_" + name for name in counts]
-        if fields[: 1 + len(names)] != ["#" + table, *names] or (more and sorted(more) != sorted(prior)):
-            raise self._error(f"here belongs #{table} with its columns")
-        return expected + [_Column(name, "n") for name in more]
-
-    def _read(self, table: str, columns: list[_Column]) -> Iterator[tuple[object, ...]]:
-        """The rows of a table; the line after them is held for who comes next."""
-        while True:
-            fields = self._next()
-            if fields[0] != table:
-                self._held = fields
-                return
-            if len(fields) != 1 + len(columns):
-                raise self._error(f"{len(fields) - 1} fields instead of {len(columns)}")
-            self._rows += 1
-            yield tuple(self._value(column, text) for column, text in zip(columns, fields[1:], strict=True))
-
-    def _value(self, column: _Column, text: str) -> object:
+    def _value(self, column: tuple[str, str], text: str) -> object:
+        name, kind = column
         try:
-            if column.kind == "t":
-                return unescaped(text)
-            if column.kind == "f":
-                return _finite(text)
-            if column.kind == "c" and text == _NULL:
-                return None
-            if column.kind == "k":
-                return packed(map(_key_and_times, text.split()))
-            if column.kind in "bc":
-                return self._class_number(text)
-            return _whole(text) if column.kind == "i" else natural(text)
+            if kind == "b" or (kind == "c" and text != _NULL):
+                return _below(natural(text), self._n_classes)
+            return _PARSERS[kind](text)
         except ValueError:
-            raise self._error(f"{text[:40]!r} cannot be a {column.name}") from None
-
-    def _class_number(self, text: str) -> int:
-        number = natural(text)
-        if number >= self._n_classes:
-            raise ValueError(text)
-        return number
+            raise self.error(f"{text[:40]!r} cannot be a {name}") from None
 
 
-def _insert(
-    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
-    marks = ", ".join("?" * len(columns))
-    connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+def _below(number: int, bound: int) -> int:
+    if number >= bound:
+        raise ValueError(number)
+    return number
 
 
-def _key_and_times(text: str) -> tuple[int, int]:
-    key, _, times = text.partition(":")
-    if natural(times) >= 1 << 32:
-        raise ValueError(times)
-    return _whole(key), natural(times)
-
-
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     """A whole number of the model file, perhaps below 0."""
-    if text.startswith("-"):
-        return -natural(text[1:]) if text != f"-{1 << 63}" else -(1 << 63)
-    return natural(text)
+    if text == str(_MIN_INTEGER):
+        return _MIN_INTEGER
+    return -natural(text[1:]) if text.startswith("-") else natural(text)
 
 
 def _finite(text: str) -> float:
@@ -258,3 +230,18 @@ def _finite(text: str) -> float:
     if not isfinite(value):
         raise ValueError(text)
     return value
+
+
+def _packed_tokens(text: str) -> bytes:
+    pairs = (pair.partition(":") for pair in text.split())
+    return packed((_integer(key), _below(natural(times), 1 << 32)) for key, _, times in pairs)
+
+
+_PARSERS = {
+    "t": unescaped,
+    "n": natural,
+    "i": _integer,
+    "f": _finite,
+    "c": lambda _: None,
+    "k": _packed_tokens,
+}

@@ -1,159 +1,145 @@
-"""Changes a model file in place: one message more or less, in one transaction.
+"""Changes to a model file in place, each in one transaction.
 
-Hides how the totals and histograms are kept equal to the sums over the token rows, so that
-adding a message and removing it restores every table exactly.
+Totals and histograms change with the token rows, so adding a message and removing it restores every table.
+A program that reads the model meanwhile sees the old state until the commit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from nbspam.errors import UsageError
-from nbspam.store.derived import number_of_classes
-from nbspam.store.locking import locked
-from nbspam.store.reader import (
-    BUSY_SECONDS,
-    check_file,
-    count_columns,
-    read_covariance,
-    read_integers,
-    rows_of_keys,
-    store_error,
-)
-from nbspam.store.writer import write_calibration, write_settings
+from nbspam.store.connection import BUSY_SECONDS, check_file, open_to_write, store_error
+from nbspam.store.prior import stored_units
+from nbspam.store.reader import Model, count_columns, rows_of_keys
+from nbspam.store.writer import add_learned, insert, write_calibration, write_settings
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
 
+_ROWS_AT_ONCE = 4_096
+
 
 class Updater:
     """An open transaction on a model; made by `updating`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self.n_classes = number_of_classes(connection)
-        row = connection.execute("SELECT value FROM setting WHERE name = 'vocabulary'").fetchone()
-        self.fixed_vocabulary = row is not None and row[0] == "fixed"
-        self._histogram: dict[tuple[str, int, int], int] = {}
-        self._totals: dict[tuple[int, int], list[int]] = {}  # (view, class): documents, occurrences, words
-        prior = connection.execute("SELECT count(*) FROM prior_class").fetchone()[0]
-        columns = [f"prior_documents_{k} + prior_occurrences_{k}" for k in range(self.n_classes)]
-        self._prior_sum = " + ".join(columns) if prior else ""
+        model = Model(path, connection)
+        self.n_classes = len(model.classes)
+        self.fixed_vocabulary = model.settings.get("vocabulary") == "fixed"
+        self._unit, _ = stored_units(model)
+        self._columns = count_columns(self.n_classes)
+        self._totals: Counter[tuple[str, int, int]] = Counter()  # (column, view, class)
+        self._words: Counter[int] = Counter()  # by view
+        self._histogram: Counter[tuple[str, int, int]] = Counter()  # (kind, class, count)
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
-        """Adds (sign 1) or removes (sign -1) one message of class `label`.
+        """Add (sign 1) or remove (sign -1) one message of class `label`.
 
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
         if sign < 0 and label not in learned(self.connection, digest):
             raise _never_counted()
-        known = self._known([key for key, _, _, _ in tokens])
         if self.fixed_vocabulary:
-            tokens = _with_notaword(tokens, known)
-            known.update(self._known([NOTAWORD_KEY]))
-        for token in tokens:
-            self._count_token(label, token, sign, known.get(token[0]))
-        self._write_totals()
-        self._write_histogram()
-        self.connection.execute("UPDATE class SET messages = messages + ? WHERE number = ?", (sign, label))
-        self._remember(label, digest, sign)
+            tokens = self._with_notaword(tokens)
+        before, after = [0] * (2 * label), [0] * (2 * (self.n_classes - label - 1))
+        rows = [(key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens]
+        messages = [0] * self.n_classes
+        messages[label] = sign
+        self.add(messages, rows, [(digest, label, sign)])
 
-    def _known(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
-        """key -> its counts, as Model.counts."""
-        columns = ", ".join(count_columns(self.n_classes))
-        return rows_of_keys(self.connection, columns, keys)
+    def _with_notaword(self, tokens: list[MessageToken]) -> list[MessageToken]:
+        """The tokens of the vocabulary, and all others as one NOTAWORD."""
+        known = rows_of_keys(self.connection, "view", [key for key, _, _, _ in tokens])
+        inside = [token for token in tokens if token[0] in known]
+        outside = sum(times for key, _, _, times in tokens if key not in known)
+        return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else inside
 
-    def _count_token(
-        self, label: int, token: MessageToken, sign: int, before: tuple[int, ...] | None
+    def add(
+        self,
+        messages: Sequence[int],
+        tokens: Iterable[tuple[Any, ...]],
+        learned: Sequence[tuple[int, int, int]],
     ) -> None:
-        """before : its counts; None where it has no row"""
-        key, view, text, times = token
-        old = list(before or [0] * (2 * self.n_classes))
-        new = list(old)
-        new[2 * label] += sign
-        new[2 * label + 1] += sign * times
-        if min(new) < 0:
-            raise _never_counted()
-        is_kept = self.fixed_vocabulary or any(new) or self._in_prior(key)
-        if before is None:
-            self._insert_token((key, view, text, *new))
-        elif is_kept:
-            self._update_token(key, label, new)
-        else:
-            self.connection.execute("DELETE FROM token WHERE key = ?", (key,))
-        new_rows = is_kept - (before is not None)
-        totals = self._totals.setdefault((view, label), [0, 0, 0])
-        totals[:] = [a + b for a, b in zip(totals, (sign, sign * times, new_rows), strict=True)]
-        if view in NO_TEXTBOOK_VIEWS:
-            return
-        if before is not None:
-            self._note(old, -1)
-        if is_kept:
-            self._note(new, 1)
+        """Add counts to those of the model; negative ones are taken out.
 
-    def _update_token(self, key: int, label: int, counts: list[int]) -> None:
-        statement = f"UPDATE token SET documents_{label} = ?, occurrences_{label} = ? WHERE key = ?"
-        self.connection.execute(statement, (counts[2 * label], counts[2 * label + 1], key))
-
-    def _insert_token(self, row: tuple[object, ...]) -> None:
-        columns = ", ".join(count_columns(self.n_classes))
-        marks = ", ".join("?" * len(row))
-        self.connection.execute(f"INSERT INTO token (key, view, text, {columns}) VALUES ({marks})", row)
-
-    def _in_prior(self, key: int) -> bool:
-        """Whether the prior model, if there is one, knows the token: its row stays then."""
-        if not self._prior_sum:
-            return False
-        row = self.connection.execute(f"SELECT {self._prior_sum} FROM token WHERE key = ?", (key,)).fetchone()
-        return row is not None and row[0] > 0
-
-    def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
-        """Adds (sign 1) or removes (sign -1) the numeric features of one message of class `label`.
-
-        rows : (kind, place) -> integers, see numeric_count in schema.sql
+        messages : by class
+        tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
+        learned  : (digest, class, times)
         """
-        execute = self.connection.execute
-        for (kind, place), change in rows.items():
-            at = (kind, label, place)
-            row = execute(
-                "SELECT value FROM numeric_count WHERE kind = ? AND class = ? AND place = ?", at
-            ).fetchone()
-            old = read_integers(row[0]) if row else [0] * len(change)
-            if len(old) != len(change):
-                raise sqlite3.DatabaseError("a row of numeric_count has not one integer a bin")
-            new = [a + sign * b for a, b in zip(old, change, strict=True)]
-            if any(new):
-                execute(
-                    "INSERT OR REPLACE INTO numeric_count VALUES (?, ?, ?, ?)", (*at, " ".join(map(str, new)))
-                )
-            else:
-                execute("DELETE FROM numeric_count WHERE kind = ? AND class = ? AND place = ?", at)
+        rows = list(tokens)
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            self._add_rows(rows[start : start + _ROWS_AT_ONCE])
+        self._write_sums()
+        self.connection.executemany(
+            "UPDATE class SET messages = messages + ? WHERE number = ?",
+            [(count, number) for number, count in enumerate(messages) if count],
+        )
+        add_learned(self.connection, learned)
+        self.connection.executemany(
+            "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", [row[:2] for row in learned]
+        )
 
-    def _note(self, counts: list[int], sign: int) -> None:
-        """Moves one token in the histograms."""
+    def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
+        known = rows_of_keys(self.connection, ", ".join(self._columns), [row[0] for row in rows])
+        nothing = (0,) * len(self._columns)
+        kept, gone = [], []
+        for key, view, text, *change in rows:
+            old = known.get(key)
+            change = [self._unit * n for n in change]
+            new = [a + b for a, b in zip(old or nothing, change, strict=True)]
+            if min(new) < 0:
+                raise _never_counted()
+            if is_kept := self.fixed_vocabulary or any(new):
+                kept.append((key, view, text, *new))
+            else:
+                gone.append((key,))
+            self._note_totals(view, change, is_kept - (old is not None))
+            if view not in NO_TEXTBOOK_VIEWS:
+                if old is not None:
+                    self._note_histogram(old, -1)
+                if is_kept:
+                    self._note_histogram(new, 1)
+        self._write_rows(kept, gone)
+
+    def _write_rows(self, kept: list[tuple[Any, ...]], gone: list[tuple[int]]) -> None:
+        marks = ", ".join("?" * (3 + len(self._columns)))
+        changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
+        self.connection.executemany(
+            f"INSERT INTO token (key, view, text, {', '.join(self._columns)}) VALUES ({marks}) "
+            f"ON CONFLICT DO UPDATE SET {changes}",
+            sorted(kept),
+        )
+        self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
+
+    def _note_totals(self, view: int, change: Sequence[int], rows: int) -> None:
+        self._words[view] += rows
+        for k in range(self.n_classes):
+            self._totals["documents", view, k] += change[2 * k]
+            self._totals["occurrences", view, k] += change[2 * k + 1]
+
+    def _note_histogram(self, counts: Sequence[int], sign: int) -> None:
+        """Move one token in the histograms."""
         occurrences = sum(counts[1::2])
         for k in range(self.n_classes):
-            for cell in (("documents", k, counts[2 * k]), ("complement", k, occurrences - counts[2 * k + 1])):
-                self._histogram[cell] = self._histogram.get(cell, 0) + sign
+            self._histogram["documents", k, counts[2 * k]] += sign
+            self._histogram["complement", k, occurrences - counts[2 * k + 1]] += sign
 
-    def _write_totals(self) -> None:
-        """Once a message: a statement a token would cost more than the tokens do."""
-        for (view, label), (documents, occurrences, words) in self._totals.items():
-            self.connection.execute(
-                "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
-                "WHERE view = ? AND class = ?",
-                (documents, occurrences, view, label),
-            )
-            self.connection.execute("UPDATE view SET words = words + ? WHERE number = ?", (words, view))
-        self._totals.clear()
-
-    def _write_histogram(self) -> None:
+    def _write_sums(self) -> None:
+        for (column, view, k), count in self._totals.items():
+            statement = f"UPDATE view_total SET {column} = {column} + ? WHERE view = ? AND class = ?"
+            self.connection.execute(statement, (count, view, k))
+        words = [(count, view) for view, count in self._words.items()]
+        self.connection.executemany("UPDATE view SET words = words + ? WHERE number = ?", words)
         moves = [(*cell, words) for cell, words in self._histogram.items() if words]
-        self._histogram.clear()
         self.connection.executemany(
             "INSERT INTO histogram VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET words = words + excluded.words",
@@ -163,33 +149,52 @@ class Updater:
             "DELETE FROM histogram WHERE kind = ? AND class = ? AND count = ? AND words = 0",
             [move[:3] for move in moves],
         )
+        for counter in (self._totals, self._words, self._histogram):
+            counter.clear()
 
-    def _remember(self, label: int, digest: int, sign: int) -> None:
-        self.connection.execute(
-            "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
-            (digest, label, sign),
-        )
-        self.connection.execute(
-            "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", (digest, label)
-        )
+    def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
+        """Add (sign 1) or remove (sign -1) the numeric features of messages of class `label`.
 
-    def calibration(self) -> tuple[list[tuple[str, int | None]], list[float], list[list[float]]]:
-        """Feature names, weights and the full symmetric covariance."""
-        rows = self.connection.execute(
-            "SELECT feature, class, weight FROM calibration ORDER BY number"
-        ).fetchall()
-        covariance = read_covariance(self.connection) or [[0.0] * len(rows) for _ in rows]
-        return [(name, number) for name, number, _ in rows], [weight for _, _, weight in rows], covariance
+        rows : (kind, place) -> integers, see numeric_count in schema.sql
+        """
+        where = "WHERE kind = ? AND class = ? AND place = ?"
+        for (kind, place), change in rows.items():
+            at = (kind, label, place)
+            row = self.connection.execute(f"SELECT value FROM numeric_count {where}", at).fetchone()
+            old = _integers(row[0]) if row else [0] * len(change)
+            if len(old) != len(change):
+                raise sqlite3.DatabaseError("a row of numeric_count has not one integer a bin")
+            new = [a + sign * self._unit * b for a, b in zip(old, change, strict=True)]
+            self.connection.execute(f"DELETE FROM numeric_count {where}", at)
+            if any(new):
+                insert(self.connection, "numeric_count", [(*at, " ".join(map(str, new)))])
 
     def write_calibration(
         self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
     ) -> None:
-        """Replaces the calibration."""
+        """Replace the calibration."""
         write_calibration(self.connection, features, weights, covariance)
 
     def write_setting(self, name: str, value: str) -> None:
-        """Replaces a setting, or adds it."""
+        """Replace a setting, or add it."""
         write_settings(self.connection, {name: value})
+
+
+@contextlib.contextmanager
+def updating(path: str) -> Iterator[Updater]:
+    """One transaction: all of it is written, or nothing.  It waits for other writers."""
+    check_file(path)
+    try:
+        with contextlib.closing(open_to_write(path, BUSY_SECONDS)) as connection:
+            try:
+                yield Updater(path, connection)
+            except BaseException:
+                if connection.in_transaction:  # a full disk has rolled it back already
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise store_error(path, error) from None
 
 
 def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:
@@ -203,25 +208,63 @@ def _never_counted() -> UsageError:
     )
 
 
-def _with_notaword(tokens: list[MessageToken], known: dict[int, tuple[int, ...]]) -> list[MessageToken]:
-    """The tokens of the vocabulary, and all others as one NOTAWORD."""
-    outside = sum(times for key, _, _, times in tokens if key not in known)
-    inside = [token for token in tokens if token[0] in known]
-    return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else inside
-
-
-@contextlib.contextmanager
-def updating(path: str) -> Iterator[Updater]:
-    """One transaction: all of it is written, or nothing.  Another writer is waited for."""
-    check_file(path)
+def _integers(text: str) -> list[int]:
     try:
-        with contextlib.closing(locked(path, BUSY_SECONDS)) as connection:
-            try:
-                yield Updater(connection)
-            except BaseException:
-                if connection.in_transaction:  # a full disk has rolled it back already
-                    connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        raise store_error(path, error) from None
+        return list(map(int, text.split()))
+    except (ValueError, AttributeError):
+        raise sqlite3.DatabaseError("a row of numeric_count is not of integers") from None
+
+
+# Messages that the model has counted on the filter's own verdict, and that nobody has labelled yet.  Their
+# tokens are kept, so that they can be taken out when the message itself is gone.
+
+
+def autolearned_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int, bytes]]:
+    """(digest, class number, tokens) of each, the oldest first."""
+    yield from connection.execute("SELECT digest, class, tokens FROM autolearned ORDER BY number")
+
+
+def autolearned_messages(model: Model) -> list[int]:
+    """How many there are, by class."""
+    found = dict(model.connection.execute("SELECT class, count(*) FROM autolearned GROUP BY class"))
+    return [found.get(k, 0) for k in range(len(model.classes))]
+
+
+def oldest(connection: sqlite3.Connection) -> int:
+    """The digest of the one that was counted first."""
+    return next(autolearned_rows(connection))[0]
+
+
+def mark(connection: sqlite3.Connection, digest: int, label: int, tokens: Iterable[MessageToken]) -> None:
+    """Note that a message of these tokens was counted as class `label` on the filter's own verdict."""
+    row = (None, digest, label, packed((key, times) for key, _, _, times in tokens))
+    insert(connection, "autolearned", [row])
+
+
+def take_back(updater: Updater, digest: int) -> int | None:
+    """Take out a message that the filter counted itself; its class, or None if there is no such message."""
+    connection = updater.connection
+    query = "SELECT class, tokens FROM autolearned WHERE digest = ?"
+    row = connection.execute(query, (digest,)).fetchone()
+    if row is None:
+        return None
+    times = unpacked(row[1])
+    views = rows_of_keys(connection, "view", list(times))
+    # A word outside a fixed vocabulary has no row: its view does not matter.
+    updater.count(row[0], digest, [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()], -1)
+    connection.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
+    return int(row[0])
+
+
+def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
+    """(key, times) as the column `tokens` of `autolearned` has them."""
+    return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
+
+
+def unpacked(tokens: bytes) -> dict[int, int]:
+    """key -> times; sqlite3.DatabaseError for what `packed` did not make."""
+    try:
+        pairs = [pair.split(b":") for pair in zlib.decompress(tokens).split()]
+        return {int(key): int(times) for key, times in pairs}
+    except (zlib.error, ValueError, TypeError):
+        raise sqlite3.DatabaseError("the tokens of a message cannot be read") from None

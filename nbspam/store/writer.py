@@ -1,71 +1,60 @@
-"""Makes a whole new model file.
-
-Hides the layout of the tables and what makes filling them fast; the file is seen when it is whole.
-"""
+"""New model files: written whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain
+from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile
-from nbspam.store.derived import recount
-from nbspam.store.locking import locked
-from nbspam.store.reader import APPLICATION_ID, BUSY_SECONDS, FORMAT, count_columns, journal_of, store_error
-
-ROWS_AT_ONCE = 16  # of a statement that inserts many
-MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
-BATCH_ROWS = 4_096
+from nbspam.store.connection import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    FORMAT,
+    is_foreign,
+    journal_of,
+    open_to_write,
+    store_error,
+)
+from nbspam.store.reader import count_columns, open_model
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
 
 class NewModel:
-    """A model file under construction: a method a table, filled by the caller."""
+    """A model file under construction, filled by the caller; write_sums comes after the last tokens."""
 
     def __init__(self, connection: sqlite3.Connection, classes: tuple[str, ...], messages: list[int]) -> None:
         self.connection = connection
-        self._n_classes = len(classes)
-        connection.executemany(
-            "INSERT INTO class VALUES (?, ?, ?)",
-            [
-                (number, name, count)
-                for number, (name, count) in enumerate(zip(classes, messages, strict=True))
-            ],
-        )
+        rows = zip(range(len(classes)), classes, messages, strict=True)
+        insert(connection, "class", rows)
 
     def settings(self, settings: dict[str, str]) -> None:
         """How to score, see `setting` in schema.sql."""
         write_settings(self.connection, settings)
 
-    def views(self, names: Iterable[str], words: Iterable[int]) -> None:
-        """Views in order with their number of tokens."""
-        rows = [(number, name, count) for number, (name, count) in enumerate(zip(names, words, strict=True))]
-        self.connection.executemany("INSERT INTO view VALUES (?, ?, ?)", rows)
+    def tokens(self, rows: Iterable[tuple[object, ...]], factor: int = 1) -> None:
+        """Add factor * counts to the rows of `token`.
 
-    def recount(self) -> None:
-        """Views, totals and histograms, worked out from the tokens that are there."""
-        recount(self.connection)
-
-    def view_totals(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
-        """(view, class, documents, occurrences)."""
-        self.connection.executemany("INSERT INTO view_total VALUES (?, ?, ?, ?)", rows)
-
-    def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
-        """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed."""
+        rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
+        """
         stream = iter(rows)
-        while batch := list(islice(stream, BATCH_ROWS)):
-            self.token_columns(list(zip(*batch, strict=True)))
+        for first in stream:
+            marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * (len(first) - 3)])
+            columns = count_columns((len(first) - 3) // 2)
+            sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in columns)
+            statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {sums}"
+            self.connection.executemany(statement, chain([first], stream))
 
-    def token_columns(self, columns: Sequence[Sequence[object]]) -> None:
-        """What `tokens` takes, a sequence a column."""
-        _insert_many(self.connection, "token", columns)
-
-    def histogram(self, rows: Iterable[tuple[str, int, int, int]]) -> None:
-        """(kind, class, count, words)."""
-        self.connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", rows)
+    def write_sums(self) -> None:
+        """Views, totals and histograms: the sums over the tokens that are there."""
+        for table, rows in sum_rows(self.connection).items():
+            self.connection.execute(f"DELETE FROM {table}")
+            insert(self.connection, table, rows)
 
     def calibration(
         self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
@@ -74,65 +63,42 @@ class NewModel:
         write_calibration(self.connection, features, weights, covariance)
 
     def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """(digest, class, times)."""
-        self.connection.executemany("INSERT INTO learned VALUES (?, ?, ?)", rows)
+        """Add (digest, class, times)."""
+        add_learned(self.connection, rows)
 
     def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
         """(digest, class, tokens), the oldest first."""
-        self.connection.executemany("INSERT INTO autolearned (digest, class, tokens) VALUES (?, ?, ?)", rows)
+        insert(self.connection, "autolearned", ((None, *row) for row in rows))
 
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
-        self.connection.executemany("INSERT INTO numeric_feature VALUES (?, ?, ?)", rows)
+        insert(self.connection, "numeric_feature", rows)
 
     def numeric_counts(self, counts: Iterable[tuple[str, int, int, Sequence[int]]]) -> None:
         """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
         rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
-        self.connection.executemany("INSERT INTO numeric_count VALUES (?, ?, ?, ?)", rows)
-
-    def prior(self, messages: Iterable[int], tokens: Iterable[tuple[object, ...]]) -> None:
-        """The counts of a prior model, after `tokens`; all sums are worked out anew.
-
-        messages : by class;  tokens : (key, view, text, documents_0, occurrences_0, ...)
-        """
-        self.connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
-        columns = ["prior_" + column for column in count_columns(self._n_classes)]
-        add_prior_columns(self.connection, columns)
-        marks = ", ".join("?" * (3 + len(columns)))
-        self.connection.executemany(
-            f"INSERT INTO token (key, view, text, {', '.join(columns)}) VALUES ({marks}) "
-            f"ON CONFLICT DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)}",
-            tokens,
-        )
-        self.recount()
+        insert(self.connection, "numeric_count", rows)
 
 
-def _insert_many(connection: sqlite3.Connection, table: str, columns: Sequence[Sequence[object]]) -> None:
-    """Rows given by columns of one length, several a statement: two thirds of the time of one by one."""
-    width, n_rows = len(columns), len(columns[0])
-    row = f"({', '.join('?' * width)})"
-    at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
-    for first in range(0, n_rows, BATCH_ROWS):
-        n = min(BATCH_ROWS, n_rows - first)
-        values: list[object] = [None] * (n * width)
-        for place, column in enumerate(columns):
-            values[place::width] = column[first : first + n]
-        whole = n // at_once * at_once * width
-        for begin, end, rows in ((0, whole, at_once), (whole, n * width, 1)):
-            size = rows * width
-            statement = f"INSERT INTO {table} VALUES {', '.join([row] * rows)}"
-            connection.executemany(statement, [values[i : i + size] for i in range(begin, end, size)])
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+    """Insert rows that have a value for each column."""
+    stream = iter(rows)
+    for first in stream:
+        marks = ", ".join("?" * len(first))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", chain([first], stream))
 
 
-def add_prior_columns(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Columns of `token` for the counts of a prior model."""
-    for name in names:
-        connection.execute(f"ALTER TABLE token ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0")
+def add_learned(connection: sqlite3.Connection, rows: Iterable[tuple[int, int, int]]) -> None:
+    """Add (digest, class, times) to the list of messages that are counted."""
+    statement = (
+        "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times"
+    )
+    connection.executemany(statement, rows)
 
 
 def write_settings(connection: sqlite3.Connection, settings: dict[str, str]) -> None:
-    """Replaces settings, or adds them."""
+    """Replace settings, or add them."""
     connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
 
 
@@ -142,87 +108,63 @@ def write_calibration(
     weights: list[float],
     covariance: list[list[float]],
 ) -> None:
-    """Replaces the calibration."""
+    """Replace the calibration."""
     connection.execute("DELETE FROM calibration")
     connection.execute("DELETE FROM calibration_covariance")
-    rows = [
-        (i, name, number, weight)
-        for i, ((name, number), weight) in enumerate(zip(features, weights, strict=True))
-    ]
-    connection.executemany("INSERT INTO calibration VALUES (?, ?, ?, ?)", rows)
+    rows = [(i, *feature, weight) for i, (feature, weight) in enumerate(zip(features, weights, strict=True))]
+    insert(connection, "calibration", rows)
     cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
-    connection.executemany("INSERT INTO calibration_covariance VALUES (?, ?, ?)", cells)
+    insert(connection, "calibration_covariance", cells)
+
+
+def sum_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """table -> the rows that it must have, worked out from the rows of `token`."""
+    ask = connection.execute
+    n_classes = ask("SELECT count(*) FROM class").fetchone()[0]
+    words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
+    totals: list[tuple[Any, ...]] = []
+    histogram: list[tuple[Any, ...]] = []
+    for k in range(n_classes):
+        query = f"SELECT view, sum(documents_{k}), sum(occurrences_{k}) FROM token GROUP BY view"
+        found = {view: counts for view, *counts in ask(query)}
+        totals += [(view, k, *found.get(view, (0, 0))) for view in range(N_VIEWS)]
+        others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
+        for kind, count in (("documents", f"documents_{k}"), ("complement", others)):
+            some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
+            histogram += [(kind, k, *row) for row in ask(f"SELECT {count} AS n, count(*) {some}")]
+    views: list[tuple[Any, ...]] = [
+        (number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)
+    ]
+    return {"view": views, "view_total": totals, "histogram": histogram}
 
 
 @contextlib.contextmanager
 def new_model(
     path: str, classes: tuple[str, ...], messages: list[int], replaces: bool = True
 ) -> Iterator[NewModel]:
-    """A new file to be filled; on leaving the context it takes the name `path`, on an error it is gone.
+    """A new file to be filled; it takes the name `path` when the context ends, and is gone after an error.
 
-    replaces : whether a model that is there then gives way; else that is an error
+    replaces : replace a model that is there then; False: raise CannotCreateError
     """
     try:
         os.makedirs(os.path.dirname(os.path.realpath(path)), exist_ok=True)
         new = NewFile(path)
     except OSError as error:
-        raise CannotCreateError(
-            path, f"cannot be created: {error.strerror}", "choose another place for it", "model-create"
-        )
+        why = f"cannot be created: {error.strerror}"
+        raise CannotCreateError(path, why, "choose another place for it", "model-create") from None
     try:
         yield from _fill(new.path, classes, messages)
-        if replaces:
-            with _without_journal(os.path.realpath(path)):
-                new.keep()
-        elif not kept_if_first(new, path):
+        if not _keep(new, path, replaces):
             why = "there is a model by now, and it stays as it is"
-            raise CannotCreateError(path, why, "to write over it: --replace", "model-exists")
+            raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
-        raise CannotCreateError(
-            path,
-            f"cannot be written: {error.strerror}",
-            "free some space or choose another place",
-            "model-create",
-        )
+        why = f"cannot be written: {error.strerror}"
+        remedy = "free some space or choose another place"
+        raise CannotCreateError(path, why, remedy, "model-create") from None
     finally:
         new.discard()
-
-
-@contextlib.contextmanager
-def _without_journal(path: str) -> Iterator[None]:
-    """The old model, kept from writers while a new one takes its place.
-
-    What a killed writer left half done is taken back in the old file first, for SQLite would play any journal
-    of this name back into the new one.  Once the new one is there, a journal is of who writes to it.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            if os.path.exists(path):
-                stack.enter_context(contextlib.closing(locked(path, BUSY_SECONDS)))
-            else:
-                remove_journal(path)
-        except sqlite3.Error as error:
-            if isinstance(store_error(path, error), TryAgainError):
-                raise
-            remove_journal(path)  # damaged, foreign, or not to be written to: it is replaced all the same
-        yield
-
-
-def kept_if_first(new: NewFile, path: str) -> bool:
-    """Gives a model the name `path` unless another has it; whether it did."""
-    target = os.path.realpath(path)
-    if os.path.lexists(target):
-        return False
-    remove_journal(target)  # of a model that was taken away: SQLite would play it back
-    return new.keep_if_first()
-
-
-def remove_journal(path: str) -> None:
-    """Takes away what a killed writer of a model left that is no longer there, or not to be kept."""
-    with contextlib.suppress(OSError):
-        os.unlink(journal_of(path))
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
@@ -234,22 +176,104 @@ def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("BEGIN")
-        for statement in schema(len(classes)):
+        for statement in _schema(len(classes)):
             connection.execute(statement)
         yield NewModel(connection, classes, messages)
         connection.execute("COMMIT")
 
 
-def schema(n_classes: int) -> list[str]:
+def _schema(n_classes: int) -> list[str]:
     """The statements of schema.sql for K classes."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
-        text = file.read()
-    plain = "\n".join(line.partition("--")[0] for line in text.splitlines())
+        text = "\n".join(line.partition("--")[0] for line in file.read().splitlines())
     counts = "".join(
         f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0"
         for k in range(n_classes)
     )
-    statements = [statement.strip() for statement in plain.split(";") if statement.strip()]
+    statements = [statement.strip() for statement in text.split(";") if statement.strip()]
     return [
         s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
     ]
+
+
+def _keep(new: NewFile, path: str, replace: bool) -> bool:
+    """Give a new model the name `path`; False if there is a file of this name that is not to be replaced."""
+    target = os.path.realpath(path)
+    if replace:
+        with _old_model_rolled_back(target):
+            new.keep()
+        return True
+    if os.path.lexists(target):
+        return False
+    _remove_journal(target)  # of a model that was taken away
+    return new.keep_if_first()
+
+
+@contextlib.contextmanager
+def _old_model_rolled_back(path: str) -> Iterator[None]:
+    """Lock the old model while a new one takes its name, with no journal left beside it.
+
+    SQLite would play any journal of this name back into the new file.  Once the new file is there, a journal
+    belongs to its writer.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            if os.path.exists(path):
+                stack.enter_context(contextlib.closing(open_to_write(path, BUSY_SECONDS)))
+            else:
+                _remove_journal(path)
+        except sqlite3.Error as error:
+            if isinstance(store_error(path, error), TryAgainError):
+                raise
+            _remove_journal(path)  # the old file is damaged, foreign or read-only: it is replaced anyway
+        yield
+
+
+def _remove_journal(path: str) -> None:
+    """Remove the journal of a killed writer whose model is no longer there, or is not kept."""
+    with contextlib.suppress(OSError):
+        os.unlink(journal_of(path))
+
+
+def copy_model(source: str, path: str, replace: bool = False) -> bool:
+    """Copy one state of a model, whole or not at all; False if there is a file at `path` already.
+
+    replace : replace a model at `path`
+    """
+    if replace and os.path.isfile(path) and is_foreign(path):
+        why = "there is a file that is no model, and it stays as it is"
+        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
+    model = open_model(source)
+    try:
+        with contextlib.closing(model.connection) as connection, _folder_locked(path):
+            if os.path.exists(path) and not replace:
+                return False
+            connection.path = ""  # type: ignore[attr-defined]
+            new = NewFile(path)
+            try:
+                name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
+                connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
+                return _keep(new, path, replace)
+            finally:
+                new.discard()
+    except sqlite3.Error as error:
+        raise store_error(path if "full" in str(error) else source, error) from None
+    except OSError as error:
+        why = f"cannot be made a copy of {source}: {error.strerror}"
+        raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None
+
+
+@contextlib.contextmanager
+def _folder_locked(path: str) -> Iterator[None]:
+    """Make the folder if it is missing, and keep other programs from copying into it.
+
+    Another program's copy may be written to already: its journal was not left by a killed program.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    os.makedirs(folder, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

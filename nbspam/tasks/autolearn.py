@@ -15,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nbspam.filter import Classifier, Verdict
+    from nbspam.filter import Filter, Verdict
     from nbspam.settings import Settings
 
 
-def check_autolearn(classifier: Classifier, change: dict[str, str] | None = None) -> None:
+def check_autolearn(classifier: Filter, change: dict[str, str] | None = None) -> None:
     """UsageError where verdicts are not to be learned from: their probabilities do not mean what they say.
 
     change : settings that the command line gives over those of the model
@@ -39,25 +39,27 @@ def check_calibrated(settings: Settings) -> None:
         raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
 
 
-def lesson(classifier: Classifier, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:
+def lesson(classifier: Filter, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:
     """What counts a message as what it most likely is; None where that is not likely enough.
 
     data : the message that the verdict is on
     path : the model that learns it; where none is there yet, it begins as a copy of the one that judged
     """
-    number = learnable(verdict.probabilities)
-    if number == UNDECIDED or len(data) > MAX_READ_BYTES:
+    if verdict.probabilities is None or len(data) > MAX_READ_BYTES:
+        return None
+    number = learnable(list(verdict.probabilities.values()))
+    if number == UNDECIDED:
         return None
     return lambda: _learned(path, classifier.model.path, classifier.model.classes[number], data)
 
 
 def _learned(path: str, start: str, label: str, data: bytes) -> str:
-    from nbspam.tasks.learn import learn_own, own_word_refused  # not for the mail that is not learned
+    from nbspam.store.learn import learn_verdict, refusal  # not for the mail that is not learned
     from nbspam.tasks.start import begin, judging
 
     if judging(path, start) != path:
-        refused = own_word_refused(start, data)
+        refused = refusal(start, data)
         if refused:  # with nothing to learn, the shared model is followed on
             return refused
         begin(path, start)
-    return learn_own(path, label, data)
+    return learn_verdict(path, label, data)

@@ -29,7 +29,7 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.store.inspect import TokenRow
+from nbspam.store.check import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured

@@ -1,53 +1,65 @@
-"""Another filter's word list -> a model.
+"""The word list of another filter becomes a model.
 
-Hides which form a text has and where the calibration of such a model starts.  No mail comes with the counts,
-so nothing can be calibrated on it; and as others do not count half of what we look at, the evidence of a
-message is smaller than that of a model of our own.  The calibration starts at weights that suit that, and
-goes on with the first mail that is learned.
+bogofilter (`bogoutil -d wordlist.db`): lines WORD SPAM HAM DATE.  The line of .MSG_COUNT holds the number of
+messages; other words that begin with a full stop are notes.  A word of a header begins with a mark of its
+field: `to:` for To and Cc, `head:` for all fields without a mark, names of fields included.
+SpamBayes (`sb_dbexpimp -e`): CSV.  The first row is HAM,SPAM, the number of messages; the others are
+WORD,HAM,SPAM.  A colon in a word comes after the place where it was found.
+Both count the messages that hold a word, each spelling apart: `Free` and `free` are two words.  How many
+messages hold both is not known; the sum, at most all messages, is nearer to the truth than the maximum
+(docs/decisions.md).
+
+A word is imported if our own tokenizer, given the word as text of the same place, makes exactly that token
+of it.  So `free!!!`, which others count apart, is not mixed with `free` (docs/decisions.md).
+
+No mail comes with the counts, so the calibration starts at fixed weights, and learns from the first mail.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from nbspam.corpus.accumulator import vocabulary_settings
+from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
+from nbspam.store.text import natural
 from nbspam.store.writer import new_model
-from nbspam.tasks import foreign_bogofilter as bogofilter
-from nbspam.tasks import foreign_spambayes as spambayes
-from nbspam.tasks.foreign_word_list import WordList
+from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS
+from nbspam.tokens.headers import header_tokens
 from nbspam.tokens.keys import token_key
+from nbspam.tokens.structure import atom
+from nbspam.tokens.unicode_words import folded
+from nbspam.tokens.words import words
 
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
 
 AUTO = "auto"
-SPAMASSASSIN = "spamassassin"
-READERS: dict[str, Callable[[Iterable[bytes], str], WordList]] = {
-    "bogofilter": bogofilter.read,
-    "spambayes": spambayes.read,
-}
-FORMS = (*READERS, SPAMASSASSIN, AUTO)
-# Where the calibration starts; what is not here begins as in any model.  Twice its weights and more were best
-# on held-out mail of three corpora (docs/decisions.md).
-FIRST_WEIGHTS = {
-    "evidence:header": 2.0,
-    "evidence:body": 1.4,
-    "cautious:header": 0.5,
-    "cautious:body": 1.0,
-}
+BOGOFILTER, SPAMBAYES, SPAMASSASSIN = "bogofilter", "spambayes", "spamassassin"
+FORMS = (BOGOFILTER, SPAMBAYES, SPAMASSASSIN, AUTO)
+# Where the calibration starts, other weights as in any model.  The counts of others cover half of what we
+# read, so the evidence is smaller: about twice the weights were best on mail of three corpora
+# (docs/decisions.md).
+FIRST_WEIGHTS = {"evidence:header": 2.0, "evidence:body": 1.4, "cautious:header": 0.5, "cautious:body": 1.0}
+MAX_COUNT = 1_000_000_000  # messages; sums over a word list stay far below 64 bits
+MAX_LINE_BYTES = 1 << 16  # the words of others have some dozens
+MAX_WORDS = 16  # of ours in one word of others
+HEADER, BODY, STRUCTURE = range(len(TEXTBOOK_VIEWS))
+
+Token = tuple[int, str]  # view and text of a token of ours
+Row = tuple[int, str, list[int]]  # line, word, messages by class; the word of the number of messages is ""
 
 
 class Imported(NamedTuple):
-    """What was taken: for the summary that people read.
+    """What was imported, for the summary.
 
-    words : of the other filter;  taken : those that are tokens of ours;  tokens : of the model, fewer where
-            several spellings are one
+    words : in the list;  taken : those that are tokens of ours;  tokens : in the model, fewer, because
+            several spellings are one token
     """
 
     path: str
@@ -62,24 +74,23 @@ class Imported(NamedTuple):
 def import_words(
     lines: Iterable[bytes], where: str, path: str, form: str = AUTO, replaces: bool = True
 ) -> Imported:
-    """Writes the model of a word list at `path`, whole or not at all.
+    """Write the model of a word list to `path`, whole or not at all.
 
-    lines : of the text form, bytes with their ends;  form : one of FORMS
-    replaces : whether a model gives way that is there when this one is made; else that is an error
+    lines    : of the text form, bytes with their ends
+    form     : one of FORMS
+    replaces : write over a model at `path`; if False, a model there is an error
     """
     stream = iter(lines)
     first = next(stream, b"")
-    form = form_of(first, where) if form == AUTO else form
-    if form == SPAMASSASSIN:
-        raise _hashed(where)
-    words = READERS[form](chain([first] if first else [], stream), where)
-    _write(words, form, path, replaces)
-    tokens = len(words.tokens)
-    return Imported(path, form, HAM_AND_SPAM, words.messages, words.words, words.taken, tokens)
+    word_list = WordList(where, form_of(first, where) if form == AUTO else form)
+    word_list.read(chain([first] if first else [], stream))
+    _write(word_list, path, replaces)
+    messages, n_tokens = tuple(word_list.messages), len(word_list.tokens)
+    return Imported(path, word_list.form, HAM_AND_SPAM, messages, word_list.words, word_list.taken, n_tokens)
 
 
 def form_of(line: bytes, where: str) -> str:
-    """Which filter wrote a text that begins with this line."""
+    """The filter that wrote a text with this first line."""
     if b"\0" in line:
         why = "this is no text; a database is imported from its text form"
         raise BadDataError(where, why, "bogoutil -d wordlist.db | nbspam model import", "import-foreign")
@@ -89,43 +100,211 @@ def form_of(line: bytes, where: str) -> str:
         raise BadDataError(where, "this is the text of a model", "nbspam model load", "import-foreign")
     fields = line.rstrip(b"\r\n").split(b",")
     if len(fields) == 2 and all(field.isdigit() for field in fields):
-        return "spambayes"
+        return SPAMBAYES
     fields = line.split()
     if len(fields) in (3, 4) and all(field.isdigit() for field in fields[1:]):
-        return "bogofilter"
-    remedy = "name the output of bogoutil -d or sb_dbexpimp -e, and which it is: --from"
+        return BOGOFILTER
+    remedy = "name the output of bogoutil -d or sb_dbexpimp -e, and the filter that wrote it: `from`"
     raise BadDataError(where, "this is not the text of a word list", remedy, "import-foreign")
 
 
-def _hashed(where: str) -> BadDataError:
-    why = "SpamAssassin keeps five bytes of a hash of each word, from which no word can be told"
-    remedy = "nothing can be imported; train on sorted mail: nbspam train SOURCE"
-    return BadDataError(where, why, remedy, "import-hashed")
+class WordList:
+    """The counts of another filter under our tokens.
+
+    messages : ham, spam
+    tokens   : (view, text) -> [ham, spam], each at most the messages of its class
+    words    : how many words the list has;  taken : those that are tokens of ours
+    """
+
+    def __init__(self, where: str, form: str) -> None:
+        if form == SPAMASSASSIN:
+            why = "SpamAssassin keeps five bytes of a hash of each word, from which no word can be told"
+            remedy = "nothing can be imported; train on sorted mail: nbspam train SOURCE"
+            raise BadDataError(where, why, remedy, "import-hashed")
+        self.where = where
+        self.form = form
+        self.messages = [0, 0]
+        self.tokens: dict[Token, list[int]] = {}
+        self.words = self.taken = 0
+        self._rows, self._token, self._remedy = _READERS[form]
+
+    def read(self, lines: Iterable[bytes]) -> None:
+        """Count all words; BadDataError with the line that is wrong."""
+        largest = [(0, 0), (0, 0)]  # by class: count, line
+        for line, word, counts in self._rows(self, self._texts(lines)):
+            if not word:
+                self.messages = counts
+            elif any(counts):  # else it was forgotten
+                largest = [max(old, (n, line)) for old, n in zip(largest, counts, strict=True)]
+                self._add(word, counts)
+        self._check(largest)
+        for counts in self.tokens.values():
+            counts[:] = map(min, counts, self.messages)
+
+    def _add(self, word: str, counts: list[int]) -> None:
+        self.words += 1
+        # Bytes that are not UTF-8 come as surrogates: their charset is not known.
+        token = self._token(word) if word.isascii() or word.isprintable() else None
+        if token:
+            self.taken += 1
+            known = self.tokens.setdefault(token, [0, 0])
+            known[:] = [known[0] + counts[0], known[1] + counts[1]]
+
+    def _check(self, largest: list[tuple[int, int]]) -> None:
+        for name, messages, (count, line) in zip(HAM_AND_SPAM, self.messages, largest, strict=True):
+            if not messages:
+                why, remedy = f"no message of class {name} was counted", "a filter needs mail of each class"
+                raise BadDataError(self.where, why, remedy, "class-empty")
+            if count > messages:
+                why = f"{count:,} messages with a word, and only {messages:,} messages of class {name}"
+                remedy = "take the line out, or correct the number of messages"
+                raise BadDataError(f"{self.where}: line {line}", why, remedy, "import-count")
+        if not self.taken:
+            why = f"none of its {self.words:,} words is counted here"
+            raise BadDataError(self.where, why, self._remedy, "import-empty")
+
+    def _texts(self, lines: Iterable[bytes]) -> Iterator[str]:
+        for number, line in enumerate(lines, 1):
+            if len(line) > MAX_LINE_BYTES or not line.endswith(b"\n"):
+                why = "too long for a word list" if len(line) > MAX_LINE_BYTES else "cut short"
+                raise self.error(number, f"the line is {why}")
+            yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+
+    def counts(self, line: int, fields: Sequence[str]) -> list[int]:
+        """The numbers of messages in these fields."""
+        counts = []
+        for field in fields:
+            try:
+                counts.append(natural(field))
+            except ValueError:
+                raise self.error(line, f"{field[:40]!a} cannot be a count of messages") from None
+            if counts[-1] > MAX_COUNT:
+                raise self.error(line, f"a count of {counts[-1]:,} messages is more than any filter has")
+        return counts
+
+    def error(self, line: int, why: str) -> BadDataError:
+        """The error of a line."""
+        return BadDataError(f"{self.where}: line {line}", why, self._remedy, "import-damaged")
 
 
-def _write(words: WordList, form: str, path: str, replaces: bool) -> None:
-    # No word list has bigrams: what is learned later would be all that is known of them, and does harm
+def _bogofilter_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
+    number, has_messages = 0, False
+    for number, text in enumerate(texts, 1):
+        fields = text.split(" ")
+        if len(fields) not in (3, 4) or not fields[0]:  # the date may be missing
+            raise word_list.error(number, f"expected WORD SPAM HAM DATE, not {text[:40]!a}")
+        spam, ham = word_list.counts(number, fields[1:3])
+        if fields[0] == ".MSG_COUNT":
+            has_messages = True
+            yield number, "", [ham, spam]
+        elif not fields[0].startswith("."):
+            yield number, fields[0], [ham, spam]
+    if not has_messages:
+        raise word_list.error(number, "the text ends without .MSG_COUNT, the number of messages")
+
+
+def _spambayes_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
+    rows = csv.reader((text + "\n" for text in texts), strict=True)
+    width, expected = 2, "HAM,SPAM, the number of messages"
+    try:
+        for row in rows:
+            if len(row) != width or not row[0]:
+                raise word_list.error(rows.line_num, f"expected {expected}, not {','.join(row)[:40]!a}")
+            yield rows.line_num, row[0] if width == 3 else "", word_list.counts(rows.line_num, row[-2:])
+            width, expected = 3, "WORD,HAM,SPAM"
+    except csv.Error as error:
+        raise word_list.error(rows.line_num, f"this is no row of a CSV file ({error})") from None
+
+
+def body_word(text: str) -> Token | None:
+    """The token of a word of the body."""
+    wanted = _normal(text)
+    return (BODY, wanted) if wanted in words(text, MAX_WORDS) else None
+
+
+def _normal(text: str) -> str:
+    """A word in the letters of our tokens: `Über` is `uber`."""
+    return folded(text).replace(INNER, "").strip().lower()
+
+
+def _header_word(field: str, text: str, token: str = "") -> Token | None:
+    wanted = f"{field}:{token or _normal(text)}"
+    return (HEADER, wanted) if wanted in header_tokens([(field, text)]) else None
+
+
+def _field(name: str) -> Token | None:
+    wanted = "field:" + name.lower()
+    return (HEADER, wanted) if wanted in header_tokens([(name.lower(), "")]) else None
+
+
+def _structure(kind: str, text: str, limit: int) -> Token | None:
+    return (STRUCTURE, f"{kind}={text}") if text and atom(text, limit) == text.lower() else None
+
+
+def _bogofilter_token(word: str) -> Token | None:
+    mark, colon, text = word.partition(":")
+    if not colon:
+        return body_word(word)
+    if mark == "head":  # names of fields are written X-Mailer; other words of a header hardly ever are
+        parts = text.split("-")
+        return _field(text) if len(parts) > 1 and all(part[:1].isupper() for part in parts) else None
+    longer = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "from", "to": "to"}
+    return _header_word(longer[mark], text) if mark in longer else None
+
+
+def _spambayes_token(word: str) -> Token | None:
+    mark, colon, text = word.partition(":")
+    if not colon or mark == "email addr":  # the host of an address in the text
+        return body_word(text if colon else word)
+    if mark in ("subject", "received") or (mark == "x-mailer" and text != "none"):
+        return _header_word(mark, text)
+    if mark in ("from", "to", "cc", "sender", "reply-to"):
+        kind, _, rest = text.partition(":")
+        if kind == "addr" and "." not in rest:
+            rest += "@"  # the part before the @; a host has a full stop
+        return _header_word(mark, rest) if kind in ("addr", "name") else None
+    if mark == "message-id":
+        return _header_word(mark, text, text[1:].casefold()) if text[:1] == "@" else None
+    if mark == "header":  # NAME:TIMES; a message has one number of times, so the sum over them is exact
+        name, _, times = text.rpartition(":")
+        return _field(name) if times.isdigit() else None
+    if mark == "proto":
+        return (STRUCTURE, "url=" + text) if text in ("http", "https", "ftp") else None
+    limits = {"content-type": ("type", 60), "charset": ("charset", 30)}
+    return _structure(limits[mark][0], text, limits[mark][1]) if mark in limits else None
+
+
+# Reader of rows, our token of a word, and how to write the list again.
+_READERS: dict[str, tuple[Callable[..., Iterator[Row]], Callable[[str], Token | None], str]] = {
+    BOGOFILTER: (_bogofilter_rows, _bogofilter_token, "write it again: bogoutil -d wordlist.db"),
+    SPAMBAYES: (_spambayes_rows, _spambayes_token, "write it again: sb_dbexpimp -e -d hammie.db -f x.csv"),
+}
+
+
+def _write(word_list: WordList, path: str, replaces: bool) -> None:
+    # No word list has bigrams.  Those of later mail would be all that the model knows of them, and do harm
     # (docs/decisions.md).
     settings = Settings(bigrams=False)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
-    with new_model(path, HAM_AND_SPAM, list(words.messages), replaces) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": form})
-        file.tokens(_rows(words))
-        file.recount()
+    with new_model(path, HAM_AND_SPAM, list(word_list.messages), replaces) as file:
+        file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": word_list.form})
+        file.tokens(_token_rows(word_list))
+        file.write_sums()
         file.calibration(names, weights, covariance)
 
 
+def _token_rows(word_list: WordList) -> Iterator[tuple[object, ...]]:
+    """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
+    items = word_list.tokens.items()
+    keyed = sorted((token_key(text), view, text, ham, spam) for (view, text), (ham, spam) in items)
+    return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)
+
+
 def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) -> Weights:
-    """Weights and covariance of a calibration that no message has taught yet."""
+    """Weights and covariance of a calibration before its first message."""
     weights, covariance = first_weights(n_classes, kinds)
     if is_imported:
         names = feature_names(n_classes, kinds)
         weights = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
     return weights, covariance
-
-
-def _rows(words: WordList) -> Iterator[tuple[object, ...]]:
-    """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
-    keyed = sorted((token_key(text), view, text, *counts) for (view, text), counts in words.tokens.items())
-    return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)

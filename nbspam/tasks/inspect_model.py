@@ -13,28 +13,28 @@ from typing import Any
 
 from nbspam.decision import cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import as_scored, stored_loss
+from nbspam.filter import stored_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credibility import word_share_interval
 from nbspam.model.uncertainty import belief
 from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
-from nbspam.store.autolearned import autolearned_messages
-from nbspam.store.inspect import TokenRow, find_token, learned_messages, telling_token
-from nbspam.store.reader import FORMAT, Model
-from nbspam.store.snapshot import snapshot
+from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
+from nbspam.store.connection import FORMAT
+from nbspam.store.prior import on_prior, stored_units
+from nbspam.store.reader import Model, Snapshot
 from nbspam.store.text import dump, load
+from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.formulas import sections
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
-from nbspam.tokens.keys import NOTAWORD_KEY, token_key
+from nbspam.tokens.bag import VIEW_NAMES
 
 Info = dict[str, Any]
 
 
 def dump_lines(path: str) -> Iterator[str]:
     """The text form of a model."""
-    with snapshot(path) as model:
+    with Snapshot(path) as model:
         yield from dump(model)
 
 
@@ -62,11 +62,11 @@ def info_of(path: str, word: str | None = None) -> Info:
 
     word : the word to work out; None for one that tells the classes apart
     """
-    with snapshot(path) as stored:
+    with Snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
-        model = as_scored(stored)
+        model = on_prior(stored)
         loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
-        found = _word(stored, word)
+        found = _word(model, word)
         own = autolearned_messages(stored)
         info: Info = {
             "path": path,
@@ -78,16 +78,16 @@ def info_of(path: str, word: str | None = None) -> Info:
             "autolearned": dict(zip(stored.classes, own, strict=True)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
             "vocabulary_size": vocabulary_size(stored.words),
-            "views": _views(stored),
+            "views": _views(model),
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),
             "cutoffs": _cutoffs(stored, loss),
-            "features": _features(stored),
-            "word": _word_facts(stored, settings, found),
+            "features": _features(model, stored_units(stored)[0]),
+            "word": _word_facts(model, settings, found),
         }
         info["formulas"] = [
             {"title": section.title, "lines": [list(line) for line in section.lines]}
-            for section in sections(model, settings, loss, _with_prior_share(model, found))
+            for section in sections(model, settings, loss, found)
         ]
         return info
 
@@ -100,15 +100,6 @@ def _word(model: Model, text: str | None) -> TokenRow | None:
         remedy = "try another; nbspam model dump lists all"
         raise UsageError(f"--word {text}", f"{model.path} does not count this word", remedy, "no-such-word")
     return found
-
-
-def _with_prior_share(model: Model, word: TokenRow | None) -> TokenRow | None:
-    """The word with the prior's share of its counts, where the model has a prior."""
-    if word is None or "prior_weight" not in model.settings:
-        return word
-    key = NOTAWORD_KEY if word.view == NOTAWORD_VIEW else token_key(word.text)
-    counts = model.counts([key])[key]
-    return word._replace(documents=counts[0::2], occurrences=counts[1::2])
 
 
 def _views(model: Model) -> Info:
@@ -146,25 +137,24 @@ def _cutoffs(model: Model, loss: Any) -> Info | None:
     }
 
 
-def _features(model: Model) -> list[Info]:
+def _features(model: Model, unit: int) -> list[Info]:
     """Numeric features: by class how often measured, mean and deviation, and whether the floor was needed."""
     features = model.numeric_features()
     if not features:
         return []
-    from nbspam.model.features import read_moments
-    from nbspam.model.numeric_models import GaussianScorer
+    from nbspam.model.features import stored_counts
+    from nbspam.model.numeric import Gaussian
 
-    totals = read_moments(model, len(model.classes), len(features))
-    gaussian = GaussianScorer(totals)
-    floored = set(gaussian.floored)
+    counts = stored_counts(model)
+    gaussian = Gaussian(counts)
     return [
         {
             "name": name,
             "bins": len(edges) + 1,
-            "measured": {c: totals.counts[k][f] for k, c in enumerate(model.classes)},
-            "mean": {c: gaussian.means[k][f] for k, c in enumerate(model.classes)},
-            "deviation": {c: gaussian.variances[k][f] ** 0.5 for k, c in enumerate(model.classes)},
-            "variance_floor": [c for k, c in enumerate(model.classes) if (k, f) in floored],
+            "measured": {c: counts.moments[k, f, 0] // unit for k, c in enumerate(model.classes)},
+            "mean": {c: float(gaussian.means[k, f]) for k, c in enumerate(model.classes)},
+            "deviation": {c: float(gaussian.variances[k, f] ** 0.5) for k, c in enumerate(model.classes)},
+            "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
         }
         for f, (name, edges) in enumerate(features)
     ]

@@ -11,7 +11,7 @@ from math import exp, isfinite
 
 from nbspam.decision import Loss, decide
 from nbspam.evaluate.outcomes import Outcome, ShortClue
-from nbspam.filter import Verdict, top_clues
+from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
@@ -53,5 +53,5 @@ def clues_of(
 
     Not those that alone rule a class out, as they may where lambda is 0: no file has a number for these.
     """
-    found = top_clues(Verdict(name, scorer.score(counted), classes, loss))
+    found = Verdict(name, scorer.score(counted), classes, loss).clues
     return tuple([clue for clue in found if isfinite(clue[1])])

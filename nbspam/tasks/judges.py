@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import KEPT_MESSAGES, vocabulary_counts
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.accumulator import KEPT_MESSAGES
+from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
 from nbspam.decision import UNDECIDED, Loss, learnable
 from nbspam.evaluate.outcomes import Outcome, ShortClue
 from nbspam.model import calibration
@@ -25,8 +25,8 @@ from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
+from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.judge_mail import Judge, clues_of
-from nbspam.tasks.learn import MIN_LABELLED
 from nbspam.tokens.bag import N_VIEWS
 
 

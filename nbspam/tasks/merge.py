@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from nbspam.errors import UsageError
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
+from nbspam.store.learn import CREDIT
 from nbspam.store.merge import check_mergeable, forgotten, merge_models, united_classes
-from nbspam.store.reader import Model
-from nbspam.store.snapshot import snapshot
-from nbspam.tasks.feedback import CREDIT
+from nbspam.store.reader import Model, Snapshot
 from nbspam.tasks.import_words import weights_at_start
 
 Floats = NDArray[np.float64]
@@ -59,7 +58,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             "model merge", "needs two models at least", "name them: model merge A B -o C", "merge-few"
         )
     with ExitStack() as stack:
-        models = [stack.enter_context(snapshot(name)) for name in paths]
+        models = [stack.enter_context(Snapshot(name)) for name in paths]
         check_mergeable(models)
         classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
@@ -68,7 +67,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         kept = dict(models[0].settings.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
         dropped = models[0].settings.keys() - kept.keys() - {"imported", CREDIT}
-        result = stack.enter_context(snapshot(path))
+        result = stack.enter_context(Snapshot(path))
         return Merged(
             path,
             classes,

@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nbspam.corpus import Item
-from nbspam.corpus.corpus import corpus_digest, identity
+from nbspam.corpus.corpus import corpus_digest
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, shards
+from nbspam.corpus.reading import Progress, identity_of, shards
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
-from nbspam.filter import Classifier, open_classifier, top_clues
-from nbspam.store.reader import replaced_error
+from nbspam.filter import Filter, open_filter
+from nbspam.model.scorer import counted
+from nbspam.store.connection import replaced_error
 from nbspam.tasks.judge_mail import MOST_CLUED, Judge
-from nbspam.tasks.message_bytes import counted
 from nbspam.tokens import DATE, read
 
 
@@ -42,7 +42,7 @@ class _ModelWork:
         """file : the identity of the model, which may be replaced before all processes have opened it"""
         self._arguments = (path, change, loss)
         self._file = file
-        self._classifier: Classifier | None = None
+        self._classifier: Filter | None = None
 
     def __call__(self, items: list[Item]) -> _Shard:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
@@ -57,25 +57,25 @@ class _ModelWork:
                 found.skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
             size_bytes += len(data)
-            found.identities.append(identity(data, item.label))
+            found.identities.append(identity_of(data, item.label))
             self._judge(found, item, data, self._classifier)
         return found._replace(size_bytes=size_bytes)
 
-    def _opened(self) -> Classifier:
-        opened = open_classifier(*self._arguments)
+    def _opened(self) -> Filter:
+        opened = open_filter(*self._arguments)
         if opened.model.file != self._file:
             opened.model.close()
             raise replaced_error(self._arguments[0])
         return opened
 
-    def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Classifier) -> None:
+    def _judge(self, found: _Shard, item: Item, data: bytes, classifier: Filter) -> None:
         classes, tokens = classifier.model.classes, read(data, classifier.settings.wanted | {DATE})
         verdict = classifier.judge_now(counted(tokens, item.name), item.name)
         judge, truth = Judge(classes, classifier.loss), classes.index(item.label)
         outcome = judge.outcome(item.name, truth, verdict.scored.scores, tokens.date)
         found.outcomes.append(outcome)
         if outcome.decided not in (outcome.truth, UNDECIDED):
-            found.clues[item.name] = tuple(top_clues(verdict))
+            found.clues[item.name] = tuple(verdict.clues)
 
 
 def evaluate_model(
@@ -89,10 +89,10 @@ def evaluate_model(
 ) -> tuple[Evaluation, Skipped]:
     """Every message of a labelled source as `nbspam classify` judges it, and what could not be read.
 
-    change, loss : as for open_classifier
+    change, loss : as for open_filter
     """
     # Opened here first, so that what is wrong with a model is told before any mail is read.
-    opened = open_classifier(path, change, loss)
+    opened = open_filter(path, change, loss)
     known, settings = opened.model.classes, opened.settings.as_text()
     file = opened.model.file
     opened.model.close()

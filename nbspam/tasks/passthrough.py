@@ -9,6 +9,8 @@ Where an indented line is text (broken mail without a header), an empty line goe
 
 from __future__ import annotations
 
+from itertools import chain
+
 from nbspam.labels import SPAM
 from nbspam.mail import header_lines
 from nbspam.mail.headers import BYTE_ORDER_MARK, header_start
@@ -16,8 +18,12 @@ from nbspam.mail.limits import MAX_FIELD_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nbspam.filter import Verdict
 
+MBOX = b"From "  # how mailboxes begin, and many a message on its way
+MBOX_HEAD_BYTES = 1024
 OWN = "x-nbspam"
 FLAGS = ("x-spam-flag", "x-spam-status")
 MAX_CLUE = 60
@@ -112,3 +118,33 @@ def own_fields(verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool
 def _clue(text: str) -> str:
     safe = text.encode("ascii", "backslashreplace").decode("ascii")
     return "".join(c if " " < c <= "~" and c not in '"\\,' else "." for c in safe)[:MAX_CLUE]
+
+
+def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
+    """The message of an mbox that holds but one, as training reads it; None for an mbox of many.
+
+    head, rest : what begins with `From `, in chunks; of an mbox of many only its first message is read
+    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
+    """
+    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # only for what begins with `From `
+
+    if not begins_mbox(head[:MBOX_HEAD_BYTES]):
+        return b"".join([head, *rest])
+    pieces: list[bytes] = []
+    whole = False
+    for _, piece, ended in fragments(chain((head,), rest)):
+        if whole:
+            return None  # a second message begins
+        pieces.append(piece)
+        whole = ended
+    return unquoted(b"".join(pieces))
+
+
+def piped_message(data: bytes) -> bytes:
+    """What is read of bytes that are one message whatever they look like: those on stdin, or of a client.
+
+    The parser leaves out the `From ` line by itself: procmail writes one before every mail, and a module
+    more for each would cost 1 ms.
+    """
+    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else data
+    return data if found is None else found

@@ -1,8 +1,7 @@
-"""A model trained elsewhere as the prior of a new one: `train --prior-model`.
+"""A model trained elsewhere as the prior of a new one.
 
-Hides how the calibration starts.  It begins where the prior model's stands and goes on with the new
-model's own messages, one by one, as `learn` would; so a model without any mail of its own
-scores as its prior does.
+The new model begins with the counts and the calibration of the prior.  Its own messages teach the calibration
+one by one, as `learn` would, so a model without mail of its own scores as its prior does.
 """
 
 from __future__ import annotations
@@ -17,21 +16,24 @@ from nbspam.labels import ordered
 from nbspam.model.block import Block
 from nbspam.model.calibrate import Fitted, learn_sample, sample, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import Counts, Ints
+from nbspam.model.counts import Ints
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
-from nbspam.store.reader import OneState, open_model
-from nbspam.store.with_prior import PriorTables
+from nbspam.store.connection import OneState
+from nbspam.store.merge import numeric_rows, token_rows
+from nbspam.store.prior import WEIGHT, on_prior, write_prior
+from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
+from nbspam.tasks.update import counts_of
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
-DEFAULT_WEIGHT = 100.0  # messages that a prior model is worth where nobody says
+DEFAULT_WEIGHT = 100.0  # messages
 
 
 class PriorModel:
@@ -42,21 +44,24 @@ class PriorModel:
 
     def __init__(self, path: str, weight: float, classes: tuple[str, ...]) -> None:
         self._model = open_model(path)
+        if WEIGHT in self._model.settings:
+            why = "has a prior model itself, and priors do not stack"
+            remedy = "merge what it learned into its prior, or train it without `prior_model`"
+            raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])
         self.weight = weight
-        self._take()
-
-    def _take(self) -> None:
-        """Takes up what the prior model has counted by now."""
-        self._tables = PriorTables(self._model, self.classes)
-        self.factor = power_factor(self.weight, self._tables.messages)
-        self.messages = np.array(self._tables.messages, np.int64)
+        power_factor(weight, self._model.messages)  # raises for a weight that is none
+        self._written: Model | None = None
 
     def __enter__(self) -> PriorModel:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._model.close()
+
+    def _messages(self) -> list[int]:
+        known = dict(zip(self._model.classes, self._model.messages, strict=True))
+        return [known.get(name, 0) for name in self.classes]
 
     def settings_on(self, settings: Settings) -> Settings:
         """A way of scoring on this prior: without bigrams, if it counted none.
@@ -68,97 +73,69 @@ class PriorModel:
 
     def edges(self) -> Edges:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
-        features = self._tables.numeric_features()
+        features = self._model.numeric_features()
         if not features:
-            raise UsageError(
-                f"--prior-model {self._model.path}",
-                "was trained without numeric features",
-                "train it again with --features numeric or both, or use --features words",
-                "model-no-numeric",
-            )
+            why = "was trained without numeric features"
+            remedy = "train it again with `features=both` or `features=numeric`, or use `features=words`"
+            raise self._unfit(why, remedy, "model-no-numeric")
         if tuple(name for name, _ in features) != NAMES:
-            raise UsageError(
-                f"--prior-model {self._model.path}",
-                "has other numeric features than this program measures",
-                "train it again with this version",
-                "prior-features",
-            )
+            why = "has other numeric features than this program measures"
+            raise self._unfit(why, "train it again with this version", "prior-features")
         return [edges for _, edges in features]
 
     def check_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Raises unless the prior model has this vocabulary: what else it knows would seem to be of it.
+        """Raise unless the prior model has this vocabulary.
 
-        A word outside would be NOTAWORD in training and, known by the prior, a word when it is forgotten.
+        A word outside it would be NOTAWORD in training and, known by the prior, a word when it is forgotten.
         """
-        known = {row[0] for row in self._tables.tokens()} - {NOTAWORD_KEY}
+        known = {int(str(row[0])) for row in token_rows(self._model, self.classes)} - {NOTAWORD_KEY}
         settings = self._model.settings
         if (
             settings.get("vocabulary") != "fixed"
             or settings.get("views") != vocabulary.views
             or known != set(vocabulary.keys())
         ):
-            raise UsageError(
-                f"--vocab --prior-model {self._model.path}",
-                "the prior model was not counted with this vocabulary",
-                "train it again with the same --vocab, or leave out one of them",
-                "prior-vocabulary",
-            )
+            why = "was not counted with the vocabulary of `vocab`"
+            remedy = "train it again with the same `vocab`, or leave out one of them"
+            raise self._unfit(why, remedy, "prior-vocabulary")
+
+    def _unfit(self, why: str, remedy: str, slug: str) -> UsageError:
+        return UsageError(self._model.path, why, remedy, slug, option="prior_model")
 
     def check_event_model(self, settings: Settings) -> None:
-        """Raises unless the prior model counted what the event model asks for."""
+        """Raise unless the prior model counted what the event model asks for."""
         if settings.event_model in COUNTS_REPEATS and settings.features != "numeric":
             check_repeats(self._model, settings.event_model)
 
     def check_classes(self, path: str, messages: Ints) -> None:
-        """Raises unless each class has mail of its own or in the prior model."""
-        for name, own, before in zip(self.classes, messages, self.messages, strict=True):
+        """Raise unless each class has mail of its own or in the prior model."""
+        for name, own, before in zip(self.classes, messages, self._messages(), strict=True):
             if not own and not before:
-                raise UsageError(
-                    path,
-                    f"class {name} has no message, neither here nor in the prior model",
-                    "a filter needs mail of each class",
-                    "class-empty",
-                )
+                why = f"class {name} has no message, neither here nor in the prior model"
+                raise UsageError(path, why, "a filter needs mail of each class", "class-empty")
 
     def write(self, file: NewModel, with_features: bool) -> None:
-        """Adds the prior's counts to a file under construction: all of one state, the latest.
-
-        It may have learned while the mail was read.
-        """
+        """Add the prior's latest counts, all of one state, to a file that has the model's own counts."""
         with OneState(self._model.connection):
-            if self._model.refresh():
-                self._take()
-            file.settings({"prior_weight": repr(self.weight)})
+            self._model.refresh()  # it may have learned while the mail was read
             if "imported" in self._model.settings:
                 file.settings({"prior_imported": self._model.settings["imported"]})
-            file.prior(self._tables.messages, self._tables.tokens())
-            if with_features:
-                file.numeric_counts(self._tables.numeric_rows())
+            numeric = numeric_rows([self._model], self.classes) if with_features else ()
+            tokens = token_rows(self._model, self.classes)
+            write_prior(file, self.weight, self._messages(), tokens, numeric)
+        self._written = on_prior(Model(self._model.path, file.connection))
 
-    def calibrate(self, block: Block, counts: Counts, settings: Settings) -> Fitted:
-        """The prior model's calibration after the messages of a block, all among the counted.
-
-        settings : those of averaged views
-        """
-        learner = self._learner(settings.kinds)
-        if not len(block) or len(learner.weights) > MAX_COVARIANCE:
-            return _fitted(learner, 0)
-        found = sample(ways_to_see(block)[-1], block, counts + self._counts().scale(self.factor), settings)
-        counted = self.factor * sum(self._tables.messages) + len(block) - len(found.labels)
-        learn_sample(learner, found, counted)
-        return _fitted(learner, len(found.labels))
+    def calibrate(self, block: Block, settings: Settings) -> Fitted:
+        """The prior model's calibration after the messages of a block; `write` has counted them."""
+        learner, model = self._learner(settings.kinds), self._written
+        used = 0
+        if model and len(block) and len(learner.weights) <= MAX_COVARIANCE:
+            found = sample(ways_to_see(block)[-1], block, counts_of(model, block), settings)
+            used = len(found.labels)
+            learn_sample(learner, found, sum(model.messages) - used)
+        return Fitted(np.array(learner.weights), np.array(learner.covariance), used)
 
     def _learner(self, kinds: Sequence[str]) -> Learner:
-        weights, covariance = self._tables.calibration()
-        first = first_weights(len(self.classes), kinds)
-        return Learner(first, (weights, covariance) if len(covariance) == len(first[0]) else None)
-
-    def _counts(self) -> Counts:
-        rows = np.array([(row[0], row[1], *row[3:]) for row in self._tables.tokens()], np.int64)
-        rows = rows.reshape(-1, 2 + 2 * len(self.classes)).T
-        arrays = (np.ascontiguousarray(rows[2::2]), np.ascontiguousarray(rows[3::2]), self.messages)
-        return Counts(rows[0], rows[1].astype(np.uint8), b"", *arrays)
-
-
-def _fitted(learner: Learner, messages: int) -> Fitted:
-    return Fitted(np.array(learner.weights), np.array(learner.covariance), messages)
+        first, model = first_weights(len(self.classes), kinds), self._model
+        covariance = model.covariance() if model.classes == self.classes else []
+        return Learner(first, (model.calibration(), covariance) if len(covariance) == len(first[0]) else None)

@@ -15,11 +15,11 @@ from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluate.replay import Feedback, OwnWord, replay
+from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
 from nbspam.tasks.evaluate import Plan, Step
 from nbspam.tasks.judge_mail import MOST_CLUED
 from nbspam.tasks.judges import ReplayJudge
-from nbspam.tasks.learn import outdated
 
 
 def evaluate_replay(

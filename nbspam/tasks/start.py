@@ -30,6 +30,6 @@ def begin(path: str, start: str) -> bool:
     """Makes the model at `path` a copy of its start if none is there yet; whether it did."""
     if judging(path, start) == path:
         return False
-    from nbspam.store.copying import copy_model  # once in a model's life
+    from nbspam.store.writer import copy_model
 
     return copy_model(start, path)

@@ -16,32 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import (
-    KEPT_MESSAGES,
-    Accumulator,
-    settings_under,
-    vocabulary_counts,
-    vocabulary_settings,
-)
+from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.corpus import views_read
-from nbspam.corpus.executor import begun
+from nbspam.corpus.executor import start_shards
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, text_slices
+from nbspam.model.numeric import count_features, learn_edges
 from nbspam.model.textbook import TextbookModel
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.writer import NewModel, new_model
-from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges, FeatureCounts
+    from nbspam.model.numeric import Edges, FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
 TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
@@ -175,20 +170,20 @@ def _calibration(
         return nullcontext(lambda: NOT_FITTED)
     if choices.evidence:
         return nullcontext(partial(calibrate_on, [choices.evidence]))
-    block, counts = counted.mail.recent(), counted.counts
+    block = counted.mail.recent()
     if choices.prior:
-        return nullcontext(partial(choices.prior.calibrate, block, counts, settings))
-    return _calibration_begun(block, counts, settings, jobs)
+        return nullcontext(partial(choices.prior.calibrate, block, settings))
+    return _start_calibration(block, counted.counts, settings, jobs)
 
 
 @contextmanager
-def _calibration_begun(
+def _start_calibration(
     block: Block, counts: Counts, settings: Settings, jobs: int
 ) -> Iterator[Callable[[], Fitted]]:
     """What `calibrate` gives, computed by other processes until it is asked for if `jobs` allows it."""
     ways = ways_to_see(block)
     work = partial(sample, block=block, counts=counts, settings=settings)
-    with begun(work, ways, min(jobs, len(ways))) as samples:
+    with start_shards(work, ways, min(jobs, len(ways))) as samples:
         yield lambda: calibrate_on(list(samples), len(block))
 
 
@@ -216,7 +211,7 @@ def _write_counts(file: NewModel, counted: Counted) -> None:
     write_table(file, counted.counts)
     file.learned(learned_rows(counted.mail.learned))
     if counted.features:
-        file.numeric_features(counted.features.features())
+        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
         file.numeric_counts(counted.features.rows())
 
 
@@ -230,9 +225,6 @@ def all_counted(
     rows = mail.features
     if rows is None:
         return Counted(mail, counts, None)
-    from nbspam.model.bulk_numeric import learn_edges
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     if edges is None:
         edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
     with_pairs = settings.numeric_model == "aode"
@@ -244,9 +236,8 @@ def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) 
     sample = counted.mail.recent()
     if settings.features == "numeric" and counted.mail.features:
         features, labels = counted.mail.features.sample(KEPT_MESSAGES)
-        sample = Block(
-            starts=np.zeros(len(labels) + 1, np.int64), labels=labels.astype(np.int16), features=features
-        )
+        starts = np.zeros(len(labels) + 1, np.int64)
+        sample = Block(starts=starts, labels=labels.astype(np.int16), features=features)
     return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
@@ -274,32 +265,21 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
 
 
 def write_table(file: NewModel, counts: Counts) -> None:
-    """Fills the tables of counts."""
-    file.views(VIEW_NAMES, np.bincount(counts.views, minlength=N_VIEWS).tolist())
-    documents, occurrences = counts.totals.documents.tolist(), counts.totals.occurrences.tolist()
-    classes = range(len(counts.messages))
-    file.view_totals([(v, k, documents[v][k], occurrences[v][k]) for k in classes for v in range(N_VIEWS)])
-    for columns in _token_columns(counts):
-        file.token_columns(columns)
-    words = counts.take(~np.isin(counts.views, NO_TEXTBOOK_VIEWS))
-    for kind in ("documents", "complement"):
-        for k, histogram in enumerate(words.histogram(kind)):
-            file.histogram((kind, k, int(count), n) for count, n in sorted(histogram.items()))
+    """Fill the table of tokens, and its sums."""
+    file.tokens(token_rows(counts))
+    file.write_sums()
 
 
-def token_rows(counts: Counts) -> Iterator[tuple[object, ...]]:
-    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    for columns in _token_columns(counts):
-        yield from zip(*columns, strict=True)
+def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
-
-def _token_columns(counts: Counts) -> Iterator[list[list[Any]]]:
-    """The columns of the token rows, so many at a time: all of them as objects take 150 bytes a token."""
-    columns = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    Some at a time: all of them as objects take 150 bytes a token.
+    """
+    arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
     for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        arrays = (column[rows].tolist() for column in columns)
-        yield [counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *arrays]
+        columns = (row[rows].tolist() for row in arrays)
+        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

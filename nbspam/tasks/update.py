@@ -18,24 +18,23 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.filter import as_scored
 from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
 from nbspam.model.counts import Counts, Ints, Totals
+from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
-from nbspam.store.adding import add_counts
-from nbspam.store.autolearned import autolearned_rows, take_back
-from nbspam.store.inspect import learned_as, vocabulary_keys
+from nbspam.store.check import learned_as, vocabulary_keys
+from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, updating
-from nbspam.tasks.feedback import learner_of, write_learner
+from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.start import begin, judging
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.feature_counts import Edges
+    from nbspam.model.numeric import Edges
 
 # A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
 STEP_BUDGET = 1_400_000
@@ -103,12 +102,9 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
     if counts.features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
-    from nbspam.model.feature_counts import count_features  # scipy: 0.2 s and 20 MB
-
     added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
     for kind, number, place, row in added.rows():
-        if any(row):
-            updater.count_numeric(number, {(kind, place): row}, 1)
+        updater.count_numeric(number, {(kind, place): row}, 1)
 
 
 def _add(
@@ -128,27 +124,27 @@ def _add(
             take_back(updater, digest)  # what the filter took it for gives way to what it is
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
-        add_counts(updater, counts.messages.tolist(), token_rows(table), learned)
+        updater.add(counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
         return _calibrate(updater, model, counts), again
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     settings = from_text(model.settings, model.path).of(model.classes)
-    learner = learner_of(updater, model, settings)
+    learner = learner_of(model, settings)
     if learner is None:
         return 0
-    now = as_scored(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
     block = counts.recent()
-    found = sample(ways_to_see(block)[-1], block, _counts_of(now, block), settings)
+    found = sample(ways_to_see(block)[-1], block, counts_of(now, block), settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
     return len(found.labels) - first
 
 
-def _counts_of(now: Model, block: Block) -> Counts:
-    """The counts of the model of the tokens of a block, and its totals; of NOTAWORD, no evidence, none."""
+def counts_of(now: Model, block: Block) -> Counts:
+    """The counts that a model has of the tokens of a block, and its totals; none of NOTAWORD, no evidence."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))
     rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T

@@ -22,7 +22,7 @@ def double(number: int) -> int:
 def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many processes were made each time, on a machine of one core."""
     made: list[int] = []
-    make = executor._processes
+    make = executor._process_pool
 
     @contextlib.contextmanager
     def counted(jobs: int, work: Callable[[Any], Any]) -> Iterator[Any]:
@@ -30,13 +30,13 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         with make(jobs, work) as pool:
             yield pool
 
-    monkeypatch.setattr(executor, "_processes", counted)
+    monkeypatch.setattr(executor, "_process_pool", counted)
     monkeypatch.setattr(executor, "default_jobs", lambda: 1)
     return made
 
 
 @pytest.mark.parametrize(("jobs", "shards", "made"), [(20, 3, [3]), (20, 9, [4]), (2, 9, [2]), (20, 1, [])])
-def test_no_more_processes_are_made_than_there_is_work_and_cores_for(
+def test_no_more_process_pool_are_made_than_there_is_work_and_cores_for(
     processes: list[int], jobs: int, shards: int, made: list[int]
 ) -> None:
     assert list(executor.run_shards(double, range(shards), jobs)) == [double(n) for n in range(shards)]
@@ -70,7 +70,7 @@ def test_an_error_in_a_worker_is_told_as_it_is(raised: NbspamError) -> None:
     assert vars(told.value) == vars(raised)
 
 
-def test_a_number_of_processes_that_is_a_slip_of_the_finger_is_refused() -> None:
+def test_a_number_of_process_pool_that_is_a_slip_of_the_finger_is_refused() -> None:
     assert "--jobs" in error("train", "nowhere", "-j", 10_000, status=64)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tiny_mail import mail
 
 from nbspam.corpus import folders, open_unlabelled
-from nbspam.corpus.reading import readable
+from nbspam.corpus.reading import read_messages
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_messages_that_get_other_names_before_they_are_read_are_read(box: Path) 
     items = list(open_unlabelled([str(box)]).items())
     open_the_box(box)
     skipped: list[tuple[str, str]] = []
-    assert [data for _, data in readable(items, skipped)] == [mail("one"), mail("two"), mail("three")]
+    assert [list(one.tokens.body) for one in read_messages(items, skipped)] == [["one"], ["two"], ["three"]]
     assert skipped == []
 
 
@@ -74,7 +74,7 @@ def test_a_message_that_has_gone_is_named_with_the_reason(box: Path) -> None:
     for path in gone:
         path.unlink()
     skipped: list[tuple[str, str]] = []
-    assert [data for _, data in readable((first, *items), skipped)] == [mail("two")]
+    assert [list(one.tokens.body) for one in read_messages((first, *items), skipped)] == [["two"]]
     assert skipped == [(str(path), os.strerror(2)) for path in gone]
 
 

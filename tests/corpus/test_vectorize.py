@@ -177,3 +177,36 @@ def test_unreadable_mail_is_skipped_and_named(tiny: Path, vocabulary: Path, tmp_
     assert done.returncode == 66
     assert b"pipe" in done.stderr
     assert sparse.load_npz(tmp_path / "x.npz").shape == (4, 3)
+
+
+def numeric(source: Path, form: str, output: Path) -> Path:
+    run("vectorize", source, "--features", "numeric", "--format", form, "-o", output, "-q")
+    return output
+
+
+def test_numeric_features_are_a_matrix_with_named_columns(tiny: Path, tmp_path: Path) -> None:
+    with np.load(numeric(tiny, "npz", tmp_path / "x.npz"), allow_pickle=False) as file:
+        columns = file["columns"].tolist()
+        assert file["features"].shape == (4, len(columns))
+        assert file["features"][:, columns.index("words")].tolist() == [3, 1, 4, 0]
+        assert np.isnan(file["features"][3, columns.index("longest_word")])
+        assert file["labels"].tolist() == [0, 0, 1, 1]
+        assert file["classes"].tolist() == ["ham", "spam"]
+
+
+def test_all_forms_hold_the_same_numeric_features(data: Path, tmp_path: Path) -> None:
+    forms = {form: numeric(data, form, tmp_path / f"x.{form}") for form in ("npz", "svmlight", "jsonl")}
+    with np.load(forms["npz"]) as file:
+        matrix, columns = file["features"], file["columns"].tolist()
+    other, _ = load_svmlight_file(os.fspath(forms["svmlight"]), n_features=len(columns))
+    np.testing.assert_array_equal(other.toarray(), matrix)
+    objects = [json.loads(line)["features"] for line in forms["jsonl"].read_text().splitlines()]
+    assert [list(one) for one in objects] == [columns] * len(matrix)
+    np.testing.assert_array_equal(np.array([[*one.values()] for one in objects], float), matrix)
+
+
+@pytest.mark.parametrize("option", [["--vocab", "v.tsv"], ["--event-model", "bernoulli"]])
+def test_numeric_features_need_no_vocabulary(tiny: Path, tmp_path: Path, option: list[str]) -> None:
+    said = error("vectorize", tiny, "--features", "numeric", *option, "-o", tmp_path / "x", status=64)
+    assert option[0] in said
+    assert "[features]" in said

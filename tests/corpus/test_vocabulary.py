@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, Word, lines, read_vocabulary
+from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.model.scorer import Counted
 from nbspam.store.reader import open_model
-from nbspam.store.tsv_fields import escaped, unescaped
-from nbspam.tasks.vocabularies import Choice, build_vocabulary
+from nbspam.store.text import escaped, unescaped
 from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
 from tests.tiny_mail import error, mail, run, write_folders
 

@@ -25,7 +25,6 @@ ROOMS = (
 )
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")
 KNOWN = {  # still to be turned round
-    ("filter.py", "tasks"),
     ("losses.py", "decision"),
     ("model/binned_features.py", "corpus"),
     ("model/leave_group_out.py", "corpus"),

@@ -42,6 +42,8 @@ VISIBLE = [
     ("processing instruction", "<?xml version='1.0'?>text", "text"),
     ("comment with tags in it", "a<!-- <b>x</b> > -- > <p> -->b", "ab"),
     ("shortest comments", "a<!-->b<!--->c<!---->d", "abcd"),
+    ("comment that ends wrongly", "a<!-- b <p> --!>c --!> d --> e", "ac --!> d --> e"),
+    ("comment that begins like a wrong end", "a<!--!>b<p>c-->d", "ad"),
     ("a comment without end hides the rest", "a<!-- b <p> c", "a"),
     ("conditional comment", "a<!--[if mso]><p>no</p><![endif]-->b", "ab"),
     ("downlevel-revealed comment", "a <!--[if !mso]><!-->yes<!--<![endif]--> b", "a yes b"),

@@ -230,8 +230,8 @@ def test_rules_are_compared_so_often_and_no_more() -> None:
     assert 0 < sum(len(sheet.holding(each, frozenset())) for each in marks) < 2 * MAX_LOOKS
 
 
-def test_a_hundred_thousand_nested_hidden_spans_are_closed_again() -> None:
-    html = read_html("<span style=display:none>" * 40_000 + "X" + "</span>" * 40_000 + "Y")
+def test_ten_thousand_nested_hidden_spans_are_closed_again() -> None:
+    html = read_html("<span style=display:none>" * 10_000 + "X" + "</span>" * 10_000 + "Y")
     assert (html.visible, html.hidden) == ("Y", "X")
 
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html.styles import Values
 
-MAX_TAGS = 100_000  # what follows the last one is taken for text; a tag every ten characters of 1 MiB
+MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
 MAX_REMEMBERED = 8_192  # tags known by their text
@@ -203,7 +203,8 @@ class _Reader:
         if first == "!":
             is_comment = piece.startswith("!--")
             self.html.comments += is_comment or piece[1:8].lower() != "doctype"
-            return _NOTHING, self._after("-->", piece[1:]) if is_comment else self._after(">", piece)
+            inside = piece[1:4].replace("!", " ") + piece[4:]  # <!--!> is no end
+            return _NOTHING, self._after("-->", inside) if is_comment else self._after(">", piece)
         letter = piece[1:2] if first == "/" else first
         if not (letter.isascii() and letter.isalpha()):
             return _NOTHING, self._after(">", piece) if first in ("?", "/") else "<" + piece
@@ -246,8 +247,8 @@ class _Reader:
         return "", ""
 
     def _after(self, marker: str, piece: str) -> str:
-        """The text after a marker, in this piece or a later one."""
-        while marker not in piece:
+        """The text after a marker, in this piece or a later one; `--!>` ends a comment, too."""
+        while marker not in (piece := piece.replace("--!>", "-->", 1)):
             piece = next(self.walk, marker)
         return piece.partition(marker)[2]
 

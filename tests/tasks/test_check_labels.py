@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus, make_index, run_here
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.model.leave_group_out import leave_group_out
 from nbspam.model.views import fixed_background, leave_one_out
-from nbspam.tasks.doctor.labels_in_doubt import asked_for, check_labels
-from nbspam.tasks.learn import MOVED, learn
+from nbspam.store.learn import MOVED, learn
+from nbspam.tasks.check_labels import check_labels, views_to_check
+from tests.mail_samples import make_corpus, make_index, run_here
 
 
 def read(*paths: Path) -> Corpus:
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("bills", "ham", "spam")])
-def test_what_a_group_is_scored_with_is_the_count_of_all_other_groups(
+def test_a_group_is_scored_with_the_counts_of_all_other_groups(
     tmp_path: Path, classes: tuple[str, ...]
 ) -> None:
     corpus = read(make_corpus(tmp_path / "mail", dict.fromkeys(classes, 12), noise=0.4))
@@ -45,7 +45,7 @@ def test_what_a_group_is_scored_with_is_the_count_of_all_other_groups(
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_groups_of_one_are_left_out_one_by_one(folder: Path) -> None:
+def test_groups_of_one_message_are_leave_one_out(folder: Path) -> None:
     block = read(folder).block
     documents = block.totals(2)[0]
     ours = leave_group_out(block, documents, np.arange(len(block)))
@@ -53,7 +53,7 @@ def test_groups_of_one_are_left_out_one_by_one(folder: Path) -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_messages_under_the_wrong_label_are_listed_and_hardly_any_other(folder: Path, tmp_path: Path) -> None:
+def test_messages_under_the_wrong_label_are_listed_and_no_other(folder: Path, tmp_path: Path) -> None:
     names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
     wrong = set(random.Random(1).sample(names, 5))
     swapped = {"ham": "spam", "spam": "ham"}
@@ -82,7 +82,7 @@ def test_a_campaign_under_the_wrong_label_does_not_vouch_for_itself(folder: Path
     assert {doubt.name for doubt in checked.doubts} == set(map(str, copies))
 
 
-def test_one_message_under_two_labels_is_a_contradiction_and_no_doubt(folder: Path, tmp_path: Path) -> None:
+def test_a_message_under_two_labels_is_a_contradiction_and_not_a_doubt(folder: Path, tmp_path: Path) -> None:
     names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
     spam = next(name for label, name in names if label == "spam")
     copy = tmp_path / "copy.eml"
@@ -93,7 +93,7 @@ def test_one_message_under_two_labels_is_a_contradiction_and_no_doubt(folder: Pa
     assert checked.doubts == []
 
 
-def test_nearly_the_same_message_under_two_labels_is_told(folder: Path, tmp_path: Path) -> None:
+def test_nearly_the_same_message_under_two_labels_is_listed(folder: Path, tmp_path: Path) -> None:
     names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
     spam = next(name for label, name in names if label == "spam")
     near = tmp_path / "near.eml"
@@ -113,13 +113,13 @@ def test_too_few_messages_are_not_judged(tmp_path: Path) -> None:
     [[], ["--textbook"], ["--features", "both"], ["--views", "body"]],
     ids=lambda one: " ".join(one),
 )
-def test_what_the_model_has_counted_otherwise_is_told(
+def test_messages_that_the_model_counted_as_another_class_are_listed(
     folder: Path, tmp_path: Path, options: list[str]
 ) -> None:
     model = str(tmp_path / "m")
     assert run_here("train", str(folder), "-m", model, "-q", *options)[0] == 0
     source = open_labelled([str(folder)])
-    corpus = read_corpus(source.items(), source.classes, 1, wanted=asked_for(model))
+    corpus = read_corpus(source.items(), source.classes, 1, wanted=views_to_check(model))
     assert check_labels(corpus, model).moved == []
     ham = str(next((folder / "ham").iterdir()))
     assert learn(model, "spam", Path(ham).read_bytes()) == MOVED

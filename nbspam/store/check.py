@@ -1,7 +1,7 @@
-"""A look into a model file: is it sound, and what is in it.
+"""Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
 
-Hides the queries of `model check` and `model info`.  A sound file passes SQLite's own check, its
-totals and histograms are the sums over its rows, and no count contradicts another.
+In a sound file, SQLite's own check passes, totals and histograms are the sums over the rows, and no count
+contradicts another.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.model.calibration import feature_names
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
-from nbspam.store.autolearned import autolearned_rows, unpacked
-from nbspam.store.derived import histogram_rows, prior_columns, total_rows, view_rows
-from nbspam.store.reader import Model, OneState, count_columns
-from nbspam.store.snapshot import snapshot
-from nbspam.store.with_prior import prior_messages, prior_weight
+from nbspam.store.connection import OneState
+from nbspam.store.prior import prior_messages, stored_units
+from nbspam.store.reader import Model, Snapshot
+from nbspam.store.updater import autolearned_rows, unpacked
+from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 
-_ASK_AT_ONCE = 400  # digests in one query
-SHOWN = 3  # rows named in one complaint
-_MAY_LACK_NOTHINGS = ("view", "view_total")  # models made before there were measures lack their row
+_DIGESTS_PER_QUERY = 400
+_EXAMPLES = 3  # rows named in one complaint
 
 
 def check_model(path: str) -> list[str]:
@@ -35,20 +34,20 @@ def check_model(path: str) -> list[str]:
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
     found: list[str] = []
-    with snapshot(path) as model:
+    with Snapshot(path) as model:
         try:
             for complaint in _complaints(model):
                 found.append(complaint)
-        except NbspamError as error:  # what a damaged page raises when a query comes to it
+        except NbspamError as error:  # a query has met a damaged page
             found.append(error.why)
     return found
 
 
 def _complaints(model: Model) -> Iterator[str]:
     found = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    damage = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
     if found:  # a text may hold many lines, below a title that names the database
-        yield from (f"SQLite: {line}" for line in damage or found)
+        lines = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
+        yield from (f"SQLite: {line}" for line in lines or found)
         return
     kinds = None
     try:
@@ -56,8 +55,13 @@ def _complaints(model: Model) -> Iterator[str]:
     except NbspamError as error:
         yield f"settings: cannot be read: {error.why}"
     yield from _class_complaints(model)
-    yield from _row_complaints(model)
-    yield from _sum_complaints(model)
+    yield from _autolearned_complaints(model)
+    yield from _token_complaints(model)
+    for table, rows in sum_rows(model.connection).items():
+        different = sorted({*rows} ^ {*model.connection.execute(f"SELECT * FROM {table}")}, key=repr)
+        if different:
+            some = ", ".join(map(repr, different[:_EXAMPLES]))
+            yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
     yield from calibration_complaints(model, kinds)
 
 
@@ -70,8 +74,7 @@ def read_settings(model: Model) -> Settings:
             parse_loss(model.settings["loss"], model.classes)
         if "loss_matrix" in model.settings:
             matrix_from_text(model.settings["loss_matrix"], model.classes)
-        if "prior_weight" in model.settings:
-            prior_weight(model)
+        stored_units(model)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
     return settings
@@ -81,18 +84,17 @@ def _class_complaints(model: Model) -> Iterator[str]:
     counted = dict(model.connection.execute("SELECT class, sum(times) FROM learned GROUP BY class"))
     for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
         listed = counted.get(number, 0)
-        # What another filter counted is in no list.
+        # Messages that another filter counted are in no list.
         if messages < 0 or listed > messages or (listed < messages and "imported" not in model.settings):
             yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
-    try:
-        prior_messages(model)
-    except DamagedModelError as error:
-        yield f"prior: {error.why}"
     for number in sorted(set(counted) - set(range(len(model.classes)))):
         yield f"learned: class number {number} does not exist"
     (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
     if wrong:
         yield f"learned: {wrong} messages counted less than once"
+
+
+def _autolearned_complaints(model: Model) -> Iterator[str]:
     own = {digest: number for digest, number, _ in autolearned_rows(model.connection)}
     known = learned_as(model, list(own))
     lost = sum(known.get(digest) != {number} for digest, number in own.items())
@@ -105,48 +107,36 @@ def _class_complaints(model: Model) -> Iterator[str]:
         yield f"autolearned: {error}"
 
 
-def _row_complaints(model: Model) -> Iterator[str]:
+def _token_complaints(model: Model) -> Iterator[str]:
     ask = model.connection.execute
-    for k, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
+    try:
+        (unit, share), prior = stored_units(model), prior_messages(model)
+    except DamagedModelError as error:
+        yield f"prior: {error.why}"
+        return
+    for k, name in enumerate(model.classes):
+        most = unit * model.messages[k] + share * prior[k]
         bad = (
-            f"documents_{k} < 0 OR documents_{k} > {messages} OR occurrences_{k} < documents_{k} "
+            f"documents_{k} < 0 OR documents_{k} > {most} OR occurrences_{k} < documents_{k} "
             f"OR (documents_{k} = 0) != (occurrences_{k} = 0)"
         )
-        (count,) = ask(f"SELECT count(*) FROM token WHERE {bad}").fetchone()
-        if count:
-            some = [text for (text,) in ask(f"SELECT text FROM token WHERE {bad} ORDER BY key LIMIT {SHOWN}")]
-            yield f"token: {count} impossible counts in class {name}: {', '.join(map(repr, some))}"
+        texts = [text for (text,) in ask(f"SELECT text FROM token WHERE {bad} ORDER BY key")]
+        if texts:
+            some = ", ".join(map(repr, texts[:_EXAMPLES]))
+            yield f"token: {len(texts)} impossible counts in class {name}: {some}"
     strangers = [
         text
         for key, view, text in ask("SELECT key, view, text FROM token")
-        if not (0 <= view < N_VIEWS and isinstance(text, str) and key == _key_of(text, view))
+        if not (0 <= view < N_VIEWS and isinstance(text, str) and key == key_of(text, view))
     ]
     if strangers:
-        shown = ", ".join(map(repr, strangers[:SHOWN]))
-        yield f"token: {len(strangers)} texts that do not belong to their keys or views: {shown}"
+        some = ", ".join(map(repr, strangers[:_EXAMPLES]))
+        yield f"token: {len(strangers)} texts that do not belong to their keys or views: {some}"
 
 
-def _key_of(text: str, view: int) -> int:
+def key_of(text: str, view: int) -> int:
+    """The key of a row of `token`."""
     return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else token_key(text)
-
-
-def _sum_complaints(model: Model) -> Iterator[str]:
-    connection = model.connection
-    expected: list[tuple[str, set[tuple[object, ...]]]] = [
-        ("view", set(view_rows(connection))),
-        ("view_total", set(total_rows(connection))),
-        ("histogram", set(histogram_rows(connection))),
-    ]
-    if prior_columns(connection):
-        expected.append(("prior_total", set(total_rows(connection, "prior_"))))
-    for table, derived in expected:
-        stored = set(connection.execute(f"SELECT * FROM {table}"))
-        if table in _MAY_LACK_NOTHINGS:
-            stored, derived = ({row for row in rows if row[-1]} for rows in (stored, derived))
-        if stored != derived:
-            different = sorted(stored ^ derived, key=repr)
-            some = ", ".join(map(repr, different[:SHOWN]))
-            yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
 
 
 def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
@@ -161,7 +151,7 @@ def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Itera
 
 
 class TokenRow(NamedTuple):
-    """A token row."""
+    """A row of `token`."""
 
     text: str
     view: int
@@ -171,27 +161,29 @@ class TokenRow(NamedTuple):
 
 def find_token(model: Model, text: str) -> TokenRow | None:
     """The row of a token, if the model has it."""
-    return _word(model, "WHERE key = ?", (token_key(text),))
+    return _token_row(model, "WHERE key = ?", (token_key(text),))
 
 
 def telling_token(model: Model) -> TokenRow | None:
     """The word of the text that tells the last class most from the first: an example."""
     last = len(model.classes) - 1
-    own = f"(documents_{last} / {max(1, model.messages[last])}.0)"
-    first = f"(documents_0 / {max(1, model.messages[0])}.0)"
+    own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
+    first = f"(documents_0 / {float(max(1, model.messages[0]))})"
     order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
     some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
-    return _word(model, some) or _word(model, others)
+    return _token_row(model, some) or _token_row(model, others)
 
 
-def _word(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
-    columns = ", ".join(count_columns(len(model.classes)))
-    row = model.connection.execute(f"SELECT text, view, {columns} FROM token {condition}", values).fetchone()
-    return TokenRow(row[0], row[1], row[2::2], row[3::2]) if row else None
+def _token_row(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
+    row = model.connection.execute(f"SELECT key, text, view FROM token {condition}", values).fetchone()
+    if not row:
+        return None
+    counts = model.counts([row[0]])[row[0]]
+    return TokenRow(row[1], row[2], counts[0::2], counts[1::2])
 
 
 def vocabulary_keys(model: Model) -> list[int]:
-    """The keys of all tokens but NOTAWORD, ascending: the words of a fixed vocabulary."""
+    """The keys of all tokens except NOTAWORD, ascending: the words of a fixed vocabulary."""
     return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]
 
 
@@ -210,8 +202,8 @@ def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
     """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
     found: dict[int, set[int]] = {}
     with OneState(model.connection):
-        for start in range(0, len(digests), _ASK_AT_ONCE):
-            some = ",".join(map(str, digests[start : start + _ASK_AT_ONCE]))
+        for start in range(0, len(digests), _DIGESTS_PER_QUERY):
+            some = ",".join(map(str, digests[start : start + _DIGESTS_PER_QUERY]))
             query = f"SELECT digest, class FROM learned WHERE digest IN ({some})"
             for digest, number in model.connection.execute(query):
                 found.setdefault(digest, set()).add(number)

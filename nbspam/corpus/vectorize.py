@@ -1,0 +1,218 @@
+"""Labelled mail as a feature matrix, or as sequences of codes, in a file.
+
+Columns are the codes of a vocabulary or the numeric features.  Formats:
+npz      : words: a scipy CSR matrix (scipy.sparse.load_npz) with the arrays `words` and `event_model`;
+           numeric: the dense float64 array `features`, NaN where missing, with the array `columns`.
+           Both with `labels` (int64, class numbers), `classes` and `names`; nothing needs pickle.
+svmlight : `TARGET COLUMN:VALUE ... # NAME`, columns from 1; TARGET is -1 and +1 for two classes, else 1 .. K.
+           A numeric feature that is missing is `nan`.
+jsonl    : one object a message: `name`, `label`, and `codes` (multinomial: one a token, in order; bernoulli:
+           the distinct ones, ascending) or `features` (name to value, null where missing).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.corpus.executor import run_shards
+from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.reading import WORDS, Progress, read_messages, shards
+from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.errors import BadDataError, NoInputError
+from nbspam.tokens import NUMERIC, Tokens
+from nbspam.tokens.numeric import NAMES
+
+EVENT_MODELS = ("bernoulli", "multinomial")
+FORMATS = ("npz", "svmlight", "jsonl")
+
+Values = NDArray[Any]
+
+
+class Vector(NamedTuple):
+    """One message.  label : class number;  values : what its Columns make of its tokens"""
+
+    name: str
+    label: int
+    values: Values
+    size_bytes: int
+
+
+class Vectorized(NamedTuple):
+    """What was written: messages by class, and tokens (with numeric features: cells)."""
+
+    messages: tuple[int, ...]
+    tokens: int
+    skipped: Skipped
+
+
+class WordColumns:
+    """The codes of a vocabulary.
+
+    A message is the sequence of its tokens' codes (int32): header, body, structure; a token outside the
+    vocabulary is code 0, NOTAWORD.  Its row has the counts (multinomial) or ones (bernoulli).
+    """
+
+    wanted = WORDS
+
+    def __init__(self, vocabulary: Vocabulary, event_model: str) -> None:
+        self.classes = vocabulary.classes
+        self.names = [word.text for word in vocabulary.words]
+        self._event_model = event_model
+        self._codes = vocabulary.codes()
+        self._views = vocabulary.word_views()
+
+    def values(self, tokens: Tokens) -> Values:
+        """What is kept of a message."""
+        views = tokens.views()
+        return np.array([self._code(token) for view in self._views for token in views[view]], np.int32)
+
+    def _code(self, token: str) -> int:
+        code = self._codes.get(token, 0)
+        if code or token.isascii():
+            return code
+        # A token may hold half of a surrogate pair, which a vocabulary file cannot.
+        return self._codes.get(token.encode("utf-8", "replace").decode("utf-8"), 0)
+
+    def cells(self, values: Values) -> tuple[Values, Values]:
+        """The columns of a row, ascending, and their values."""
+        codes, counts = np.unique(values, return_counts=True)
+        return codes, (np.ones(len(codes), np.int32) if self._event_model == "bernoulli" else counts)
+
+    def arrays(self, rows: list[Values]) -> dict[str, Values]:
+        """The arrays of an npz file in addition to labels, classes and names."""
+        cells = [self.cells(row) for row in rows]
+        nothing = np.zeros(0, np.int32)
+        return {
+            "data": np.concatenate([nothing, *(values for _, values in cells)]).astype(np.int32),
+            "indices": np.concatenate([nothing, *(codes for codes, _ in cells)]),
+            "indptr": np.cumsum([0, *(len(codes) for codes, _ in cells)]),
+            "shape": np.array([len(rows), len(self.names)]),
+            "format": np.array(b"csr"),
+            "words": np.array(self.names),
+            "event_model": np.array(self._event_model),
+        }
+
+    def content(self, values: Values) -> dict[str, Any]:
+        """The keys of a JSON object in addition to name and label."""
+        return {"codes": (values if self._event_model == "multinomial" else self.cells(values)[0]).tolist()}
+
+
+class NumericColumns:
+    """The numeric features of docs/numeric-features.md: float64, NaN where missing."""
+
+    wanted = frozenset((NUMERIC,))
+    names = NAMES
+
+    def __init__(self, classes: tuple[str, ...]) -> None:
+        self.classes = classes
+
+    def values(self, tokens: Tokens) -> Values:
+        return np.array(tokens.numeric or [None] * len(NAMES), np.float64)
+
+    def cells(self, values: Values) -> tuple[Values, Values]:
+        return np.arange(len(NAMES)), values
+
+    def arrays(self, rows: list[Values]) -> dict[str, Values]:
+        return {"features": np.array(rows).reshape(-1, len(NAMES)), "columns": np.array(NAMES)}
+
+    def content(self, values: Values) -> dict[str, Any]:
+        known = [None if value != value else value for value in values.tolist()]
+        return {"features": dict(zip(NAMES, known, strict=True))}
+
+
+Columns = WordColumns | NumericColumns
+
+
+class VectorReader:
+    """Makes vectors of one shard; the work of a process."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+
+    def __call__(self, items: list[Item]) -> tuple[list[Vector], Skipped]:
+        skipped: Skipped = []
+        label_of = self._columns.classes.index
+        vectors = [
+            Vector(one.item.name, label_of(one.item.label), self._columns.values(one.tokens), one.size_bytes)
+            for one in read_messages(items, skipped, self._columns.wanted)
+        ]
+        return vectors, skipped
+
+
+def vectorize(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    columns: Columns,
+    output: AbstractContextManager[BinaryIO],
+    form: str,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Vectorized:
+    """Write the vectors of the items to the output in one of FORMATS; only npz holds them all in memory.
+
+    A label has the same number in every file made with a vocabulary, so its classes must include `classes`.
+    """
+    strangers = [name for name in classes if name not in columns.classes]
+    if strangers:
+        why = f"the vocabulary has no class {strangers[0]}; its classes: {', '.join(columns.classes)}"
+        remedy = "build a vocabulary from mail of these classes, or leave the class out"
+        raise BadDataError("SOURCE", why, remedy, "vocabulary-classes")
+    messages = [0] * len(columns.classes)
+    tokens = 0
+    skipped: Skipped = []
+
+    def vectors() -> Iterator[Vector]:
+        nonlocal tokens
+        for found, unread in run_shards(VectorReader(columns), shards(items), jobs):
+            skipped.extend(unread)
+            for vector in found:
+                messages[vector.label] += 1
+                tokens += len(vector.values)
+                yield vector
+            if progress:
+                progress(len(found), sum(vector.size_bytes for vector in found))
+        if not any(messages):
+            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
+
+    with output as file:
+        if form == "npz":
+            _write_npz(file, vectors(), columns)
+        else:
+            line_of = _svmlight if form == "svmlight" else _json
+            file.writelines(line_of(vector, columns) for vector in vectors())
+    return Vectorized(tuple(messages), tokens, skipped)
+
+
+def _write_npz(file: BinaryIO, vectors: Iterable[Vector], columns: Columns) -> None:
+    rows = list(vectors)
+    arrays: dict[str, Any] = {
+        **columns.arrays([vector.values for vector in rows]),
+        "labels": np.array([vector.label for vector in rows], np.int64),
+        "classes": np.array(columns.classes),
+        "names": np.array([_utf8(vector.name) for vector in rows], str),
+    }
+    np.savez_compressed(file, **arrays)
+
+
+def _utf8(name: str) -> str:
+    """A file name that every program can read: bytes that are not UTF-8 are written as escapes."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _svmlight(vector: Vector, columns: Columns) -> bytes:
+    target = f"{2 * vector.label - 1:+d}" if len(columns.classes) == 2 else str(vector.label + 1)
+    numbers, values = (array.tolist() for array in columns.cells(vector.values))
+    pairs = [f"{number + 1}:{value!r}" for number, value in zip(numbers, values, strict=True)]
+    name = _utf8(vector.name).encode("unicode_escape").decode("ascii")  # a line stays a line
+    return f"{' '.join([target, *pairs])} # {name}\n".encode()
+
+
+def _json(vector: Vector, columns: Columns) -> bytes:
+    content = {"name": vector.name, "label": columns.classes[vector.label], **columns.content(vector.values)}
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"

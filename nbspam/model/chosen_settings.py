@@ -1,0 +1,202 @@
+"""Settings that people choose: another way of scoring by a saved model, and settings without effect.
+
+A chosen setting without effect is an error before any mail is read: another way of scoring was meant.
+"""
+
+from __future__ import annotations
+
+from nbspam.errors import UsageError
+from nbspam.model.priors import parse_prior
+from nbspam.model.words import asked_alpha
+from nbspam.settings import (
+    ALL_VIEWS,
+    BIGRAMS_NAME,
+    BINNINGS,
+    BINS,
+    FEATURES,
+    MEASURES_NAME,
+    NUMERIC_MODELS,
+    THRESHOLD,
+    Settings,
+    textbook,
+)
+from nbspam.tokens.bag import READ_VIEWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypedDict
+
+    class Scoring(TypedDict, total=False):
+        """How to count and score, for training and evaluation; see docs/models.md."""
+
+        event_model: str | None
+        alpha: float | str | None
+        prior: str
+        features: str | None
+        views: str
+        threshold: float
+        normalise: bool
+        numeric_model: str | None
+        bins: int
+        binning: str
+        textbook: bool
+
+
+def chosen(given: Scoring) -> Settings:
+    """The settings for a way of scoring; UsageError for a value that makes no sense.
+
+    alpha `auto` is left to the caller, who chooses a number on the mail.
+    """
+    from nbspam.model.numeric import checked_bins
+
+    event_model, numeric_model = given.get("event_model"), given.get("numeric_model")
+    if event_model in NUMERIC_MODELS and numeric_model:
+        why = f"`event_model={event_model}` is a model of the numeric features, too"
+        raise UsageError(numeric_model, why, "leave out one of them", "no-effect", option="numeric_model")
+    alpha, features = given.get("alpha"), given.get("features") or ""
+    settings = Settings(
+        event_model or ("gaussian" if features == "numeric" else "presence"),
+        alpha=None if alpha in (None, "auto") else asked_alpha(str(alpha), ", or auto"),
+        prior=given.get("prior", "empirical"),
+        averaged=False if given.get("textbook") else None,
+        threshold=_checked_threshold(given.get("threshold", THRESHOLD)),
+        normalise=given.get("normalise", False),
+        features=features,
+        numeric_model=numeric_model or "",
+        bins=given.get("bins", BINS),
+        binning=given.get("binning", BINNINGS[0]),
+        views=_checked_views(given.get("views", ALL_VIEWS), features),
+    )
+    checked_bins(settings.bins, settings.numeric_model == "aode")
+    parse_prior(settings.prior)
+    _check_views_are_scored(settings)
+    return settings
+
+
+def _checked_threshold(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        why, remedy = "is not a number of nats >= 0", "for example: 2"
+        raise UsageError(f"{value:g}", why, remedy, "threshold", option="threshold")
+    return value
+
+
+def _checked_views(text: str, features: str) -> str:
+    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
+    names = [name.strip() for name in text.split(",")]
+    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
+        remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
+        raise UsageError(text[:60], "names no views", remedy, "views", option="views")
+    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
+        return ALL_VIEWS
+    if features == "numeric":
+        raise UsageError(text, "numeric features are of no view", "leave it out", "views", option="views")
+    return ",".join(name for name in READ_VIEWS if name in names)
+
+
+def _check_views_are_scored(settings: Settings) -> None:
+    scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
+    useless = [name for name in settings.views.split(",") if not scored.get(name, True)]
+    if useless:
+        why = f"{' and '.join(useless)} are scored by averaged views alone"
+        remedy = "name views of words, and no other"
+        raise UsageError(settings.views, why, remedy, "views", option="views")
+
+
+def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
+    """The settings of a model with some replaced; UsageError for one without effect.
+
+    change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
+    """
+    new = _changed(settings, change)
+    check_all_act(change, new)
+    return new
+
+
+def _changed(settings: Settings, change: Mapping[str, str]) -> Settings:
+    event_model, numeric_model, features = _models_asked(settings, change)
+    same = event_model == settings.event_model
+    new = Settings(
+        event_model,
+        alpha=asked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        prior=change.get("prior", settings.prior),
+        averaged=settings.averaged if same else None,
+        threshold=settings.threshold,
+        normalise=settings.normalise,
+        features=features,
+        numeric_model=numeric_model,
+        bins=settings.bins,
+        binning=settings.binning,
+    )
+    if "textbook" in change:
+        plain = textbook(new)
+        return plain.replaced(alpha=new.alpha) if "alpha" in change else plain
+    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
+        return settings.replaced(alpha=new.alpha, prior=new.prior)
+    return new
+
+
+def _models_asked(settings: Settings, change: Mapping[str, str]) -> tuple[str, str, str]:
+    """(event model, numeric model, features): each is kept unless it contradicts what is asked for."""
+    asked = change.get("event_model", "")
+    event_model, numeric_model = asked or settings.event_model, settings.numeric_model
+    stays = event_model == settings.event_model or settings.features == "both"
+    features = change.get("features", settings.features if stays else "")
+    if features and features not in FEATURES:
+        why = "there are no such features"
+        raise UsageError(features, why, slug="features", option="features", allowed=FEATURES)
+    if asked in NUMERIC_MODELS and features == "both":
+        event_model, numeric_model = settings.event_model, asked  # the words keep their model
+    elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:
+        event_model = numeric_model
+    return event_model, numeric_model, features
+
+
+def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = False) -> None:
+    """Raises for the first of the settings named that changes nothing under `settings`.
+
+    is_kept : a model is made, whose bins serve other event models, too, when it classifies
+    """
+    acting = _acting(settings, is_kept)
+    for name in names:
+        acts, why, remedy = acting.get(name, (True, "", ""))
+        if not acts:
+            raise UsageError("", why, f"leave it out, or {remedy}", "no-effect", option=name)
+
+
+def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:
+    """Setting -> whether it acts, and if not why and what else to say."""
+    with_words, with_numbers = settings.features != "numeric", settings.features != "words"
+    complement = settings.event_model == "complement"
+    gaussian = settings.numeric_model == "gaussian"
+    smoothed = settings.prior == "smoothed"  # by lambda
+    binned = (
+        with_numbers and (is_kept or not gaussian),
+        "no numeric feature is cut into bins here",
+        "add `event_model=categorical` or aode",
+    )
+    return {
+        "threshold": (
+            settings.averaged,
+            "is for averaged views, and scores are one sum here",
+            "score by presence without `textbook`",
+        ),
+        "normalise": (complement, "is for the complement model", "add `event_model=complement`"),
+        "numeric_model": (
+            settings.features == "both",
+            "scores numeric features beside words",
+            "add `features=both`",
+        ),
+        "bins": binned,
+        "binning": binned,
+        "alpha": (
+            with_words or not gaussian or smoothed,
+            "the Gaussian model has no lambda",
+            "choose another event model",
+        ),
+        "prior": (
+            not complement or with_numbers,
+            "the complement model has no prior",
+            "choose another event model",
+        ),
+    }

@@ -1,0 +1,226 @@
+"""Why a message gets its verdict: what each clue, view, unknown share and prior adds to the log-odds.
+
+The contributions add up to the log-odds (see Scored.contributions), so an explanation can be checked with a
+pencil.  It also has intervals, and the clues whose removal changes the verdict.
+"""
+
+from __future__ import annotations
+
+import copy
+from math import fsum, inf, isfinite, log
+from typing import TYPE_CHECKING, NamedTuple
+
+from nbspam.model.credibility import log_odds_interval, word_share_interval
+from nbspam.model.posterior import ScorePart, rest_weights
+from nbspam.model.scorer import Counted
+from nbspam.model.uncertainty import belief, log_odds_deviation
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
+from nbspam.tokens.keys import NOTAWORD, token_key
+
+if TYPE_CHECKING:
+    from nbspam.filter import Filter, Verdict
+
+MAX_REMOVED = 60  # clues, in the search for those that decide
+Interval = tuple[float, float]
+
+
+class Clue(NamedTuple):
+    """A token or numeric feature of a message and its evidence.
+
+    log_odds       : nats that it adds to the log-odds of the verdict; None if it rules out both sides
+    counts         : messages of each class that hold it, with the share of a prior model; () for a feature
+    occurrences    : how often it occurs in the mail of each class
+    times          : how often it occurs in this message
+    share_interval : 95 % credible interval of the share of the verdict's class in the messages that hold it
+    kind           : 'token' or 'feature'
+    """
+
+    token: str
+    view: str
+    log_odds: float | None
+    counts: tuple[float, ...]
+    occurrences: tuple[float, ...]
+    times: int
+    share_interval: Interval | None
+    kind: str
+
+    def count_texts(self) -> list[str]:
+        """The counts for people: `1,234`; `6.5` or `0.067` where they have the share of a prior model."""
+        return [f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" if n >= 1 else f"{n:.2g}" for n in self.counts]
+
+
+class Sum(NamedTuple):
+    """The sum of the contributions of one kind: a view, its unknown words, the constant, the prior."""
+
+    kind: str
+    name: str
+    log_odds: float | None
+    clues: int
+
+
+class Explanation(NamedTuple):
+    """Why a message gets its verdict.
+
+    sums     : they add up to the log-odds
+    residual : what rounding left of that sum; None where the log-odds are infinite
+    clues    : the largest contribution first
+    interval : 95 % credible interval of the log-odds; None where it is undefined
+    flip     : the clues whose removal changes the verdict, and the new label; None if no few clues do
+    """
+
+    verdict: Verdict
+    sums: list[Sum]
+    residual: float | None
+    clues: list[Clue]
+    interval: Interval | None
+    flip: tuple[list[str], str] | None
+
+
+def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanation:
+    """The explanation of the verdict of a filter on a message."""
+    sums = _sums(verdict)
+    total = verdict.scored.log_odds(verdict.number)
+    residual = None
+    if total is not None and isfinite(total):
+        residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
+    flip = _flip(judge, message, verdict)
+    return Explanation(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip)
+
+
+def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]:
+    """The clues of a verdict, the largest contribution first; at most `top`."""
+    found = [
+        one for one in verdict.scored.contributions(verdict.number) if one[0].kind in ("token", "feature")
+    ]
+    found.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
+    return [_clue(judge, part, nats, verdict.number) for part, nats in found[:top]]
+
+
+def _clue(judge: Filter, part: ScorePart, nats: float | None, number: int) -> Clue:
+    counts, occurrences = part.counts[::2], part.counts[1::2]
+    share = share_interval(judge, counts, number) if counts else None
+    view = VIEW_NAMES[part.view] if part.view >= 0 else ""
+    return Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind)
+
+
+def interval(judge: Filter, verdict: Verdict) -> Interval | None:
+    """95 % credible interval of the log-odds, nats; None where it is undefined."""
+    if verdict.log_odds is None or not has_evidence(judge, verdict):
+        return None
+    covariance = judge.model.covariance()
+    deviation = log_odds_deviation(judge.scorer, verdict.scored, verdict.number, covariance)
+    return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
+
+
+def has_evidence(judge: Filter, verdict: Verdict) -> bool:
+    """False if the verdict rests on the prior alone; one sum always has evidence."""
+    return bool(verdict.scored.evidence) or not judge.settings.averaged
+
+
+def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Interval:
+    """95 % credible interval of the share of class `number` among the messages that hold a word."""
+    return word_share_interval(counts, number, belief(judge.settings.alpha, judge.settings.averaged))
+
+
+def _sums(verdict: Verdict) -> list[Sum]:
+    """The contributions by kind, those of tokens by view."""
+    groups: dict[tuple[str, str], list[float | None]] = {}
+    for part, nats in verdict.scored.contributions(verdict.number):
+        key = (part.kind, part.text)
+        if part.kind == "token":
+            key = ("view", VIEW_NAMES[part.view])
+        elif part.kind == "feature":
+            key = ("features", "features")
+        groups.setdefault(key, []).append(nats)
+    sums = [Sum(kind, name, _total(values), len(values)) for (kind, name), values in groups.items()]
+    weights = rest_weights(verdict.scored.scores, verdict.number)
+    if len(weights) > 2:
+        minus_entropy = fsum(weight * log(weight) for weight in weights if weight > 0)
+        sums.append(Sum("rest", "choice among the other classes", minus_entropy, 0))
+    return sums
+
+
+def _total(values: list[float | None]) -> float | None:
+    """The sum; None if a side is both ruled out and ruled in, or both sides are ruled out."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values) or (inf in known and -inf in known):
+        return None
+    return inf if inf in known else -inf if -inf in known else fsum(known)
+
+
+class _Lead(NamedTuple):
+    """What a verdict rests on: class `number` leads its best rival, or lags behind it if undecided."""
+
+    number: int
+    leads: bool
+
+    def first_and_second(self, scores: list[float]) -> tuple[int, int]:
+        """The leading class and the other one."""
+        rival = max((k for k in range(len(scores)) if k != self.number), key=lambda k: scores[k])
+        return (self.number, rival) if self.leads else (rival, self.number)
+
+    def nats(self, values: list[float]) -> float:
+        """The lead in scores; 0 if both classes are ruled out."""
+        first, second = self.first_and_second(values)
+        return 0.0 if values[first] == values[second] == -inf else values[first] - values[second]
+
+
+def _flip(judge: Filter, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
+    """The smallest set found of clues without which the verdict changes, and the new label.
+
+    An unsure verdict can change to each of the two best classes, so both are tried.
+    """
+    scores = verdict.scored.scores
+    if verdict.label in judge.classes:
+        leads = [_Lead(judge.classes.index(verdict.label), leads=True)]
+    else:
+        leads = [_Lead(k, leads=False) for k in sorted(range(len(scores)), key=lambda k: -scores[k])[:2]]
+    found = [flip for lead in leads if (flip := _remove_clues(judge, message, verdict, lead))]
+    return min(found, key=lambda flip: len(flip[0]), default=None)
+
+
+def _remove_clues(
+    judge: Filter, message: Counted, verdict: Verdict, lead: _Lead
+) -> tuple[list[str], str] | None:
+    """Remove the clue that supports the verdict most, again and again, until the verdict changes.
+
+    Each step tries the strongest clue of every view, because the strongest of all need not matter most in an
+    average.  In one sum the result is the smallest set there is.
+    """
+    removed: list[str] = []
+    now = verdict
+    while len(removed) < MAX_REMOVED:
+        tries = []
+        for text, view in _strongest_by_view(now, lead):
+            rest = _without(judge, message, text, view)
+            tries.append((text, rest, judge.judge(rest, verdict.name)))
+        if not tries:
+            return None
+        text, message, now = min(tries, key=lambda one: lead.nats(one[2].scored.scores))
+        removed.append(text)
+        if now.label != verdict.label:
+            return removed, now.label
+    return None
+
+
+def _strongest_by_view(verdict: Verdict, lead: _Lead) -> list[tuple[str, int]]:
+    """The token of each view that adds most to the lead, and the view."""
+    first, second = lead.first_and_second(verdict.scored.scores)
+    best: dict[int, tuple[float, str]] = {}
+    for part in verdict.scored.parts:
+        a, b = part.values[first], part.values[second]
+        if part.kind == "token" and a > b and (part.view not in best or a - b > best[part.view][0]):
+            best[part.view] = (a - b, part.text)
+    return [(text, view) for view, (_, text) in best.items()]
+
+
+def _without(judge: Filter, message: Counted, text: str, view: int) -> Counted:
+    """The message without one of its tokens; NOTAWORD is every token that the model does not know."""
+    rest = copy.copy(message)
+    rest.tokens = list(message.tokens)
+    if text == NOTAWORD and view == NOTAWORD_VIEW:
+        known = judge.model.counts(message.keys())
+        rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
+    else:
+        rest.tokens[view] = {k: value for k, value in message.tokens[view].items() if k != token_key(text)}
+    return rest

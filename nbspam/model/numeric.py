@@ -1,0 +1,347 @@
+"""Event models of numeric features: Gaussian, categorical (binned) and AODE.
+
+They work on counts that add and subtract exactly, in any order: number, sum and sum of squares of the values
+(as Python integers, in quanta of 2^-20 of a unit), counts of the bins, and for AODE counts of pairs of bins.
+One message is a batch of one row.
+
+features : float64 (n_messages, n_features), NaN where a value is missing: that factor is left out
+labels   : int64 (n_messages,), class numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nbspam.errors import UsageError
+from nbspam.model.words import checked_alpha, scaled
+from nbspam.settings import BINNINGS, NUMERIC_MODELS
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Edges = Sequence[Sequence[float]]  # of each feature the inner edges of its bins, ascending
+PairRows = Callable[[Ints], NDArray[Any]]  # cells -> their rows of pair counts, (n_classes, n, n_cells)
+
+QUANTA = 1 << 20  # of one unit; a power of two, so that whole numbers and halves are counted as they are
+MAX_MAGNITUDE = float(1 << 31)  # larger values (and infinity) are taken as this: 2 GB is no longer a mail
+VARIANCE_FLOOR = 1e-3  # share of the feature's variance over all classes; its deviation is then 3 % of that
+LEAST_VARIANCE = 1.0 / QUANTA**2  # of a feature that is the same in all mail: one quantum of deviation
+MIN_BINS = 2
+MAX_BINS = 1_000  # of a feature; more hold no message each
+MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 38 features then take 100 MB a class
+LIMB = 26  # bits: values in quanta have up to 51, so products of two limbs fit into 64
+EXACT_ROWS = 1_024  # sums of so many products, too
+ROWS_AT_ONCE = 1_024  # under AODE, which looks up the square of the features for each message
+
+
+def clamped(features: ArrayLike) -> Floats:
+    """The features as they are scored: no value beyond MAX_MAGNITUDE either way; NaN stays."""
+    return np.clip(np.asarray(features, dtype=np.float64), -MAX_MAGNITUDE, MAX_MAGNITUDE)
+
+
+def checked_bins(bins: int, with_pairs: bool = False) -> int:
+    """A number of bins that can be counted, with_pairs for AODE; UsageError otherwise."""
+    most, where = (MAX_PAIRED_BINS, " under aode") if with_pairs else (MAX_BINS, "")
+    if MIN_BINS <= bins <= most:
+        return bins
+    why = f"there are {MIN_BINS} to {most:,} bins{where}"
+    raise UsageError(str(bins), why, "use 10", "bins", option="bins")
+
+
+def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list[list[float]]:
+    """Inner edges of each feature's bins; a value on an edge belongs to the bin above it.
+
+    binning : of settings.BINNINGS
+      width     : the range of the values cut into `bins` equal intervals
+      frequency : at the i/bins quantiles; equal edges fall together, so a feature may get fewer bins
+    A feature that is constant or always missing has no edge: one bin, which says nothing.
+    """
+    checked_bins(bins)
+    if binning not in BINNINGS:
+        raise UsageError(binning, "no such way to bin", slug="bins", option="binning", allowed=BINNINGS)
+    columns = [np.sort(column[~np.isnan(column)]) for column in clamped(features).T]
+    return [_edges_of(values, bins, binning) if len(values) else [] for values in columns]
+
+
+def _edges_of(values: Floats, bins: int, binning: str) -> list[float]:
+    low, high = float(values[0]), float(values[-1])
+    if binning == "width":
+        candidates = [low + (high - low) * (i / bins) for i in range(1, bins)]
+    else:
+        candidates = [float(values[i * len(values) // bins]) for i in range(1, bins)]
+    return sorted({edge for edge in candidates if low < edge <= high})
+
+
+class FeatureCounts:
+    """Sufficient statistics of every numeric model.
+
+    A cell is one bin of one feature; all are numbered through, those of feature f from starts[f] on.
+
+    moments : Python numbers (n_classes, n_features, 3): n, sum and sum of squares, in quanta
+    bins    : numbers (n_classes, n_cells)
+    pairs   : numbers (n_classes, n_cells, n_cells): messages in both cells, in one cell on the diagonal;
+              None if they are not counted
+    Counts are integers, or floats where a prior model has a share.
+    """
+
+    def __init__(self, n_classes: int, edges: Edges, with_pairs: bool = False, kind: type = int) -> None:
+        self.edges = [list(row) for row in edges]
+        self.sizes = np.array([len(row) + 1 for row in edges], np.int64)
+        self.starts = np.concatenate([np.zeros(1, np.int64), self.sizes.cumsum()])[:-1]
+        self.feature_of_cell = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        n_cells = len(self.feature_of_cell)
+        self.moments: NDArray[Any] = np.zeros((n_classes, len(edges), 3), object)
+        self.bins: NDArray[Any] = np.zeros((n_classes, n_cells), kind)
+        self.pairs: NDArray[Any] | None = (
+            np.zeros((n_classes, n_cells, n_cells), kind) if with_pairs else None
+        )
+
+    def cells(self, features: ArrayLike) -> Ints:
+        """int64 (n_messages, n_features): the cell of each value; -1 where it is missing."""
+        values = clamped(features)
+        cells = np.full(values.shape, -1, np.int64)
+        for f, row in enumerate(self.edges):
+            cells[:, f] = np.searchsorted(row, values[:, f], side="right") + self.starts[f]
+        cells[np.isnan(values)] = -1
+        return cells
+
+    def add(self, features: ArrayLike, labels: ArrayLike, sign: int = 1) -> None:
+        """Counts messages; with sign -1 takes them out again."""
+        values, cells, labels = clamped(features), self.cells(features), np.asarray(labels)
+        for k in range(len(self.bins)):
+            own = cells[labels == k]
+            self.moments[k] += sign * _moments(values[labels == k])
+            self.bins[k] += sign * _count(own, self.bins.shape[1])
+            if self.pairs is not None:
+                self.pairs[k] += sign * self._count_pairs(own)
+
+    def merge(self, other: FeatureCounts, sign: int = 1) -> None:
+        """Adds other counts, or with sign -1 takes them away; UsageError where the edges differ."""
+        if self.edges != other.edges or (self.pairs is None) != (other.pairs is None):
+            why = "the two models cut their numeric features at different edges"
+            raise UsageError("merge", why, "count both with the same edges", "bin-edges")
+        self.moments += sign * other.moments
+        self.bins += sign * other.bins
+        if self.pairs is not None and other.pairs is not None:
+            self.pairs += sign * other.pairs
+
+    def _count_pairs(self, cells: Ints) -> Ints:
+        n_cells = self.bins.shape[1]
+        rows = []
+        for f, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
+            known = cells[cells[:, f] >= 0]
+            together = np.where(known >= 0, (known[:, [f]] - start) * n_cells + known, -1)
+            rows.append(_count(together, size * n_cells).reshape(size, n_cells))
+        return np.concatenate(rows)
+
+    def of_feature(self, k: int, f: int) -> NDArray[Any]:
+        """The counts of the bins of one feature in one class."""
+        return self.bins[k, self.starts[f] : self.starts[f] + self.sizes[f]]
+
+    def known(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """For each cell on the last axis, the sum over the cells of the same feature."""
+        return np.add.reduceat(counts, self.starts, axis=-1)[..., self.feature_of_cell]
+
+    def rows(self) -> Iterator[tuple[str, int, int, list[int]]]:
+        """(kind, class, place, numbers) of each row that is not all zeros, as a model file keeps them."""
+        for k in range(len(self.bins)):
+            every = [("moment", f, row.tolist()) for f, row in enumerate(self.moments[k])]
+            every += [("bin", f, self.of_feature(k, f).tolist()) for f in range(len(self.edges))]
+            if self.pairs is not None:
+                met = np.flatnonzero(self.pairs[k].any(axis=1))
+                every += [("pair", cell, self.pairs[k, cell].tolist()) for cell in met.tolist()]
+            yield from ((kind, k, place, row) for kind, place, row in every if any(row))
+
+    def set_row(self, kind: str, k: int, place: int, row: Sequence[float]) -> None:
+        """Puts in a row of `rows`; ValueError if it fits no feature or cell."""
+        if not (0 <= k < len(self.bins) and 0 <= place < len(self.edges)):
+            raise ValueError(f"no class {k} or feature {place}")
+        target = self.moments[k, place] if kind == "moment" else self.of_feature(k, place)
+        if len(row) != len(target):
+            raise ValueError(f"{len(row)} numbers where there are {len(target)}")
+        target[:] = row
+
+
+def count_features(
+    chunks: Iterable[tuple[Floats, Ints]], n_classes: int, edges: Edges, with_pairs: bool = False
+) -> FeatureCounts:
+    """Counts messages that come in chunks of (features, labels)."""
+    counts = FeatureCounts(n_classes, edges, with_pairs)
+    for features, labels in chunks:
+        counts.add(features, labels)
+    return counts
+
+
+def _count(numbers: Ints, size: int) -> Ints:
+    """How often each number from 0 to size - 1 occurs; -1 is not counted."""
+    return np.bincount(numbers.ravel() + 1, minlength=size + 1)[1:]
+
+
+def _moments(values: Floats) -> NDArray[Any]:
+    """Python integers (n_features, 3): n, sum and sum of squares in quanta, exact.
+
+    Squares pass 64 bits, so each value is two limbs: (h 2^26 + l)^2 = h^2 2^52 + h l 2^27 + l^2.
+    """
+    known = ~np.isnan(values)
+    quanta = np.rint(np.where(known, values, 0.0) * QUANTA).astype(np.int64)
+    high, low = quanta >> LIMB, quanta & ((1 << LIMB) - 1)
+    blocks = np.arange(0, len(values), EXACT_ROWS)
+
+    def total(numbers: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.add.reduceat(numbers, blocks, axis=0).astype(object).sum(axis=0))
+
+    squares = total(high * high) * (1 << 2 * LIMB) + total(high * low) * (1 << LIMB + 1) + total(low * low)
+    return np.stack([total(known.astype(np.int64)), total(quanta), squares], axis=1)
+
+
+class NumericModel:
+    """A model of numeric features: what the features add to the score of each class."""
+
+    n_classes: int
+
+    def contributions(self, features: ArrayLike) -> Floats:
+        """Log-likelihoods, float64 (n_messages, n_factors, n_classes), nats; zeros for a missing feature.
+
+        One factor a feature where the model is a product, one in all for AODE.
+        -inf at lambda = 0 for what was never met in the class; never NaN.
+        """
+        raise NotImplementedError
+
+    def log_likelihood(self, features: ArrayLike) -> Floats:
+        """float64 (n_messages, n_classes): the sum of the contributions."""
+        return np.asarray(self.contributions(features).sum(axis=1))
+
+
+class Gaussian(NumericModel):
+    """log N(x; mu_jk, sigma^2_jk) with maximum likelihood mean and variance.
+
+    floor : a variance is at least this share of the feature's variance over all messages, and never below
+            LEAST_VARIANCE
+    added : share of the largest variance of any feature, added to every variance; 1e-9 with floor 0 is
+            scikit-learn's var_smoothing, which is not scale-free: bytes squared drown shares
+
+    means, variances : float64 (n_classes, n_features); a class without a value takes those of all classes
+    floored  : bool (n_classes, n_features), true where the floor was needed
+    constant : bool (n_features,), true for a feature that is the same in all mail.  It is left out: the
+               density of the first message to differ would be so small that adding it rounds all others away
+    Source: Duda, Hart and Stork 2001, section 2.6.
+    """
+
+    def __init__(self, counts: FeatureCounts, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
+        self.n_classes = len(counts.moments)
+        mean, variance = mean_and_variance(counts.moments.sum(axis=0))
+        means, variances = mean_and_variance(counts.moments)
+        empty = counts.moments[:, :, 0] == 0
+        extra = added * variance.max(initial=0.0)
+        raised = np.where(empty, variance, variances) + extra
+        least = np.maximum(floor * variance, LEAST_VARIANCE)
+        self.constant = variance + extra == 0
+        self.floored = raised < least
+        self.means = np.where(empty, mean, means)
+        self.variances = np.maximum(raised, least)
+
+    def contributions(self, features: ArrayLike) -> Floats:
+        values = clamped(features)[:, :, None]
+        means, variances = self.means.T, self.variances.T
+        densities = -0.5 * (np.log(2 * np.pi * variances) + (values - means) ** 2 / variances)
+        return np.where(np.isnan(values) | self.constant[:, None], 0.0, densities)
+
+
+def mean_and_variance(moments: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Maximum likelihood mean and variance from moments on the last axis; zeros where there is no value.
+
+    Correctly rounded quotients of exact integers, so that variances do not cancel.
+    """
+    n, total, squares = np.moveaxis(moments, -1, 0)
+    n = np.maximum(n, 1)
+    means, variances = total / n, (n * squares - total * total) / (n * n)
+    return means.astype(np.float64) / QUANTA, variances.astype(np.float64) / QUANTA**2
+
+
+class Categorical(NumericModel):
+    """log (n_jtk + lambda) / (n_jk + k_j lambda), n_jk the messages of class k that have feature j.
+
+    log_phi : float64 (n_cells, n_classes), nats
+    """
+
+    def __init__(self, counts: FeatureCounts, alpha: float) -> None:
+        self.n_classes, self.counts = len(counts.bins), counts
+        sizes = counts.sizes[counts.feature_of_cell]
+        self.log_phi = smoothed_log(counts.bins, counts.known(counts.bins), checked_alpha(alpha), sizes).T
+
+    def contributions(self, features: ArrayLike) -> Floats:
+        return with_zero_row(self.log_phi)[self.counts.cells(features)]
+
+
+class Aode(NumericModel):
+    """Averaged one-dependence estimators: every feature in turn is the parent of all others.
+
+    log mean over parents i of  P(x_i | k) product over j != i of P(x_j | k, x_i).
+    A parent is used where its value was counted at all; where none was, the score is the categorical one.
+    Source: Webb, Boughton and Wang 2005, section 4 (there with lambda = 1).
+
+    read_pairs : where the pairs are not all in memory
+    """
+
+    def __init__(self, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None) -> None:
+        self.n_classes, self.counts, self.alpha = len(counts.bins), counts, alpha
+        self.categorical = Categorical(counts, alpha)
+        pairs = counts.pairs
+        self._read_pairs = read_pairs or (lambda cells: pairs[:, cells])  # type: ignore[index]
+
+    def contributions(self, features: ArrayLike) -> Floats:
+        cells = self.counts.cells(features)
+        joint = self.categorical.log_likelihood(features)
+        usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
+        has_parent = usable.any(axis=1)
+        used, places = np.unique(cells, return_inverse=True)
+        pairs, parents = self._read_pairs(used), with_zero_row(self.categorical.log_phi)
+        for k in range(self.n_classes):
+            table = self._log_children(pairs[k], used)
+            for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):
+                children = table[places.reshape(cells.shape)[rows, :, None], cells[rows, None, :]].sum(axis=2)
+                terms = np.where(usable[rows], children + parents[cells[rows], k], -np.inf)
+                sums = np.logaddexp.reduce(terms, axis=1, initial=-np.inf)
+                joint[rows, k] = sums - np.log(usable[rows].sum(axis=1))
+        return joint[:, None, :]
+
+    def _log_children(self, pairs: NDArray[Any], parents: Ints) -> Floats:
+        """log P(cell | k, parent), float64 (n_parents, n_cells + 1), nats.
+
+        0 for cells of the parent's own feature, and in the last column, of missing features.
+        """
+        counts = self.counts
+        sizes = counts.sizes[counts.feature_of_cell]
+        table = smoothed_log(pairs, counts.known(pairs), self.alpha, sizes)
+        table[counts.feature_of_cell[parents][:, None] == counts.feature_of_cell] = 0.0
+        return np.pad(table, ((0, 0), (0, 1)))
+
+
+def smoothed_log(counts: NDArray[Any], totals: NDArray[Any], alpha: float, cells: Ints) -> Floats:
+    """log (count + alpha) / (total + cells alpha), nats; -inf for 0 / anything."""
+    scale, pseudo = scaled(alpha)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(counts * scale + pseudo) - np.log(totals * scale + pseudo * cells)
+    return np.where(np.isnan(logs), -np.inf, logs)
+
+
+def with_zero_row(table: Floats) -> Floats:
+    """A table with zeros in a last row, which number -1 (missing) finds."""
+    return np.pad(table, ((0, 1), (0, 0)))
+
+
+def make_numeric_model(
+    event_model: str, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None
+) -> NumericModel:
+    """One of the NUMERIC_MODELS on these counts.  read_pairs : for AODE, as it takes it"""
+    if event_model == "gaussian":
+        return Gaussian(counts)
+    if event_model == "categorical":
+        return Categorical(counts, alpha)
+    if event_model == "aode" and (counts.pairs is not None or read_pairs):
+        return Aode(counts, alpha, read_pairs)
+    why = "pairs of features were not counted" if event_model == "aode" else "it does not score numbers"
+    raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=NUMERIC_MODELS)

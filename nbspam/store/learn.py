@@ -1,0 +1,230 @@
+"""Count single messages in a model: learn them as a class, take them out, move them.
+
+Several messages of one transaction count one after the other.  The same message counts once; if it was
+learned as another class, it moves.  The calibration learns from the score that the message had before it
+was counted.
+
+`learn_verdict` counts a message as the class that the filter itself decided.  The calibration does not learn
+from that, because it must know how often verdicts are right.  If somebody labels the message later, that
+counting is taken out whole first.  Without a label the message is forgotten after MAX_AUTOLEARNED later ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbspam.errors import DamagedModelError, UsageError
+from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.model.calibration import (
+    FIRST_CREDIT,
+    MAX_COVARIANCE,
+    Learner,
+    check_weights,
+    feature_names,
+    first_weights,
+)
+from nbspam.model.scorer import Counted, Scorer, counted
+from nbspam.settings import ALL_VIEWS, Settings, from_text
+from nbspam.store.prior import on_prior
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import (
+    MessageToken,
+    Updater,
+    autolearned_messages,
+    learned,
+    mark,
+    oldest,
+    take_back,
+    updating,
+)
+from nbspam.tokens import read
+
+LEARNED = "learned"
+MOVED = "moved"
+KNOWN = "already learned"
+FORGOTTEN = "forgotten"
+UNKNOWN = "was never learned"
+TOO_FEW = "too few labelled messages"
+# Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
+# does not grow without end: docs/decisions.md.
+MAX_AUTOLEARNED = 1_000
+FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
+MIN_LABELLED = 100  # messages of each class, before a filter learns its own verdicts: docs/decisions.md
+CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
+
+
+def learn(path: str, label: str, data: bytes) -> str:
+    """Count one message as `label`; returns LEARNED, MOVED or KNOWN."""
+    return learn_all(path, label, [data])[0]
+
+
+def learn_all(path: str, label: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
+    """Count messages one after the other as `learn` does, all of them or none.
+
+    names : of the messages, for the log of faults
+    """
+    with updating(path) as updater:
+        named = zip(messages, names or [""] * len(messages), strict=True)
+        return [_learn(updater, path, label, data, name) for data, name in named]
+
+
+def unlearn(path: str, data: bytes) -> str:
+    """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
+    return unlearn_all(path, [data])[0]
+
+
+def unlearn_all(path: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
+    """Take messages out one after the other as `unlearn` does, all of them or none."""
+    with updating(path) as updater:
+        named = zip(messages, names or [""] * len(messages), strict=True)
+        return [_unlearn(updater, path, data, name) for data, name in named]
+
+
+def learn_verdict(path: str, label: str, data: bytes) -> str:
+    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
+
+    Only for a model of words: numeric features are not kept, and could not be taken out.
+    """
+    with updating(path) as updater:
+        model = Model(path, updater.connection)
+        number = class_number(model, label)
+        message = _counted(data, model)
+        refused = _refusal(model, message)
+        if refused:
+            return refused
+        before, tokens = sum(autolearned_messages(model)), _rows(message, model)
+        updater.count(number, message.digest, tokens, 1)
+        mark(updater.connection, message.digest, number, tokens)
+        for _ in range(outdated(before + 1)):
+            take_back(updater, oldest(updater.connection))
+    return LEARNED
+
+
+def refusal(path: str, data: bytes) -> str:
+    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, or nothing."""
+    model = open_model(path)
+    try:
+        return _refusal(model, _counted(data, model))
+    finally:
+        model.close()
+
+
+def outdated(autolearned: int) -> int:
+    """How many of so many autolearned messages are forgotten after the latest of them."""
+    return min(FORGOTTEN_AT_ONCE, max(0, autolearned - MAX_AUTOLEARNED))
+
+
+def has_enough_labelled(model: Model) -> bool:
+    """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
+    own = autolearned_messages(model)
+    return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
+
+
+def check_class(path: str, label: str = "") -> None:
+    """Raise what is wrong with the model, or that it has no such class."""
+    model = open_model(path)
+    if label:
+        class_number(model, label)
+    model.close()
+
+
+def class_number(model: Model, label: str) -> int:
+    """The number of a class; UsageError if the model has no such class."""
+    if label not in model.classes:
+        remedy = "its classes: " + ", ".join(model.classes)
+        raise UsageError(label, f"{model.path} has no such class", remedy, "no-such-class")
+    return model.classes.index(label)
+
+
+def _learn(updater: Updater, path: str, label: str, data: bytes, name: str) -> str:
+    model = Model(path, updater.connection)
+    message = _counted(data, model, name)
+    number = class_number(model, label)
+    own = take_back(updater, message.digest)
+    if own is not None:
+        model = Model(path, updater.connection)  # without the message
+    before = learned(updater.connection, message.digest)
+    if number in before and len(before) == 1:
+        return KNOWN
+    if not before:
+        _learn_calibration(updater, model, message, number)
+    for other, times in before.items():
+        for _ in range(times if other != number else 0):
+            _count(updater, model, other, message, -1)
+    if number not in before:
+        _count(updater, model, number, message, 1)
+    return MOVED if before or own not in (None, number) else LEARNED
+
+
+def _unlearn(updater: Updater, path: str, data: bytes, name: str) -> str:
+    model = Model(path, updater.connection)
+    message = _counted(data, model, name)
+    if take_back(updater, message.digest) is not None:
+        return FORGOTTEN
+    for number in learned(updater.connection, message.digest):
+        _count(updater, model, number, message, -1)
+        return FORGOTTEN
+    return UNKNOWN
+
+
+def _refusal(model: Model, message: Counted) -> str:
+    if learned(model.connection, message.digest):
+        return KNOWN
+    return "" if has_enough_labelled(model) else TOO_FEW
+
+
+def _counted(data: bytes, model: Model, name: str = "") -> Counted:
+    """A message as training counts it: its first MAX_READ_BYTES."""
+    wanted = from_text(model.settings, model.path).wanted
+    return counted(read(data[:MAX_READ_BYTES], wanted), name)
+
+
+def _rows(message: Counted, model: Model) -> list[MessageToken]:
+    if model.settings.get("features") == "numeric":
+        return []
+    message.keep(model.settings.get("views", ALL_VIEWS))
+    views = enumerate(message.tokens)
+    return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
+
+
+def _count(updater: Updater, model: Model, number: int, message: Counted, sign: int) -> None:
+    """Add the message to a class (sign 1) or take it out (-1): its words, and its numeric features if any."""
+    updater.count(number, message.digest, _rows(message, model), sign)
+    features = model.numeric_features()
+    if features:
+        from nbspam.model.features import message_rows  # few models have numeric features
+
+        with_pairs = model.settings.get("numeric_model") == "aode"
+        updater.count_numeric(number, message_rows(features, message.features, with_pairs), sign)
+
+
+def _learn_calibration(updater: Updater, model: Model, message: Counted, number: int) -> None:
+    settings = from_text(model.settings, model.path)
+    learner = learner_of(model, settings)
+    if learner is None:
+        return
+    known = on_prior(model)
+    scored = Scorer(known, settings).score(message)
+    learner.learn(scored.evidence, scored.common, number, sum(known.messages))
+    write_learner(updater, settings, learner)
+
+
+def learner_of(model: Model, settings: Settings) -> Learner | None:
+    """What continues the calibration of the model; None if it has none, or has too many weights for that."""
+    weights = model.calibration()
+    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+        return None
+    covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
+    check_weights(model.path, weights, len(model.classes), settings.kinds)
+    prior = first_weights(len(model.classes), settings.kinds)
+    credit = model.settings.get(CREDIT, str(FIRST_CREDIT))
+    if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):
+        raise DamagedModelError(model.path, f"setting {CREDIT} {credit}")
+    return Learner(prior, (weights, covariance), int(credit))
+
+
+def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
+    """Write the calibration into the model."""
+    features = feature_names(updater.n_classes, settings.kinds)
+    updater.write_calibration(features, learner.weights, learner.covariance)
+    updater.write_setting(CREDIT, str(learner.credit))

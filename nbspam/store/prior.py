@@ -1,0 +1,125 @@
+"""A model that begins with the counts of another, its prior, which count as W messages.
+
+All counts of such a model are whole numbers of a unit: a message of the prior counts `share` units, a message
+of its own `unit`, and share / unit = W / (messages of the prior).  So learning and unlearning are exact, and
+one division by `unit` gives the counts to score with.  Source of the weight: Ibrahim and Chen 2000, the power
+prior.
+"""
+
+from __future__ import annotations
+
+from nbspam.errors import DamagedModelError
+from nbspam.store.reader import Model, count_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nbspam.store.writer import NewModel
+
+WEIGHT, UNIT, SHARE = "prior_weight", "prior_unit", "prior_share"  # settings
+MAX_UNIT = 10**9  # sums of counts stay below 2^63; the weight is rounded if it needs more digits
+
+
+def units(weight: float, messages: int) -> tuple[int, int]:
+    """(unit, share) for a prior model of so many messages that counts as `weight` messages."""
+    from fractions import Fraction  # not when a message is scored: it loads re
+
+    if not messages or not weight:
+        return 1, 0
+    factor = Fraction(repr(weight)) / messages
+    if factor <= 1:
+        factor = factor.limit_denominator(MAX_UNIT)
+    else:
+        factor = 1 / (1 / factor).limit_denominator(MAX_UNIT)
+    return factor.denominator, factor.numerator
+
+
+def stored_units(model: Model) -> tuple[int, int]:
+    """(unit, share) of a model; (1, 0) if it has no prior."""
+    if WEIGHT not in model.settings:
+        return 1, 0
+    unit, share = (model.settings.get(name, "") for name in (UNIT, SHARE))
+    if not (unit.isdecimal() and share.isdecimal() and int(unit)):
+        raise DamagedModelError(model.path, f"a prior model cannot count {share} of {unit} units")
+    return int(unit), int(share)
+
+
+def prior_messages(model: Model) -> list[int]:
+    """Messages of the prior model by class; zeros if there is none."""
+    found = [0] * len(model.classes)
+    for number, messages in model.connection.execute("SELECT number, messages FROM prior_class"):
+        if not 0 <= number < len(found) or messages < 0:
+            raise DamagedModelError(model.path, f"{messages} messages of class number {number} are no prior")
+        found[number] = messages
+    return found
+
+
+def on_prior(model: Model) -> Model:
+    """The model as it is scored: with the counts of its prior, if it has one."""
+    return ModelOnPrior(model) if WEIGHT in model.settings else model
+
+
+class ModelOnPrior(Model):
+    """A model as it is scored: counts in messages, as floats, with those of the prior."""
+
+    __slots__ = ("_own", "_unit")
+
+    def __init__(self, own: Model) -> None:
+        # Not Model.__init__: what it reads has been read.
+        self._own = own
+        self._unit, share = stored_units(own)
+        self.path, self.connection, self.classes = own.path, own.connection, own.classes
+        self.settings, self.words = own.settings, own.words
+        both = zip(own.messages, prior_messages(own), strict=True)
+        self.messages = self._scaled([self._unit * n + share * prior for n, prior in both])
+        self.documents = [self._scaled(row) for row in own.documents]
+        self.occurrences = [self._scaled(row) for row in own.occurrences]
+
+    def _scaled(self, counts: Iterable[int]) -> list[int]:
+        return [count / self._unit for count in counts]  # type: ignore[misc]
+
+    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """As Model.counts."""
+        return {key: tuple(self._scaled(row)) for key, row in self._own.counts(keys).items()}
+
+    def histogram(self, kind: str) -> list[dict[int, int]]:
+        """As Model.histogram."""
+        return [
+            dict(zip(self._scaled(cells), cells.values(), strict=True)) for cells in self._own.histogram(kind)
+        ]
+
+    def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
+        """As Model.numeric_counts; moments stay in units, which changes no mean and no variance."""
+        found = self._own.numeric_counts(kind, places)
+        return found if kind == "moment" else {cell: self._scaled(row) for cell, row in found.items()}
+
+
+def write_prior(
+    file: NewModel,
+    weight: float,
+    messages: Sequence[int],
+    tokens: Iterable[tuple[object, ...]],
+    numeric: Iterable[tuple[str, int, int, list[int]]],
+) -> None:
+    """Add the counts of a prior model to those that are in a new file.
+
+    messages : by class
+    tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...)
+    numeric  : (kind, class, place, integers)
+    """
+    unit, share = units(weight, sum(messages))
+    ask = file.connection.execute
+    file.settings({WEIGHT: repr(weight), UNIT: str(unit), SHARE: str(share)})
+    file.connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
+    counts = count_columns(len(messages))
+    ask(f"UPDATE token SET {', '.join(f'{name} = {name} * {unit}' for name in counts)}")
+    file.tokens(tokens, share)
+    file.write_sums()
+    own = ask("SELECT kind, class, place, value FROM numeric_count").fetchall()
+    sums = {row[:3]: [unit * int(n) for n in row[3].split()] for row in own}
+    for kind, number, place, row in numeric:
+        old = sums.get((kind, number, place)) or [0] * len(row)
+        sums[kind, number, place] = [a + share * b for a, b in zip(old, row, strict=True)]
+    ask("DELETE FROM numeric_count")
+    file.numeric_counts((*cell, row) for cell, row in sums.items())

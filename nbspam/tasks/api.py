@@ -1,0 +1,172 @@
+"""The Python API: train, load and evaluate.  The manual is docs/api.md.
+
+Arguments have the names of the command line's options.  What can go wrong is a child of nbspam.NbspamError.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+from nbspam.corpus import Source, open_labelled
+from nbspam.corpus.corpus import read_corpus
+from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.item import Skipped
+from nbspam.decision import Loss
+from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.replay import parse_feedback
+from nbspam.evaluate.summary import summary
+from nbspam.filter import Filter, loss_settings, open_filter, read_loss
+from nbspam.model.chosen_settings import check_all_act, chosen
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
+from nbspam.tasks.train import Choices
+from nbspam.tasks.train import train as train_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from nbspam.model.chosen_settings import Scoring
+
+Path = str | os.PathLike[str]
+Paths = Path | Iterable[Path]
+
+
+def train(
+    source: Paths = (),
+    *,
+    ham: Paths = (),
+    spam: Paths = (),
+    classes: Mapping[str, Paths] | None = None,
+    loss: str | None = None,
+    jobs: int | None = None,
+    **scoring: Unpack[Scoring],
+) -> Filter:
+    """Train a filter on labelled mail.  Its model is a temporary file until it is saved.
+
+    source  : a Maildir, a folder with a folder a class, or an index file; or some of them
+    ham, spam, classes : mail of which the class is given: Maildir, MH, mbox, folder or file
+    loss    : costs of decisions, such as 'FP=10,FN=1,unsure=0.2', or the path of a matrix file
+    jobs    : processes; None for all cores
+    scoring : event_model, alpha (a number or 'auto'), prior, features, views, textbook ... as `nbspam train`
+    """
+    settings = chosen(scoring)
+    check_all_act(scoring, settings, is_kept=True)
+    mail = _opened(source, ham, spam, classes)
+    choices = Choices(automatic=scoring.get("alpha") == "auto", decision=loss_settings(loss, mail.classes))
+    folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
+    path = os.path.join(folder.name, "model.nbspam")
+    done = train_model(mail.items(), mail.classes, path, settings, jobs or default_jobs(), choices=choices)
+    _warn_of_unread([*mail.skipped, *done.skipped])
+    return open_filter(path, owner=folder)
+
+
+def load(path: Path, *, loss: str | None = None, **scoring: str | float | bool) -> Filter:
+    """Open the filter of a model file; `learn` changes that file.
+
+    loss    : as for train, in place of the loss in the model
+    scoring : event_model, alpha, prior, features or textbook, in place of those in the model
+    """
+    change = {name: "1" if value is True else str(value) for name, value in scoring.items() if value}
+    return open_filter(_expanded(path), change, loss)
+
+
+class Report(NamedTuple):
+    """How good a filter is: the figures, and the messages that they are made of.
+
+    figures    : name -> figure; `X_interval` is the 95 % interval of X; None where undefined
+    evaluation : what was decided about each message
+    loss       : the costs that decisions were made by; None for 0-1
+    """
+
+    figures: dict[str, Any]
+    evaluation: Evaluation
+    loss: Loss | None
+
+    @property
+    def truth(self) -> NDArray[np.int64]:
+        """int64 (n,): the number of each message's true class, in class order."""
+        return self.evaluation.columns.truth
+
+    @property
+    def log_odds(self) -> NDArray[np.float64]:
+        """float64 (n,): each message's log-odds of spam in nats; nan without a class spam."""
+        return self.evaluation.columns.score
+
+    def to_json(self) -> str:
+        """The figures and settings as a JSON object."""
+        return json.dumps(self.figures | {"settings": dict(self.evaluation.settings)}, allow_nan=False)
+
+    def to_html(self) -> str:
+        """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
+        from nbspam.evaluate.report import report_html
+
+        return report_html(self.evaluation, self.loss)
+
+
+def evaluate(
+    source: Paths = (),
+    *,
+    ham: Paths = (),
+    spam: Paths = (),
+    classes: Mapping[str, Paths] | None = None,
+    folds: int = 10,
+    grouped: bool = False,
+    holdout: float | None = None,
+    by_time: bool = False,
+    replay: bool = False,
+    feedback: str = "immediate",
+    seed: int = 0,
+    loss: str | None = None,
+    jobs: int | None = None,
+    **scoring: Unpack[Scoring],
+) -> Report:
+    """Judge each message by a filter that has not learned it.
+
+    source, ham, spam, classes, loss, jobs, scoring : as for train
+    folds   : judge each of so many parts by the others; grouped keeps near-duplicates in one part
+    holdout : judge this share by the rest; with by_time the newest messages
+    replay  : in order of time, judge each message and then learn it, see feedback
+    """
+    settings = chosen(scoring)
+    check_all_act(scoring, settings)
+    mail = _opened(source, ham, spam, classes)
+    costs = read_loss(loss, mail.classes)
+    jobs = jobs or default_jobs()
+    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
+    _warn_of_unread([*mail.skipped, *corpus.skipped])
+    corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed, jobs)
+    if replay:
+        from nbspam.tasks.replay import evaluate_replay
+
+        found = evaluate_replay(corpus, plan, parse_feedback(feedback))
+    elif holdout is not None:
+        found = evaluate_holdout(corpus, plan, holdout, by_time)
+    else:
+        found = evaluate_folds(corpus, plan, folds, grouped)
+    return Report(summary(found, costs), found, costs)
+
+
+def _opened(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:
+    given = {name: _listed(paths) for name, paths in (classes or {}).items()}
+    return open_labelled(_listed(source), ham=_listed(ham), spam=_listed(spam), classes=given)
+
+
+def _listed(paths: Paths) -> list[str]:
+    if isinstance(paths, (str, os.PathLike)):
+        return [_expanded(paths)]
+    return [_expanded(path) for path in paths]
+
+
+def _expanded(path: Path) -> str:
+    return os.path.expanduser(os.fspath(path))
+
+
+def _warn_of_unread(skipped: Skipped) -> None:
+    if skipped:
+        name, why = skipped[0]
+        warnings.warn(f"{len(skipped):,} could not be read, such as {name}: {why}", stacklevel=3)

@@ -1,0 +1,240 @@
+"""Wrong labels in mail: messages under two labels, and labels that the other mail contradicts.
+
+A message is judged by the counts of all mail except its own campaign (near-duplicates), because copies would
+vouch for its label, and with a calibration learned from such scores.  Labels are always judged by the
+default settings, whatever the model has.  Share of wrong labels found, and of right ones listed:
+docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from nbspam.corpus.corpus import Corpus, views_read
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import unread_error
+from nbspam.decision import UNDECIDED, decide, zero_one_loss
+from nbspam.errors import BadDataError
+from nbspam.filter import all_clues
+from nbspam.model.block import only_views, select_rows
+from nbspam.model.calibrate import bulk_scores, calibrate_on
+from nbspam.model.counts import CountsModel, Floats, Ints
+from nbspam.model.posterior import log_posteriors
+from nbspam.model.scorer import Scorer
+from nbspam.model.views import Evidence, leave_groups_out, view_evidence
+from nbspam.settings import ALL_VIEWS, Settings, from_text
+from nbspam.store.check import learned_as
+from nbspam.store.reader import open_model
+from nbspam.tasks.doctor import Finding, note, wrong
+from nbspam.tasks.evaluate import duplicate_groups
+from nbspam.tasks.judges import RowTokens, texts_of
+from nbspam.tokens import NUMERIC
+
+DOUBT = 0.02  # a label is in doubt if another class has more than 1 - DOUBT: docs/decisions.md
+NEARLY_THE_SAME = 0.9  # Jaccard; answers that quote a whole message have less
+MIN_OF_CLASS = 20  # messages; of fewer, one wrong label is too large a part
+CLUED = 50  # doubts that come with clues
+CLUES = 3
+
+
+class Labelled(NamedTuple):
+    """A message and its label."""
+
+    name: str
+    label: str
+
+
+class Moved(NamedTuple):
+    """A message that the model has counted, but not as its label."""
+
+    name: str
+    label: str
+    counted: tuple[str, ...]
+
+
+class Doubt(NamedTuple):
+    """A message whose label is likely wrong.
+
+    probability : of the class `other`, by the mail of other campaigns
+    clues       : the strongest tokens for it, with their nats
+    """
+
+    name: str
+    label: str
+    other: str
+    probability: float
+    clues: tuple[tuple[str, float], ...] = ()
+
+
+class Checked(NamedTuple):
+    """The result for some mail.
+
+    same   : each message that has two labels
+    near   : groups of nearly the same message under two labels
+    moved  : messages that the model has counted as another class; None without a model
+    doubts : likely mislabelled messages, the surest first; None with too few messages
+    """
+
+    messages: int
+    same: list[tuple[Labelled, ...]]
+    near: list[tuple[Labelled, ...]]
+    moved: list[Moved] | None
+    doubts: list[Doubt] | None
+
+
+def views_to_check(model: str | None) -> frozenset[str]:
+    """What must be read of mail: by default, and by the model that may have counted it."""
+    default = Settings().wanted
+    return default if model is None else default | (_settings(model).wanted & {NUMERIC})
+
+
+def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
+    """Look for wrong labels.  model : the path of a sound model that may have counted this mail"""
+    digests = corpus.block.digests()
+    same = _groups_of_two_labels(corpus, np.unique(digests, return_inverse=True)[1])
+    certain = {one for group in same for one in group}
+    near = [
+        group
+        for group in _groups_of_two_labels(corpus, duplicate_groups(corpus, NEARLY_THE_SAME))
+        if certain.isdisjoint(group)
+    ]
+    moved = None if model is None else _moved(corpus, model)
+    fewest = np.bincount(corpus.truth(), minlength=len(corpus.classes)).min()
+    doubts = None
+    if len(corpus.classes) > 1 and fewest >= MIN_OF_CLASS:
+        doubts = [doubt for doubt in _doubts(corpus) if (doubt.name, doubt.label) not in certain]
+    return Checked(len(corpus.block), same, near, moved, doubts)
+
+
+def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
+    """One line for each kind of result; `checked` has the messages."""
+    if skipped:
+        error, (path, reason) = unread_error(skipped), skipped[0]
+        yield wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")
+    if checked.same:
+        why = f"{_messages(checked.same)} of {checked.messages:,} under two labels"
+        remedy = "remove one label, then train again: nbspam train `replace`"
+        yield wrong("labels", BadDataError("SOURCE", why, remedy, "labels-contradict"))
+    else:
+        yield Finding("labels", f"{checked.messages:,} messages, none under two labels")
+    if checked.near:
+        text = f"{_messages(checked.near)} nearly the same as another under another label"
+        yield note("labels", text, "look at both: one label may be wrong")
+    if checked.moved:
+        why = f"{_messages(checked.moved)} counted in the model as another class than the label"
+        remedy = "move it: nbspam learn CLASS FILE; if there are many: nbspam train `replace`"
+        yield wrong("counted as", BadDataError("SOURCE", why, remedy, "labels-counted"))
+    elif checked.moved is not None:
+        yield Finding("counted as", "the model has counted this mail as it is labelled")
+    if checked.doubts:
+        text = f"{_messages(checked.doubts)} likely mislabelled, by the mail of other campaigns"
+        yield note("in doubt", text, "look at them; move them, then train again: nbspam train `replace`")
+    elif checked.doubts is None:
+        yield note("in doubt", f"not checked: that takes {MIN_OF_CLASS} messages of each of two classes")
+    else:
+        yield Finding("in doubt", "no label")
+
+
+def _messages(found: list[Doubt] | list[Moved] | list[tuple[Labelled, ...]]) -> str:
+    return f"{len(found):,} message" + ("s" if len(found) > 1 else "")
+
+
+def _settings(model: str) -> Settings:
+    stored = open_model(model)
+    try:
+        return from_text(stored.settings, model)
+    finally:
+        stored.close()
+
+
+def _groups_of_two_labels(corpus: Corpus, groups: Ints) -> list[tuple[Labelled, ...]]:
+    """The messages of each group with more than one label, in the order read."""
+    truth = corpus.truth()
+    numbers, times = np.unique(np.unique(np.stack([groups, truth]), axis=1)[0], return_counts=True)
+    names = [Labelled(name, corpus.classes[k]) for name, k in zip(corpus.block.names, truth, strict=True)]
+    rows_of = sorted(np.flatnonzero(groups == number).tolist() for number in numbers[times > 1])
+    return [tuple(names[row] for row in rows) for rows in rows_of]
+
+
+def _moved(corpus: Corpus, model: str) -> list[Moved]:
+    read = views_read(_settings(model).replaced(views=ALL_VIEWS))
+    digests = only_views(corpus.block, read).digests().tolist()
+    stored = open_model(model)
+    try:
+        known, classes = learned_as(stored, digests), stored.classes
+    finally:
+        stored.close()
+    found = []
+    labels = [corpus.classes[number] for number in corpus.truth().tolist()]
+    for name, label, digest in zip(corpus.block.names, labels, digests, strict=True):
+        counted = tuple(classes[number] for number in sorted(known.get(digest, ())))
+        if counted and label in classes and label not in counted:
+            found.append(Moved(name, label, counted))
+    return found
+
+
+def _doubts(corpus: Corpus) -> list[Doubt]:
+    groups, counts = duplicate_groups(corpus), corpus.block.count(len(corpus.classes))
+    evidence = view_evidence(leave_groups_out(corpus.block, counts, groups), Settings().of(corpus.classes))
+    truth = corpus.truth()
+    weights = _calibration(evidence)
+    loss = zero_one_loss(len(corpus.classes), DOUBT)
+    found: list[tuple[float, int, int]] = []
+    for row, (probabilities, label) in enumerate(
+        zip(_posteriors(weights, evidence), truth.tolist(), strict=True)
+    ):
+        other = decide(probabilities, loss)
+        if other not in (label, UNDECIDED):
+            found.append((-probabilities[other], row, other))
+    explainer = _Clues(corpus, groups, weights) if found else None
+    return [
+        Doubt(
+            corpus.block.names[row],
+            corpus.classes[truth[row]],
+            corpus.classes[other],
+            -minus_probability,
+            explainer.clues(row, other) if explainer and place < CLUED else (),
+        )
+        for place, (minus_probability, row, other) in enumerate(sorted(found))
+    ]
+
+
+def _calibration(found: Evidence) -> Floats:
+    """Weights learned only from messages whose label agrees with a first calibration.
+
+    Wrong labels would teach it that the evidence is false: with one in ten wrong, it is never sure.
+    """
+    weights = calibrate_on([found]).weights
+    loss = zero_one_loss(found.evidence.shape[2])
+    decided = np.array([decide(one, loss) for one in _posteriors(weights, found)])
+    return calibrate_on([found.take(decided == found.labels)]).weights
+
+
+def _posteriors(weights: Floats, evidence: Evidence) -> list[list[float]]:
+    """P(class) of each row; scores are finite, so there is one."""
+    return [
+        [exp(value) for value in log_posteriors(row) or ()] for row in bulk_scores(weights, evidence).tolist()
+    ]
+
+
+class _Clues:
+    """The strongest tokens for a class, by the counts without the campaign of a message."""
+
+    def __init__(self, corpus: Corpus, groups: Ints, weights: Floats) -> None:
+        self._corpus, self._groups, self._weights = corpus, groups, weights.tolist()
+        self._counts = corpus.block.count(len(corpus.classes))
+        self._texts = texts_of(corpus.block)
+
+    def clues(self, row: int, other: int) -> tuple[tuple[str, float], ...]:
+        """Clues of a row for the class `other`."""
+        block, classes = self._corpus.block, self._corpus.classes
+        campaign = np.flatnonzero(self._groups == self._groups[row])
+        counts = self._counts - select_rows(block, campaign).count(len(classes))
+        model = CountsModel(classes, counts, self._weights)
+        scored = Scorer(model, Settings()).score(RowTokens(block, row, self._texts))
+        clues = [clue for clue in all_clues(scored, other) if clue[1] > 0]
+        return tuple(sorted(clues, key=lambda clue: (-clue[1], clue[0]))[:CLUES])

@@ -1,0 +1,366 @@
+"""A check-up of a model and of its place in the file system.
+
+A finding that is wrong carries the kind of error that the next command would meet, so scripts can act on the
+exit status.  The bounds are from docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nbspam.errors import (
+    RETRAIN,
+    BadDataError,
+    CannotCreateError,
+    InputOutputError,
+    NbspamError,
+    NoInputError,
+)
+from nbspam.files import left_over, nearest_folder
+from nbspam.filter import can_judge
+from nbspam.labels import NAMED_CLASSES
+from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
+from nbspam.settings import from_text
+from nbspam.store.check import check_model, contradictions, learned_messages
+from nbspam.store.connection import FORMAT, check_file, journal_of
+from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import autolearned_messages
+
+FINE = "ok"
+NOTE = "note"  # worth knowing, not wrong
+WRONG = "wrong"
+SOUND = "sound"  # the finding about the contents of the model file
+EVERYONE_WRITES = 0o002
+DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
+# Messages of the rarest class, and the error rate of filters with fewer on public mail.
+FEW = (
+    (20, "far too few: public mail was judged wrongly one time in ten or more"),
+    (50, "few: public mail was judged wrongly one time in ten to one in forty"),
+    (200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"),
+)
+LOPSIDED = 20  # times as many messages of one class as of another
+SHOWN_COMPLAINTS = 3
+LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
+MAKE_ONE = "train one: nbspam train SOURCE"
+ANOTHER_PLACE = "choose another place: `model=PATH`"
+
+
+class Finding(NamedTuple):
+    """One result of the check-up.
+
+    about  : its subject, a word or two
+    text   : one line
+    state  : FINE, NOTE or WRONG
+    remedy : what to do next, one line; may be empty
+    fault  : the kind of error, if the state is WRONG
+    """
+
+    about: str
+    text: str
+    state: str = FINE
+    remedy: str = ""
+    fault: type[NbspamError] | None = None
+
+
+def note(about: str, text: str, remedy: str = "") -> Finding:
+    """A finding that is worth knowing."""
+    return Finding(about, text, NOTE, remedy)
+
+
+def wrong(about: str, error: NbspamError) -> Finding:
+    """The finding of an error."""
+    return Finding(about, error.why, WRONG, error.remedy, type(error))
+
+
+def examine(
+    path: str, why: str, places: Iterable[str], home: str, has_mail: bool = False, start: str = ""
+) -> list[Finding]:
+    """Examine the model at `path`; findings in reading order.
+
+    why      : why it is this model, such as `named by $NBSPAM_MODEL`
+    places   : other paths where a model may be
+    home     : the folder of the files that deliver mail
+    has_mail : labelled mail is named, so a missing model is no fault
+    start    : the model that judges while there is none at `path`, or empty
+    """
+    found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
+    return [*found, *_others(path, places), *_delivery(home)]
+
+
+def is_sound(findings: list[Finding]) -> bool:
+    """True if the contents of the model were found sound."""
+    return any(one.about == SOUND and one.state == FINE for one in findings)
+
+
+def user_name(number: int) -> str:
+    """The name of a user, or the number if there is no name."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+    try:
+        check_file(path)
+    except NbspamError as error:
+        if error.slug == "model-missing":
+            yield from _missing(path, has_mail, start)
+        else:
+            if os.path.isfile(path):
+                yield from _place(path)
+            yield wrong("file", error)
+        return
+    yield from _place(path)
+    try:
+        yield from _contents(path)
+    except NbspamError as error:
+        yield wrong(SOUND, error)
+
+
+def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+    if start:
+        yield Finding("file", f"none yet: {start} judges, and learn begins with a copy of it")
+    elif os.path.islink(path):
+        why = f"a link to {os.path.realpath(path)}, where there is no file"
+        yield wrong("file", NoInputError(path, why, f"correct the link, or {MAKE_ONE}", "model-missing"))
+    elif has_mail:
+        yield note("file", "there is no model here yet", MAKE_ONE)
+    else:
+        remedy = f"{MAKE_ONE}, or name it: `model=PATH`"
+        yield wrong("file", NoInputError(path, "there is no model here", remedy, "model-missing"))
+    folder = nearest_folder(path)
+    if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
+        why = f"a model cannot be made here: {_me()} cannot write to {folder}"
+        yield wrong("writing", CannotCreateError(path, why, ANOTHER_PLACE, "denied"))
+    if start:
+        try:
+            yield from _contents(start)
+        except NbspamError as error:
+            yield wrong("start", error)._replace(text=f"{start}: {error.why}")
+
+
+def _place(path: str) -> Iterator[Finding]:
+    yield _owner(path)
+    yield _writing(path)
+    yield _space(path)
+    if os.path.exists(journal_of(path)):
+        yield note(
+            "journal", "another program is writing, or was killed; the next reader rolls its change back"
+        )
+    unfinished = left_over(path)
+    if unfinished:
+        text = f"{len(unfinished)} unfinished files next to the model: being written, or a program was killed"
+        yield note("left over", text, "nbspam train `replace` removes those older than a day")
+
+
+def _owner(path: str) -> Finding:
+    status = os.stat(path)
+    link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
+    mode = stat.filemode(status.st_mode)[1:]
+    text = f"{user_name(status.st_uid)}'s, {mode}; you are {_me()}{link}"
+    if status.st_mode & EVERYONE_WRITES:
+        return note("owner", text + "; everyone may train it", f"chmod o-w {path}")
+    other = _owner_of_folders(path, status.st_uid)
+    if other is None:
+        return Finding("owner", text)
+    name = user_name(other)
+    why = f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
+    given = [one for one in (_folder(path), path) if os.stat(one).st_uid != other]
+    return note("owner", text + why, f"as root: chown {name} {' '.join(given)}")
+
+
+def _owner_of_folders(path: str, owner: int) -> int | None:
+    """The user who owns the nearest folder that is not of `owner` or of root."""
+    folder = _folder(path)
+    while folder != os.path.dirname(folder):
+        found = os.stat(folder).st_uid
+        if found not in (owner, 0):
+            return found
+        folder = os.path.dirname(folder)
+    return None
+
+
+def _writing(path: str) -> Finding:
+    folder = _folder(path)
+    denied = [one for one in (path, folder) if not os.access(one, os.W_OK)]
+    if not denied:
+        return Finding("writing", "you can learn into it: the file and its folder are writable")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        why, remedy = "the file system is read-only", "keep the model elsewhere: `model=PATH`"
+    else:
+        what = {path: "the file", folder: f"the folder {folder}"}
+        why = f"{_me()} cannot write to {' and '.join(what[one] for one in denied)}"
+        remedy = f"as root: chown {_me()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
+        if all(os.stat(one).st_uid == os.geteuid() for one in denied):
+            remedy = f"chmod u+w {' '.join(denied)}"
+    why += ": learn and train fail" + (", classify works" if os.access(path, os.R_OK) else "")
+    return wrong("writing", InputOutputError(path, why, remedy, "model-readonly"))
+
+
+def _space(path: str) -> Finding:
+    disk, size_bytes = os.statvfs(path), os.path.getsize(path)
+    free_bytes = disk.f_bavail * disk.f_frsize
+    remedy = "free some space; the present model is intact"
+    if disk.f_files and not disk.f_favail:
+        return wrong("space", InputOutputError(path, "the disk cannot hold more files", remedy, "no-space"))
+    text = f"{_size(free_bytes)} free, the model has {_size(size_bytes)}"
+    if free_bytes < size_bytes:  # train writes the model anew, a large update its journal
+        return wrong("space", InputOutputError(path, text + ": too little to train", remedy, "no-space"))
+    return Finding("space", text)
+
+
+def _contents(path: str) -> Iterator[Finding]:
+    complaints = check_model(path)
+    if complaints:
+        more = len(complaints) - SHOWN_COMPLAINTS
+        text = "; ".join(complaints[:SHOWN_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
+        yield wrong(SOUND, BadDataError(path, "not sound: " + text, RETRAIN, "model-damaged"))
+    else:
+        text = f"yes: format {FORMAT}, {_size(os.path.getsize(path))}, all sums are right"
+        yield Finding(SOUND, text)
+    model = open_model(path)
+    try:
+        yield _counted(model)
+        yield from _autolearned(model)
+        yield _enough(model)
+        if any(model.messages):  # else there is only a prior model
+            yield _balance(model)
+        yield _calibrated(model)
+        twice = contradictions(model)
+        if twice:
+            text = (
+                f"{twice:,} {'message is' if twice == 1 else 'messages are'} counted in more than one class"
+            )
+            yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
+    finally:
+        model.close()
+
+
+def _counted(model: Model) -> Finding:
+    text = f"{sum(model.messages):,} messages ({_by_class(model, model.messages)})"
+    text += f"; last changed {_moment(os.path.getmtime(model.path))}"
+    if "prior_weight" in model.settings:
+        text += f"; on a prior model that counts as {model.settings['prior_weight']}"
+    return Finding("counted", text)
+
+
+def _by_class(model: Model, messages: list[int]) -> str:
+    if len(messages) > NAMED_CLASSES:
+        return f"{len(messages):,} classes"
+    return ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, messages, strict=True))
+
+
+def _autolearned(model: Model) -> Iterator[Finding]:
+    own = autolearned_messages(model)
+    if not any(own):
+        return
+    text = f"{sum(own):,} of them by the filter's own verdict ({_by_class(model, own)})"
+    if has_enough_labelled(model):
+        yield Finding("autolearned", text)
+    else:
+        text += f", and no more: that takes {MIN_LABELLED} labelled messages of each class"
+        yield note("autolearned", text, LEARN_MORE)
+
+
+def _enough(model: Model) -> Finding:
+    fewest = min(model.messages)
+    for bound, text in FEW:
+        if fewest < bound:
+            if "prior_weight" in model.settings:
+                text = "few of your own; until there are more the prior model decides"
+            elif not can_judge(model.settings.get("averaged") == "1", model.messages):
+                text = "so no message is judged: two classes must have mail"
+            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
+    return Finding("enough", f"yes: {fewest:,} or more of each class")
+
+
+def _balance(model: Model) -> Finding:
+    ratio = max(model.messages) / max(min(model.messages), 1)
+    if ratio <= LOPSIDED:
+        return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
+    text = f"{ratio:,.0f} times as many of one class as of {_rarest(model)}, and so is the prior"
+    return note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
+
+
+def _rarest(model: Model) -> str:
+    rarest: str = model.classes[model.messages.index(min(model.messages))]
+    return rarest
+
+
+def _calibrated(model: Model) -> Finding:
+    settings = from_text(model.settings, model.path)
+    if not settings.averaged:
+        text = f"no: {settings.event_model} as one sum, so its probabilities are far too near 0 or 1"
+        return Finding("calibrated", text)
+    if not can_calibrate(model.messages):
+        text = f"not on your mail: that takes {MIN_CALIBRATION} messages of each of two classes"
+        return note("calibrated", text, "when there are more, train again: nbspam train `replace`")
+    if not model.calibration():
+        return note("calibrated", "no: the model has no weights for its views", RETRAIN)
+    if "imported" in model.settings and learned_messages(model) < 2 * MIN_CALIBRATION:
+        own, others = learned_messages(model), model.settings["imported"]
+        text = f"hardly: {own:,} messages were yours, the rest {others}'s"
+        return note("calibrated", text, "nbspam train `update` SOURCE, with mail that it has not counted")
+    return Finding("calibrated", "yes: the weights of the views were learned from your mail")
+
+
+def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
+    """Models at other places: training may have gone there."""
+    used = _changed(path)
+    seen = {os.path.realpath(path)}
+    for other in places:
+        changed = _changed(other)
+        if changed is None or os.path.realpath(other) in seen:
+            continue
+        seen.add(os.path.realpath(other))
+        owner = user_name(os.stat(other).st_uid)
+        newer = ", later than this one: was that training meant for here?" if used and changed > used else ""
+        text = f"{other} ({owner}'s, changed {_moment(changed)}{newer})"
+        yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
+
+
+def _changed(path: str) -> float | None:
+    """The time of the last change of a regular file, else None."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime if stat.S_ISREG(status.st_mode) else None
+
+
+def _delivery(home: str) -> Iterator[Finding]:
+    """The lines that name nbspam in files that deliver mail; what these lines do is not examined."""
+    for name in DELIVERY_FILES:
+        path = os.path.join(home, name)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = [(number, line.strip()) for number, line in enumerate(file, 1)]
+        except OSError:
+            continue
+        for number, line in lines:
+            if re.search(r"\bnbspam\b", line) and not line.startswith("#"):
+                yield Finding(name[1:], f"{path}:{number}: {line}")
+
+
+def _me() -> str:
+    return user_name(os.geteuid())
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.realpath(path))
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

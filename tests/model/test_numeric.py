@@ -1,0 +1,384 @@
+"""Gaussian, categorical and AODE: laws, examples for pencil and paper, and scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction as F
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from nbspam.errors import UsageError
+from nbspam.model.features import message_rows, values_of
+from nbspam.model.numeric import (
+    Aode,
+    Categorical,
+    FeatureCounts,
+    Gaussian,
+    count_features,
+    learn_edges,
+    make_numeric_model,
+    mean_and_variance,
+)
+from nbspam.model.posterior import log_posteriors
+from nbspam.settings import BINNINGS, NUMERIC_MODELS
+from nbspam.tokens.numeric import NAMES
+
+ALPHAS = [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308]
+every_model = pytest.mark.parametrize("event_model", NUMERIC_MODELS)
+
+
+def some_features(n: int, n_classes: int = 3, width: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(n_classes, size=n)
+    features = rng.gamma(1.0 + labels[:, None], 50.0, size=(n, width)).round(3)
+    features[:, 1] = rng.poisson(labels * 2.0)
+    features[rng.random(features.shape) < 0.15] = np.nan
+    return features, labels
+
+
+EDGES = learn_edges(some_features(200, seed=99)[0], 4)
+
+
+def counted(features: Any, labels: Any, edges: Any = EDGES, n_classes: int = 3) -> FeatureCounts:
+    return count_features([(features, labels)], n_classes, edges, with_pairs=True)
+
+
+def by_hand(rows: list[tuple[Any, int]], edges: Any, n_classes: int = 2) -> FeatureCounts:
+    return counted(np.array([row for row, _ in rows], float), [label for _, label in rows], edges, n_classes)
+
+
+def scores(event_model: str, counts: FeatureCounts, features: Any, alpha: float = 1.0) -> Any:
+    return make_numeric_model(event_model, counts, alpha).log_likelihood(features)
+
+
+def state(counts: FeatureCounts) -> Any:
+    return counts.moments.tolist(), counts.bins.tolist(), counts.pairs.tolist()  # type: ignore[union-attr]
+
+
+# Laws
+
+
+value = st.one_of(st.floats(), st.sampled_from([0.0, 1.0, -1e300, 2.0**31, 1e-7]))
+mail = st.lists(st.tuples(st.lists(value, min_size=4, max_size=4), st.integers(0, 2)), max_size=12)
+
+
+@given(mail, st.integers(0, 12))
+def test_any_messages_are_added_merged_and_removed_exactly(rows: Any, cut: int) -> None:
+    features = np.array([row for row, _ in rows], float).reshape(-1, 4)
+    labels = np.array([label for _, label in rows], int)
+    whole, first = counted(features, labels), counted(features[:cut], labels[:cut])
+    before, second = state(first), counted(features[cut:], labels[cut:])
+    first.merge(second)
+    assert state(first) == state(whole)
+    first.merge(second, -1)
+    assert state(first) == before
+    one_by_one = FeatureCounts(3, EDGES, with_pairs=True)
+    for row in np.random.default_rng(1).permutation(len(labels)):
+        one_by_one.add(features[[row]], labels[[row]])
+    assert state(one_by_one) == state(whole)
+    one_by_one.add(features[cut:], labels[cut:], -1)
+    assert state(one_by_one) == before
+
+
+@every_model
+@given(rows=mail, alpha=st.one_of(st.sampled_from(ALPHAS), st.floats(0, 1e6)))
+def test_a_score_is_never_nan_nor_plus_infinite(event_model: str, rows: Any, alpha: float) -> None:
+    features, labels = some_features(20)
+    query = np.array([row for row, _ in rows], float).reshape(-1, 4)
+    found = scores(event_model, counted(features, labels), query, alpha)
+    assert found.shape == (len(rows), 3)
+    assert not np.isnan(found).any()
+    assert not np.isposinf(found).any()
+    if alpha:
+        assert np.isfinite(found).all()
+
+
+@every_model
+@pytest.mark.parametrize("n_classes", [1, 2, 5])
+def test_one_message_and_a_batch_get_the_same_scores(event_model: str, n_classes: int) -> None:
+    counts = counted(*some_features(60, n_classes), n_classes=n_classes)
+    query = some_features(40, n_classes, seed=7)[0]
+    model = make_numeric_model(event_model, counts, 0.3)
+    one_by_one = np.concatenate([model.log_likelihood(query[[row]]) for row in range(40)])
+    np.testing.assert_allclose(model.log_likelihood(query), one_by_one, rtol=1e-12, atol=1e-12)
+
+
+@every_model
+def test_contributions_add_up_and_a_missing_feature_adds_nothing(event_model: str) -> None:
+    model = make_numeric_model(event_model, counted(*some_features(60)), 1.0)
+    query = some_features(30, seed=8)[0]
+    parts = model.contributions(query)
+    np.testing.assert_allclose(parts.sum(axis=1), model.log_likelihood(query))
+    assert not model.log_likelihood(np.full((1, 4), np.nan)).any()
+    if event_model != "aode":
+        assert not parts[np.isnan(query)].any()
+
+
+@every_model
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
+def test_a_class_without_messages_is_scored(event_model: str, alpha: float) -> None:
+    found = scores(event_model, counted(*some_features(60, 2)), some_features(20, 2, seed=5)[0], alpha)
+    assert not np.isnan(found).any()
+    assert alpha == 0 or np.isfinite(found).all()
+
+
+@every_model
+def test_a_model_without_any_mail_scores_all_classes_alike(event_model: str) -> None:
+    found = scores(event_model, FeatureCounts(3, EDGES, with_pairs=True), some_features(10)[0])
+    np.testing.assert_allclose(found, np.repeat(found[:, :1], 3, axis=1), atol=1e-12)
+
+
+@every_model
+def test_renaming_the_classes_permutes_the_scores(event_model: str) -> None:
+    (features, labels), query = some_features(60), some_features(25, seed=50)[0]
+    order = np.array([2, 0, 1])
+    after = scores(event_model, counted(features, order[labels]), query)
+    np.testing.assert_allclose(after[:, order], scores(event_model, counted(features, labels), query))
+
+
+@every_model
+def test_four_times_the_mail_and_lambda_score_the_same(event_model: str) -> None:
+    (features, labels), query = some_features(60), some_features(25, seed=50)[0]
+    four = counted(np.tile(features, (4, 1)), np.tile(labels, 4))
+    expected = scores(event_model, counted(features, labels), query, 0.5)
+    np.testing.assert_allclose(scores(event_model, four, query, 2.0), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("event_model", ["categorical", "aode"])
+def test_a_huge_lambda_leaves_the_prior_alone(event_model: str) -> None:
+    found = scores(event_model, counted(*some_features(60)), some_features(25, seed=50)[0], 1e15)
+    np.testing.assert_allclose(found - found[:, :1], 0.0, atol=1e-9)
+
+
+def test_what_cannot_be_counted_or_scored_is_refused() -> None:
+    counts = FeatureCounts(2, EDGES)
+    with pytest.raises(UsageError, match="different edges"):
+        counts.merge(FeatureCounts(2, EDGES[::-1]))
+    for event_model, why in (("aode", "not counted"), ("presence", "does not score")):
+        with pytest.raises(UsageError, match=why):
+            make_numeric_model(event_model, counts, 1.0)
+    with pytest.raises(UsageError, match="smoothing constant"):
+        make_numeric_model("categorical", counts, math.nan)
+    with pytest.raises(UsageError, match="2 to 1,000 bins"):
+        learn_edges(np.zeros((3, 1)), 1)
+
+
+# A1 A2 A3 | Y of the lecture notes.  Binary features are bins with one edge at 1.
+FIVE_ROWS = [([1, 1, 0], 1), ([0, 1, 1], 1), ([1, 0, 1], 0), ([0, 1, 0], 0), ([0, 0, 1], 0)]
+FIVE = by_hand(FIVE_ROWS, [[1.0]] * 3)
+PRIOR = np.log([3 / 5, 2 / 5])
+
+
+def five_joint(alpha: float, query: Any = (1, 0, 0)) -> Any:
+    return (scores("categorical", FIVE, [query], alpha)[0] + PRIOR).tolist()
+
+
+def test_five_rows_without_smoothing_rule_class_1_out() -> None:
+    class_0 = F(3, 5) * F(1, 3) * F(2, 3) * F(1, 3)
+    assert class_0 == F(2, 45)
+    assert five_joint(0.0) == [pytest.approx(math.log(class_0), abs=1e-12), -math.inf]
+
+
+def test_five_rows_with_laplace_on_the_zero_factor_alone() -> None:
+    plain, laplace = (Categorical(FIVE, alpha).contributions([[1, 0, 0]])[0, :, 1] for alpha in (0.0, 1.0))
+    score = F(2, 5) * F(1, 2) * F(1, 4) * F(1, 2)
+    assert score == F(1, 40)
+    assert PRIOR[1] + plain[0] + laplace[1] + plain[2] == pytest.approx(math.log(score), abs=1e-12)
+
+
+def test_five_rows_with_laplace_everywhere() -> None:
+    class_0 = F(3, 5) * F(1 + 1, 3 + 2) * F(2 + 1, 3 + 2) * F(1 + 1, 3 + 2)
+    class_1 = F(2, 5) * F(1 + 1, 2 + 2) * F(0 + 1, 2 + 2) * F(1 + 1, 2 + 2)
+    assert (class_0, class_1) == (F(36, 625), F(1, 40))
+    assert five_joint(1.0) == pytest.approx([math.log(class_0), math.log(class_1)], abs=1e-12)
+    posterior = np.exp(log_posteriors(five_joint(1.0)) or [])
+    assert posterior.tolist() == pytest.approx([288 / 413, 125 / 413], rel=1e-12)
+
+
+# Gaussian
+
+
+def test_gaussian_of_three_values_is_the_density_by_hand() -> None:
+    model = Gaussian(by_hand([([1], 0), ([3], 0), ([5], 0), ([10], 1), ([14], 1)], [[]]))
+    assert model.means.tolist() == [[3.0], [12.0]]
+    assert model.variances.tolist() == [[pytest.approx(8 / 3)], [4.0]]
+    expected = -0.5 * (math.log(2 * math.pi * 8 / 3) + (6 - 3) ** 2 / (8 / 3))
+    assert model.log_likelihood([[6.0]])[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_feature_constant_in_a_class_gets_the_variance_floor() -> None:
+    model = Gaussian(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]), floor=0.01)
+    assert model.variances[0] == [pytest.approx(0.01 * 150)]  # variance of 0, 0, 10, 30
+    assert model.floored.tolist() == [[True], [False]]
+
+
+def test_a_feature_that_is_the_same_in_all_mail_does_not_drown_the_others() -> None:
+    rows = [([x, 0.0, math.nan], k) for x, k in [(1, 0), (3, 0), (10, 1), (14, 1)]]
+    model = Gaussian(by_hand(rows, [[]] * 3))
+    assert model.constant.tolist() == [False, True, True]
+    without = model.log_likelihood([[3.0, math.nan, math.nan]])
+    assert model.log_likelihood([[3.0, 200_000.0, 5.0]]).tolist() == without.tolist()
+
+
+def test_a_class_that_never_had_a_feature_takes_the_mean_and_variance_of_all() -> None:
+    model = Gaussian(by_hand([([10], 0), ([12], 0), ([18], 1), ([20], 1), ([math.nan], 2)], [[]], 3))
+    assert model.means.tolist() == [[11.0], [19.0], [15.0]]
+    assert model.variances.tolist() == [[1.0], [1.0], [17.0]]  # (25 + 9 + 9 + 25) / 4
+
+
+def test_variance_is_exact_where_a_sum_of_floats_would_cancel() -> None:
+    counts = by_hand([([2e9 + n], 0) for n in range(3)] * 1000, [[]], 1)
+    means, variances = mean_and_variance(counts.moments[0])
+    assert (means[0], variances[0]) == (2e9 + 1, pytest.approx(2 / 3, rel=1e-15))
+
+
+# Bins
+
+
+def test_equal_width_bins_cut_the_range_and_equal_frequency_bins_the_ranks() -> None:
+    column = np.array([[0.0], [0.0], [0.0], [1.0], [2.0], [3.0], [4.0], [8.0]])
+    assert learn_edges(column, 4, "width") == [[2.0, 4.0, 6.0]]
+    assert learn_edges(column, 4, "frequency") == [[2.0, 4.0]]  # ranks 2, 4, 6; 0 is no edge
+    assert learn_edges(np.array([[5.0], [5.0], [np.nan]]), 4) == [[]]
+    assert FeatureCounts(1, [[2.0, 4.0]]).cells(column).ravel().tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
+
+
+def test_pairs_are_symmetric_and_hold_the_counts_of_the_bins_on_the_diagonal() -> None:
+    counts = counted(*some_features(50))
+    assert counts.pairs is not None
+    assert (counts.pairs == counts.pairs.transpose(0, 2, 1)).all()
+    assert (np.diagonal(counts.pairs, axis1=1, axis2=2) == counts.bins).all()
+
+
+# AODE
+
+
+def aode_by_definition(rows: list[tuple[Any, int]], query: Any, sizes: list[int]) -> list[float]:
+    """mean over the parents i of P(x_i | y) prod_j P(x_j | y, x_i), with lambda = 1.  None is missing.
+
+    Webb, Boughton and Wang 2005, with P(x_i | y) = (F(y, x_i) + 1) / (F(y) with x_i known + v_i) and
+    P(x_j | y, x_i) = (F(y, x_i, x_j) + 1) / (F(y, x_i) with x_j known + v_j).
+    """
+
+    def frequency(y: int | None, wanted: dict[int, int], known: int = 0) -> int:
+        return sum(
+            y in (None, own) and row[known] is not None and all(row[j] == x for j, x in wanted.items())
+            for row, own in rows
+        )
+
+    present = [(i, x) for i, x in enumerate(query) if x is not None]
+    found = []
+    for y in range(2):
+        terms = []
+        for i, x_i in present:
+            if frequency(None, {i: x_i}, i):
+                term = F(frequency(y, {i: x_i}, i) + 1, frequency(y, {}, i) + sizes[i])
+                for j, x_j in present:
+                    if j != i:
+                        both, one = frequency(y, {i: x_i, j: x_j}, j), frequency(y, {i: x_i}, j)
+                        term *= F(both + 1, one + sizes[j])
+                terms.append(term)
+        found.append(float(sum(terms) / len(terms)))
+    return found
+
+
+AODE_EDGES = [[1.0], [1.0, 2.0], [1.0, 2.0], [1.0]]
+AODE_ROWS: list[tuple[Any, int]] = [
+    ([0, 2, 1, 0], 0), ([0, 1, 1, 1], 0), ([1, 2, 0, 0], 1), ([1, 0, 0, 1], 1), ([0, 0, 2, 0], 0),
+    ([1, 2, 2, None], 1), ([None, 1, 0, 1], 0), ([1, 1, None, 0], 1), ([0, 2, 1, 1], 1), ([1, 0, 1, None], 0),
+]  # fmt: skip
+
+
+def test_aode_is_its_definition_for_every_possible_message() -> None:
+    sizes = [len(edges) + 1 for edges in AODE_EDGES]
+    queries = [list(query) for query in product(*[[None, *range(size)] for size in sizes])][1:]
+    found = np.exp(scores("aode", by_hand(AODE_ROWS, AODE_EDGES), np.array(queries, float)))
+    for query, row in zip(queries, found.tolist(), strict=True):
+        assert row == pytest.approx(aode_by_definition(AODE_ROWS, query, sizes), rel=1e-12)
+
+
+def test_aode_is_the_categorical_model_of_one_feature_or_of_values_never_met() -> None:
+    one = by_hand([([0], 0), ([1], 0), ([2], 1), ([2], 1), ([0], 1)], [[1.0, 2.0]])
+    values = [[0.0], [1.0], [2.0]]
+    np.testing.assert_allclose(scores("aode", one, values), scores("categorical", one, values))
+    low = by_hand([([0, 0], 0), ([0, 0], 1), ([0, 0], 1)], [[1.0, 2.0]] * 2)
+    np.testing.assert_allclose(scores("aode", low, [[1, 2]]), scores("categorical", low, [[1, 2]]))
+
+
+def test_aode_sees_an_interaction_that_naive_bayes_cannot() -> None:
+    """Class 1 where two features differ: each alone says nothing."""
+    counts = by_hand([([0, 0], 0), ([1, 1], 0), ([0, 1], 1), ([1, 0], 1)] * 5, [[1.0], [1.0]])
+    naive, aode = (scores(event_model, counts, [[0, 1]])[0] for event_model in ("categorical", "aode"))
+    assert naive[0] == pytest.approx(naive[1])
+    assert aode[1] - aode[0] == pytest.approx(math.log(F(5 + 1, 5 + 2) / F(0 + 1, 5 + 2)))
+
+
+def test_pairs_that_are_read_when_they_are_needed_score_the_same() -> None:
+    counts, query = counted(*some_features(60)), some_features(5, seed=3)[0]
+    read = Aode(counts, 0.5, lambda cells: counts.pairs[:, cells])  # type: ignore[index]
+    assert read.log_likelihood(query).tolist() == Aode(counts, 0.5).log_likelihood(query).tolist()
+
+
+# scikit-learn
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_gaussian_equals_scikit_learn(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    labels = np.arange(100) % n_classes
+    # Multiples of 2^-10 are counted as they are; finer values are rounded to 2^-20.
+    features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
+    model = Gaussian(counted(features, labels, [[]] * 6, n_classes), floor=0.0, added=1e-9)
+    expected = GaussianNB(var_smoothing=1e-9).fit(features, labels).predict_joint_log_proba(features)
+    found = model.log_likelihood(features) + np.log(np.bincount(labels) / 100)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("binning", BINNINGS)
+@pytest.mark.parametrize("alpha", [0.01, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_categorical_equals_scikit_learn(n_classes: int, alpha: float, binning: str) -> None:
+    labels = np.arange(100) % n_classes
+    features = np.random.default_rng(n_classes).gamma(1.0 + labels[:, None], size=(100, 5))
+    edges = learn_edges(features, 10, binning)
+    counts = counted(features, labels, edges, n_classes)
+    bins = counts.cells(features) - counts.starts
+    theirs = CategoricalNB(alpha=alpha, min_categories=counts.sizes).fit(bins, labels)
+    found = Categorical(counts, alpha).log_likelihood(features) + np.log(np.bincount(labels) / 100)
+    np.testing.assert_allclose(found, theirs.predict_joint_log_proba(bins), rtol=1e-11, atol=1e-9)
+
+
+# Rows of a model file
+
+
+def test_counts_come_back_from_their_rows() -> None:
+    counts = counted(*some_features(50))
+    again = FeatureCounts(3, EDGES)
+    for kind, k, place, row in counts.rows():
+        if kind != "pair":
+            again.set_row(kind, k, place, row)
+    assert (again.moments == counts.moments).all()
+    assert (again.bins == counts.bins).all()
+    for place, row in ((4, [1, 2, 3, 4]), (-1, [1, 2, 3, 4]), (0, [1])):
+        with pytest.raises(ValueError, match=r"where there are|no class"):
+            again.set_row("bin", 0, place, row)
+
+
+def test_a_message_counted_alone_adds_what_the_corpus_counts_for_it() -> None:
+    features, labels = some_features(1, 1, len(NAMES))
+    edges = learn_edges(some_features(60, 1, len(NAMES))[0], 5)
+    corpus = {(kind, place): row for kind, _, place, row in counted(features, labels, edges, 1).rows()}
+    measured = [None if np.isnan(x) else float(x) for x in features[0]]
+    assert message_rows(list(zip(NAMES, edges, strict=True)), measured, with_pairs=True) == corpus
+
+
+def test_a_feature_that_this_program_does_not_measure_counts_as_missing() -> None:
+    found = values_of(["words", "no-such-feature", "size"], [float(n) for n in range(len(NAMES))])
+    assert found[0, [0, 2]].tolist() == [NAMES.index("words"), NAMES.index("size")]
+    assert np.isnan(found[0, 1])
