@@ -16,22 +16,23 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
-MAGIC = {b"\x1f\x8b\x08": "gz", b"\xfd7zXZ\x00": "xz", b"BZh91AY&SY": "bz2"}
-_UNPACKERS: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
-# Compressed files that nbspam does not read.
-UNREAD_MAGIC = {
+MAGIC = {
+    b"\x1f\x8b\x08": "gz",
+    b"\xfd7zXZ\x00": "xz",
+    b"BZh91AY&SY": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "lz4",
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
-PACKED_START = (*MAGIC, *UNREAD_MAGIC)
+PACKED_START = tuple(MAGIC)
+UNPACKERS: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}  # the others are not read
 MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
 HEAD_BYTES = 1024
 _CHUNK_BYTES = 1 << 20
@@ -66,7 +67,7 @@ class Notes:
         self.left_out[reason] = self.left_out.get(reason, 0) + count
 
 
-class Item:
+class Item(NamedTuple):
     """One message of a source.
 
     name  : for people: the path, or `path#3` for the third message of an mbox
@@ -76,20 +77,12 @@ class Item:
     data  : its bytes if it comes from a stream that cannot be read twice, else None
     """
 
-    __slots__ = ("data", "label", "name", "path", "start", "stop")
-
-    def __init__(
-        self, name: str, label: str, path: str, start: int = 0, stop: int = -1, data: bytes | None = None
-    ) -> None:
-        self.name = name
-        self.label = label
-        self.path = path
-        self.start = start
-        self.stop = stop
-        self.data = data
-
-    def __repr__(self) -> str:
-        return f"Item({self.name!r}, {self.label!r})"
+    name: str
+    label: str
+    path: str
+    start: int = 0
+    stop: int = -1
+    data: bytes | None = None
 
     def read(self, limit: int = -1) -> bytes:
         """The message, its first `limit` bytes if limit >= 0; OSError if it cannot be read."""
@@ -101,12 +94,23 @@ class Item:
                 file.seek(self.start)
                 return unquoted(file.read(size if limit < 0 else min(size, limit)))
             data = file.read(limit)
-            return _unpacked(file, data, limit) if data.startswith(PACKED_START) else data
+            if not (kind := packed_as(data)):
+                return data
+            file.seek(0)  # mail stores may compress the files of a Maildir
+            size = MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES)
+            return _beginning(_unpack(file, kind, self.path, Notes()), size)
 
 
 def reason_of(error: OSError) -> str:
     """Why a file could not be read, for people."""
     return error.strerror or str(error) or "cannot be read"
+
+
+def packed_as(head: bytes) -> str:
+    """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
+    if not head.startswith(PACKED_START):
+        return ""
+    return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -177,8 +181,8 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
         with open_regular(path) as file:
             head = file.read(HEAD_BYTES)
             file.seek(0)
-            if head.startswith(PACKED_START):
-                yield from stream_items(_until_damage(_unpack(file, head), path, notes), path, label)
+            if kind := packed_as(head):
+                yield from stream_items(_unpack(file, kind, path, notes), path, label)
             elif begins_mbox(head):
                 yield from _numbered(_mbox_items(iter(lambda: file.read(_CHUNK_BYTES), b""), path, label))
             else:
@@ -231,50 +235,28 @@ def _held_items(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item
 def _numbered(items: Iterator[Item]) -> Iterator[Item]:
     """The messages of an mbox with their numbers in their names, unless there is only one."""
     first, second = next(items, None), next(items, None)
-    if first and second:
-        first.name += "#1"
-    for number, item in enumerate(chain(filter(None, (first, second)), items), 1):
-        if number > 1:
-            item.name += f"#{number}"
-        yield item
+    if first and not second:
+        yield first
+    elif first and second:
+        for number, item in enumerate(chain((first, second), items), 1):
+            yield item._replace(name=f"{item.path}#{number}")
 
 
-def _unpack(file: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """The contents of a compressed file in chunks.
+def _unpack(file: BinaryIO, kind: str, path: str, notes: Notes) -> Iterator[bytes]:
+    """The contents of a compressed file in chunks, up to where it is damaged, which is noted.
 
-    head : its first bytes
-    OSError where it is damaged, after what can be read, and at once for a compression that is not read.
+    OSError if nothing can be read.
     """
-    for magic, name in UNREAD_MAGIC.items():
-        if head.startswith(magic):
-            raise OSError(errno.EINVAL, f"packed with {name}, which nbspam does not read")
-    kind = next(MAGIC[magic] for magic in MAGIC if head.startswith(magic))
-    file.seek(0)
-    rest = ""
-    try:
-        with _UNPACKERS[kind](file) as stream:
-            while chunk := stream.read1(_CHUNK_BYTES):  # read() would lose what comes before the damage
-                rest = "; what came before is used"
-                yield chunk
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        why = "cut short" if isinstance(error, EOFError) else "damaged"
-        raise OSError(errno.EIO, f"{kind} data {why}{rest}") from error
-
-
-def _until_damage(pieces: Iterator[bytes], path: str, notes: Notes) -> Iterator[bytes]:
-    """The pieces before the first that cannot be read, which is noted; OSError if there are none."""
+    if kind not in UNPACKERS:
+        raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
     is_first = True
     try:
-        for piece in pieces:
-            is_first = False
-            yield piece
-    except OSError as error:
+        with UNPACKERS[kind](file) as stream:
+            while chunk := stream.read1(_CHUNK_BYTES):  # read() would lose what comes before the damage
+                is_first = False
+                yield chunk
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        why = f"{kind} data {'cut short' if isinstance(error, EOFError) else 'damaged'}"
         if is_first:
-            raise
-        notes.skip(path, error)
-
-
-def _unpacked(file: BinaryIO, head: bytes, limit: int) -> bytes:
-    """The contents of a compressed message; mail stores may compress the files of a Maildir."""
-    size = MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES)
-    return _beginning(_until_damage(_unpack(file, head), "", Notes()), size)
+            raise OSError(errno.EIO, why) from error
+        notes.skip(path, OSError(errno.EIO, f"{why}; what came before is used"))

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan, walk
-from nbspam.corpus.item import HEAD_BYTES, MAGIC, PACKED_START, Notes, open_regular, reason_of
+from nbspam.corpus.item import HEAD_BYTES, UNPACKERS, Notes, Skipped, open_regular, packed_as, reason_of
 from nbspam.corpus.mbox import begins_mbox
 from nbspam.corpus.source import UNREAD, PathPart, Source, SourcePart, mode_of
-from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
+from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
-NAME_CLASSES = "name each class: --ham PATH --spam PATH, or --class NAME=PATH"
+NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 INBOX = "INBOX"
 BESIDE = "beside the folders"
 _SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
@@ -137,41 +137,34 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     for label, notes in empty.items():
         if UNREAD in notes.left_out:
             why = f"nobody has opened a message of class {label}: {notes.left_out[UNREAD]:,} left out"
-            remedy = "leave out --skip-unread, or read some of this mail first"
+            remedy = "leave out `skip_unread`, or read some of this mail first"
             raise NoInputError(_place(source, label, where), why, remedy, "class-unread")
     if len(empty) == len(source.classes):
-        raise _no_messages(source, where, empty)
+        skipped = [one for notes in empty.values() for one in notes.skipped]
+        remedy, slug = "name a folder with mail in it", "source-empty"
+        if source.ordered_by_index and skipped:
+            remedy, slug = "paths are relative to the index file", "index-paths"
+        raise NoInputError(where, f"no messages in it{_first_reason(skipped)}", remedy, slug)
     if len(source.classes) == 1 and not allow_one_class:
         raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
     for label, notes in empty.items():
-        why = f"no messages of class {label}{_first_reason(notes)}"
+        why = f"no messages of class {label}{_first_reason(notes.skipped)}"
         remedy = "put mail into it, or leave this class out"
         raise NoInputError(_place(source, label, where), why, remedy, "class-empty")
 
 
 def _notes_if_empty(source: Source, label: str) -> Notes | None:
-    """What was passed over in a class without a message that can be read; None if there is such a message."""
+    """What was passed over in a class without a message that can be read; None if there is one."""
     notes = Notes()
     for part in source.parts:
-        if label in part.labels:
-            for item in part.items(notes, label):
-                try:
-                    item.read(1)
-                except OSError as error:
-                    notes.skip(item.name, error)
-                else:
-                    return None
+        for item in part.items(notes, label) if label in part.labels else ():
+            try:
+                item.read(1)
+            except OSError as error:
+                notes.skip(item.name, error)
+            else:
+                return None
     return notes
-
-
-def _no_messages(source: Source, where: str, empty: Mapping[str, Notes]) -> NbspamError:
-    notes = Notes()
-    for found in empty.values():
-        notes.skipped += found.skipped
-    why = f"no messages in it{_first_reason(notes)}"
-    if source.ordered_by_index and notes.skipped:
-        return NoInputError(where, why, "paths are relative to the index file", "index-paths")
-    return NoInputError(where, why, "name a folder with mail in it", "source-empty")
 
 
 def _place(source: Source, label: str, where: str) -> str:
@@ -180,11 +173,8 @@ def _place(source: Source, label: str, where: str) -> str:
     return paths[0] if len(paths) == 1 else where
 
 
-def _first_reason(notes: Notes) -> str:
-    if not notes.skipped:
-        return ""
-    path, reason = notes.skipped[0]
-    return f"; {len(notes.skipped)} skipped, the first {path}: {reason}"
+def _first_reason(skipped: Skipped) -> str:
+    return f"; {len(skipped)} skipped, the first {': '.join(skipped[0])}" if skipped else ""
 
 
 class IndexPart(SourcePart):
@@ -243,7 +233,7 @@ def _refuse_mail(path: str) -> None:
     first = head.lstrip().split(None, 1)[:1]
     if not first:
         raise NoInputError(path, "an empty file", "name a folder of mail or an index file", "source-empty")
-    if head.startswith(PACKED_START):
+    if packed_as(head):
         raise _unlabelled(path, "a compressed file: its messages have no label")
     if begins_mbox(head) or first[0] == b"From":
         raise _unlabelled(path, "an mbox: its messages have no label")
@@ -314,7 +304,7 @@ def _is_mbox(path: str) -> bool:
             head = file.read(HEAD_BYTES)
     except OSError:
         return False
-    return begins_mbox(head) or head.startswith(tuple(MAGIC))
+    return begins_mbox(head) or packed_as(head) in UNPACKERS
 
 
 def _class_of(name: str, rules: Rules) -> str:

@@ -31,6 +31,7 @@ FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
 VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
 MAX_LIST_BYTES = 256 << 20  # the largest dictionaries have some ten million words
+_HEADER_ROWS = 6
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
 _LIST_REMEDY = "one word a line, in UTF-8"
@@ -130,93 +131,67 @@ def read_vocabulary(path: str) -> Vocabulary:
         raise NoInputError(path, reason_of(error), "check the path, or " + _REMEDY, "no-input") from None
     except UnicodeDecodeError:
         raise BadDataError(path, "the vocabulary is not UTF-8 text", _REMEDY, "vocabulary-damaged") from None
-    rows = [row.removesuffix("\r").split("\t") for row in text.split("\n")]  # an editor may add CRs
-    return _parse(_Rows(path, rows[:-1], is_whole=rows[-1] == [""]))
+    *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
+    if rest != [""] or len(rows) < _HEADER_ROWS:
+        raise _cut_short(path)
+    words: list[Word] = []
+    where = f"{path}: lines 1-{_HEADER_ROWS}"
+    try:
+        header, n_codes = _parse_header(path, rows)
+        for row in rows[_HEADER_ROWS : _HEADER_ROWS + n_codes]:
+            where = f"{path}: line {_HEADER_ROWS + len(words) + 1}"
+            words.append(_parse_word(len(words), row, header.messages))
+    except ValueError as error:
+        raise BadDataError(where, str(error), _REMEDY, "vocabulary-damaged") from None
+    if len(words) < max(1, n_codes):
+        raise _cut_short(path)
+    if len({word.text for word in words}) != len(rows) - _HEADER_ROWS:
+        why = f"more lines than the {n_codes} codes of line 3, or a word is there twice"
+        raise BadDataError(path, why, _REMEDY, "vocabulary-damaged")
+    return header._replace(words=words)
 
 
-class _Rows:
-    """The rows of a vocabulary file, one after another; errors name the latest one."""
-
-    def __init__(self, path: str, rows: list[list[str]], is_whole: bool) -> None:
-        self.path = path
-        self._rows = rows if is_whole else []
-        self._line = 0
-
-    def error(self, why: str) -> BadDataError:
-        return BadDataError(f"{self.path}: line {self._line}", why, _REMEDY, "vocabulary-damaged")
-
-    def next(self) -> list[str]:
-        if self._line >= len(self._rows):
-            raise BadDataError(self.path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
-        self._line += 1
-        return self._rows[self._line - 1]
-
-    def values(self, name: str) -> list[str]:
-        """What follows a name in the next row."""
-        first, *values = self.next()
-        if first != name or not values:
-            raise self.error(f"expected {name} with its values")
-        return values
-
-    def numbers(self, texts: list[str]) -> list[int]:
-        try:
-            return [natural(text) for text in texts]
-        except ValueError:
-            raise self.error("a count is a whole number >= 0") from None
-
-    def text(self, field: str) -> str:
-        try:
-            return unescaped(field)
-        except ValueError:
-            raise self.error("a broken escape") from None
-
-    def is_at_end(self) -> bool:
-        return self._line == len(self._rows)
+def _cut_short(path: str) -> BadDataError:
+    return BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
 
 
-def _parse(rows: _Rows) -> Vocabulary:
-    version = rows.numbers(rows.values(_MAGIC))[0]
+def _parse_header(path: str, rows: list[list[str]]) -> tuple[Vocabulary, int]:
+    """The vocabulary without its words, and how many codes must follow; ValueError says what is wrong."""
+    names = (_MAGIC, "#views", "#codes", "#classes", "#messages", "code")
+    for row, name in zip(rows, names, strict=False):
+        if row[0] != name or len(row) < 2:
+            raise ValueError(f"expected the lines {', '.join(names)} with their values")
+    version, n_codes = natural(rows[0][1]), natural(rows[2][1])
     if version > FORMAT:
         why = f"format {version} is newer than this program reads (1-{FORMAT})"
-        raise BadDataError(rows.path, why, "upgrade nbspam", "vocabulary-format-newer")
-    views = rows.values("#views")[0]
+        raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
+    views = rows[1][1]
     if views not in (ALL_VIEWS, *VIEWS):
-        raise rows.error(f"{views!r} is no view; the views are: all, {', '.join(VIEWS)}")
-    n_codes = rows.numbers(rows.values("#codes"))[0]
-    names = [rows.text(name) for name in rows.values("#classes")]
-    classes = tuple(checked_name(name, f"{rows.path}: line 4") for name in names)
+        raise ValueError(f"{views!r} is no view; the views are: all, {', '.join(VIEWS)}")
+    classes = tuple(checked_name(unescaped(name), f"{path}: line 4") for name in rows[3][1:])
     if ordered(classes) != classes:
-        raise rows.error("the classes are not in class order (ham first, spam last), or one is there twice")
-    messages = rows.numbers(rows.values("#messages"))
+        raise ValueError("the classes are not in class order (ham first, spam last), or one is there twice")
+    messages = tuple(map(natural, rows[4][1:]))
     if len(messages) != len(classes):
-        raise rows.error(f"{len(messages)} counts of messages for {len(classes)} classes")
-    if ["code", *rows.values("code")] != _columns(classes):
-        raise rows.error("the columns do not belong to the classes in line 4")
-    words = [_word(rows, code, messages) for code in range(n_codes)]
-    if not rows.is_at_end():
-        raise rows.error(f"more lines than the {n_codes} codes of line 3")
-    if not words:
-        raise rows.error(f"code 0 is {NOTAWORD} in every vocabulary")
-    if len({word.text for word in words}) != len(words):
-        raise BadDataError(rows.path, "a word is there twice", _REMEDY, "vocabulary-damaged")
-    return Vocabulary(classes, tuple(messages), views, words)
+        raise ValueError(f"{len(messages)} counts of messages for {len(classes)} classes")
+    if rows[5] != _columns(classes):
+        raise ValueError("the columns do not belong to the classes")
+    return Vocabulary(classes, messages, views, ()), n_codes
 
 
-def _word(rows: _Rows, code: int, messages: list[int]) -> Word:
-    fields = rows.next()
-    if len(fields) != 3 + 2 * len(messages):
-        raise rows.error(f"{len(fields)} fields instead of {3 + 2 * len(messages)}")
-    number, view, text = fields[:3]
+def _parse_word(code: int, row: list[str], messages: tuple[int, ...]) -> Word:
+    if len(row) != 3 + 2 * len(messages):
+        raise ValueError(f"{len(row)} fields instead of {3 + 2 * len(messages)}")
+    number, view, text = row[:3]
     if number != str(code) or view not in VIEW_COLUMN or (view == NO_VIEW) != (code == 0):
-        raise rows.error(f"expected code {code} with the name of its view")
+        raise ValueError(f"expected code {code} with the name of its view")
     if code == 0 and text != NOTAWORD:
-        raise rows.error(f"code 0 is {NOTAWORD} in every vocabulary")
-    counts = rows.numbers(fields[3:])
-    documents, occurrences = tuple(counts[::2]), tuple(counts[1::2])
+        raise ValueError(f"code 0 is {NOTAWORD} in every vocabulary")
+    documents, occurrences = tuple(map(natural, row[3::2])), tuple(map(natural, row[4::2]))
     for n, times, m in zip(documents, occurrences, messages, strict=True):
         if not n <= min(times, m) or (times and not n):
-            raise rows.error("the counts contradict each other or the number of messages")
-    return Word(rows.text(text), VIEW_COLUMN.index(view), documents, occurrences)
+            raise ValueError("the counts contradict each other or the number of messages")
+    return Word(unescaped(text), VIEW_COLUMN.index(view), documents, occurrences)
 
 
 def read_word_list(path: str) -> tuple[list[str], int]:

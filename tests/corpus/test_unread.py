@@ -199,7 +199,7 @@ def test_a_class_of_unread_mail_alone_is_an_error_that_names_the_option(
         )
     assert (caught.value.where, caught.value.slug) == (place, "class-unread")
     assert caught.value.why == "nobody has opened a message of class ham: 2 left out"
-    assert "--skip-unread" in caught.value.remedy
+    assert "`skip_unread`" in caught.value.remedy
 
 
 def test_the_class_that_has_unread_mail_alone_is_named_of_several(spam: list[str], tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_a_vocabulary_cut_short_anywhere_is_refused(end: int) -> None:
         ("\t3\t5\t1\t1\n", "\t3\t-5\t1\t1\n", "whole number"),
         ("\tx\t", "\tNOTAWORD\t", "twice"),
         ("NOTAWORD", "word", "code 0"),
-        ("\tx\t", "\ta\\q\t", "escape"),
+        ("\tx\t", "\ta\\q\t", "backslash"),
         ("1\tbody\tx\t3\t5\t1\t1\n", "1\tbody\tx\t3\t5\t1\t1\n2\tbody\ty\t1\t1\t0\t0\n", "more lines"),
     ],
 )
