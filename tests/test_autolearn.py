@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nbspam.tasks.judges.replay import AveragedReplay
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
@@ -22,7 +23,6 @@ from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
 from nbspam.store.updater import mark
-from nbspam.tasks.judges.replay import AveragedReplay
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 
 from nbspam import filter as filter_room
 from nbspam.corpus import Item, open_labelled
@@ -21,7 +22,6 @@ from nbspam.filter import open_filter
 from nbspam.settings import Settings
 from nbspam.tasks import model_on_mail
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, judge_splits
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from nbspam.tasks.model_on_mail import evaluate_model
 from nbspam.tasks.train import train
 from nbspam.tokens import read as read_tokens

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nbspam.tasks.fixed_words import settings_under
+from nbspam.tasks.judges.fixed import FixedFilter
+from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
 
 from nbspam import tokens
 from nbspam.corpus import open_labelled
@@ -19,9 +22,6 @@ from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import Plan, judge_splits
-from nbspam.tasks.fixed_words import settings_under
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
 from nbspam.tasks.train import Choices, train
 from tests.tiny_mail import error, run
 

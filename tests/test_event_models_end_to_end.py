@@ -9,20 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nbspam.corpus.block import Block
+from nbspam.corpus.blocks import merge_blocks
+from nbspam.model.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
+from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 
 from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.accumulator import Accumulator, select_rows
-from nbspam.corpus.block import Block
-from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.reading import read_blocks
 from nbspam.filter import open_filter
-from nbspam.model.leave_one_out import ALPHA_GRID, Entries, leave_one_out, prior_weights, scaled_log_loss
 from nbspam.model.numeric import FeatureCounts, learn_edges
 from nbspam.model.priors import parse_prior
 from nbspam.model.textbook import TextbookModel, count_textbook, word_matrix
 from nbspam.settings import Settings, from_text
 from nbspam.store.reader import open_model
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 from tests.tiny_mail import program
 
 ROOT = Path(__file__).resolve().parent.parent

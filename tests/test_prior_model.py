@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbspam.model.word_sum import make_words
+from tests.forgotten import check_evidence
 
 from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.word_sum import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
@@ -26,7 +27,6 @@ from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.keys import token_key
-from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error
 

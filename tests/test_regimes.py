@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here
+from nbspam.corpus.block import Block
+from nbspam.corpus.blocks import used_columns
+from nbspam.tasks.judges.replay import replay_filter
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Block
-from nbspam.corpus.blocks import used_columns
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.replay import Feedback
 from nbspam.settings import Settings
-from nbspam.tasks.judges.replay import replay_filter
 from nbspam.tasks.regimes import Regime, choose, read_block
 from nbspam.tasks.train import train
 

@@ -239,7 +239,7 @@ def over_words(block: Block, words: Ints) -> Block:
 
     words : int64, keys of a fixed vocabulary
     """
-    kept = np.isin(block.keys, words)
+    kept = np.isin(block.keys, words) & (block.keys != NOTAWORD_KEY)
     every = np.append(block.keys[kept], NOTAWORD_KEY)
     order = np.argsort(every)
     keys, n = every[order], len(every)

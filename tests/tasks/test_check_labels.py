@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nbspam.model.leave_group_out import leave_group_out
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.model.leave_group_out import leave_group_out
 from nbspam.model.views import fixed_background, leave_one_out
 from nbspam.store.learn import MOVED, learn
 from nbspam.tasks.check_labels import check_labels, views_to_check

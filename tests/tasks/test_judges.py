@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.replay import parse_feedback
+from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
-from nbspam.model.scorer import Counted
-from nbspam.model.views import fixed_background, view_evidence
+from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan
 from nbspam.tasks.judge_mail import MOST_CLUED
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
-from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
-from nbspam.tasks.judges.replay import AveragedReplay, GrowingCounts, WordReplay, replay_filter
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, count_whole, texts_of
 from nbspam.tasks.replay import centre_nats, evaluate_replay
+from tests.mail_samples import make_corpus
 
 WORD_WAYS = {
     "presence": Settings(averaged=False),
@@ -51,106 +47,62 @@ def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
-def fed(corpus: Corpus, settings: Settings, n: int) -> AveragedReplay | WordReplay:
+def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
     """A filter that learned the first n messages."""
     order = np.arange(len(corpus.block))
-    subject = replay_filter(corpus.block, order, corpus.classes, settings, zero_one_loss(len(corpus.classes)))
+    judge = ReplayJudge(corpus.block, order, corpus.classes, settings, zero_one_loss(len(corpus.classes)))
     for message in range(n):
-        subject.learn(message, int(corpus.block.labels[message]))
-    assert isinstance(subject, AveragedReplay | WordReplay)
-    return subject
+        judge.learn(message, int(corpus.block.labels[message]))
+    return judge
 
 
 @pytest.mark.parametrize("way", WORD_WAYS)
 @pytest.mark.parametrize("n", [5, 60, 200])
 def test_learning_one_by_one_is_training_on_the_prefix(way: str, n: int, corpus: Corpus) -> None:
-    settings = WORD_WAYS[way]
-    subject = fed(corpus, settings, n)
-    train = np.arange(n)
-    counts = count_rows(select_rows(corpus.block, train), len(corpus.classes))
-    assert counts.messages.all()
-    rows = np.arange(n, len(corpus.block))[:20]
-    expected = BulkFilter(corpus.block, train, counts, settings, corpus.classes).scores(rows)
-    for row, joint in zip(rows.tolist(), expected.tolist(), strict=True):
-        assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
+    settings, rows = WORD_WAYS[way], np.arange(n, len(corpus.block))[:20]
+    judge = fed(corpus, settings, n)
+    batch = BatchJudge(count_whole(corpus.block, 2), settings, corpus.classes)
+    batch.learn(np.arange(n))
+    for row, joint in zip(rows.tolist(), batch.score(rows).tolist(), strict=True):
+        assert list(judge.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
 
 
-@pytest.mark.parametrize("n", [0, 1, 60, 200])
-def test_the_evidence_is_that_of_the_counts_of_the_prefix(n: int, corpus: Corpus) -> None:
-    settings = Settings()
-    subject = fed(corpus, settings, n)
-    assert isinstance(subject, AveragedReplay)
-    counts = count_rows(select_rows(corpus.block, np.arange(n)), 2)
-    rows = np.arange(n, len(corpus.block))[:30]
-    judged = select_rows(corpus.block, rows)
-    background = fixed_background(judged, counts.documents)
-    expected = view_evidence(judged, background, settings)
-    for place, row in enumerate(rows.tolist()):
-        evidence, unknown = subject.evidence(row)
-        assert np.array(evidence) == pytest.approx(expected.evidence[place], abs=1e-9)
-        assert unknown == pytest.approx(expected.common[place].tolist(), abs=1e-9)
-
-
-def test_the_score_is_that_of_one_message_at_a_time(corpus: Corpus) -> None:
-    # The scalar law of classify, on the same counts and weights.
-    subject = fed(corpus, Settings(), 150)
-    texts = texts_of(corpus.block)
+def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus: Corpus) -> None:
+    block, settings = corpus.block, Settings()
+    judge, learner = fed(corpus, settings, 0), Learner(first_weights(2, settings.kinds))
+    for row in range(150):
+        counts = select_rows(block, np.arange(row)).count(2)
+        expected = view_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
+        found = judge.seen(row)
+        np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-12)
+        np.testing.assert_allclose(found.common, expected.common, atol=1e-12)
+        learner.learn(found.evidence[0].tolist(), found.common[0].tolist(), int(block.labels[row]), row)
+        judge.learn(row, int(block.labels[row]))
+    texts = texts_of(block)
+    assert judge.scorer().model.calibration() == pytest.approx(learner.weights, abs=1e-12)
     for row in range(150, 180):
-        scored = subject.scorer().score(Counted(bag_of(corpus.block, row, texts)))
-        joint = subject.joint(row)
-        assert scored.scores[1] - scored.scores[0] == pytest.approx(joint[1] - joint[0], abs=1e-9)
+        scored = judge.scorer().score(RowTokens(block, row, texts))
+        assert scored.scores == pytest.approx(list(judge.joint(row)), abs=1e-12)
 
 
-def test_the_calibration_learns_from_messages_that_do_not_count_yet(corpus: Corpus) -> None:
-    subject = fed(corpus, Settings(), 0)
-    assert isinstance(subject, AveragedReplay)
-    learner = Learner(first_weights(2, Settings().kinds))
-    for row in range(80):
-        evidence, unknown = subject.evidence(row)
-        learner.learn(evidence, unknown, int(corpus.block.labels[row]), row)
-        subject.learn(row, int(corpus.block.labels[row]))
-    assert list(subject.weights()) == pytest.approx(learner.weights, abs=1e-12)
+def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> None:
+    judge, now = (fed(corpus, Settings(), 100) for _ in range(2))
+    judge.joint(120)
+    judge.joint(121)
+    judge.learn(120, 1)
+    now.learn(120, 1)
+    assert judge.scorer().model.calibration() == now.scorer().model.calibration()
 
 
-def test_late_feedback_learns_from_the_filter_as_it_then_stands(corpus: Corpus) -> None:
-    subject = fed(corpus, Settings(), 100)
-    assert isinstance(subject, AveragedReplay)
-    learner = copy.deepcopy(subject._learner)
-    subject.joint(120)
-    subject.joint(121)
-    evidence, unknown = subject.evidence(120)
-    learner.learn(evidence, unknown, 1, 100)
-    subject.learn(120, 1)
-    assert list(subject.weights()) == pytest.approx(learner.weights, abs=1e-12)
-
-
-def test_growing_counts_sum_up_as_counting_at_once_does(corpus: Corpus) -> None:
-    block = corpus.block
-    growing = GrowingCounts(2, len(block.keys))
-    for row in range(len(block)):
-        pairs = slice(block.starts[row], block.starts[row + 1])
-        columns = block.columns[pairs]
-        growing.add(columns, block.counts[pairs], block.views[columns], int(block.labels[row]))
-    counts = count_rows(block, 2)
-    assert np.array_equal(growing.documents, counts.documents)
-    assert np.array_equal(growing.occurrences, counts.occurrences)
-    for mine, theirs in zip(growing.sums, sums_of(block, *counts), strict=True):
-        assert np.array_equal(mine, theirs)
-
-
-@pytest.mark.parametrize("kind", ["documents", "complement"])
-def test_kept_histograms_are_those_of_the_counts(kind: str, four_classes: Corpus) -> None:
-    model = "bernoulli" if kind == "documents" else "complement"
-    subject = fed(four_classes, Settings(model, normalise=True), 70)
-    assert subject._histograms is not None
-    counts, block = subject._counts, four_classes.block
-    made = MemoryModel(
-        four_classes.classes, block.keys, counts.documents, counts.occurrences, counts.sums, []
-    ).histogram(kind)
-    kept = subject._histograms.by_class
-    assert [dict(sorted(one.items())) for one in kept] == [
-        {count: words for count, words in one.items() if count} for one in made
-    ]
+@pytest.mark.parametrize("way", ["averaged", "textbook"])
+def test_own_verdict_taken_back_leaves_no_trace(way: str, corpus: Corpus) -> None:
+    settings = Settings(averaged=way == "averaged")
+    judge = fed(corpus, settings, 100)
+    before = list(judge.joint(120))
+    judge._count(110, 1, 1)
+    assert list(judge.joint(120)) != before
+    judge.unlearn(110, 1)
+    assert list(judge.joint(120)) == before
 
 
 def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:

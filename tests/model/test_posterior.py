@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from nbspam.errors import UsageError
-from nbspam.model import word_models as events
+from nbspam.model import words as events
 from nbspam.model.credibility import (
     beta_cdf,
     beta_interval,
@@ -152,7 +152,7 @@ def totals() -> events.WordTotals:
 
 def test_the_variance_of_a_score_is_that_of_simulated_dirichlets() -> None:
     coefficients = [1.0, 2.0, 0.5, 0.0, 0.0]
-    scorer = events.make_word_scorer("multinomial", totals(), 0.5)
+    scorer = events.make_word_law("multinomial", totals(), 0.5)
     tokens = [(counts, counts, c) for counts, c in zip(DOCUMENTS, coefficients, strict=True)]
     rng = np.random.default_rng(0)
     for k, variance in enumerate(score_variances(scorer, tokens)):
@@ -164,7 +164,7 @@ def test_the_variance_of_a_score_is_that_of_simulated_dirichlets() -> None:
 
 @pytest.mark.parametrize("present", [[0, 2], [], [0, 1, 2, 3, 4]])
 def test_the_variance_under_bernoulli_is_that_of_simulated_betas(present: list[int]) -> None:
-    scorer = events.make_word_scorer("bernoulli", totals(), 0.5)
+    scorer = events.make_word_law("bernoulli", totals(), 0.5)
     tokens = [(DOCUMENTS[j], DOCUMENTS[j], 1.0) for j in present]
     rng = np.random.default_rng(1)
     for k, variance in enumerate(score_variances(scorer, tokens)):
@@ -183,7 +183,7 @@ def test_too_little_data_and_mixed_evidence_are_told_apart() -> None:
     )
     deviations = []
     for model, counts in ((little, [[1, 0], [0, 1]]), (mixed, [[500, 50], [50, 500]])):
-        scorer = events.make_word_scorer("presence", model, 1.0)
+        scorer = events.make_word_law("presence", model, 1.0)
         tokens = [(pair, pair, 1) for pair in counts]
         joint = events.log_joint(scorer, [0.0, 0.0], tokens)
         assert log_odds(joint, 1) == pytest.approx(0.0, abs=1e-12)
@@ -208,7 +208,7 @@ def test_the_deviation_for_three_classes_weighs_the_others_by_their_share() -> N
 
 def test_the_deviation_is_infinite_where_nothing_is_known() -> None:
     for event_model in ("presence", "multinomial", "complement", "bernoulli"):
-        scorer = events.make_word_scorer(event_model, totals(), 0.0)
+        scorer = events.make_word_law(event_model, totals(), 0.0)
         assert score_variances(scorer, [([0, 0], [0, 0], 1)]) == [INF, INF]
     assert log_odds_standard_deviation([INF, 1.0], [-INF, 0.0], 1) == INF
 
