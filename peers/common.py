@@ -111,7 +111,7 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
 
 def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list[int]]:
     """Two sources as one, and the rows of each: for a split that others made."""
-    from nbspam.corpus.blocks import merge_blocks
+    from nbspam.model.block import merge_blocks
 
     if first.corpus.classes != second.corpus.classes:
         raise SystemExit("the classes of both sources differ")

@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
 
 from nbspam import filter as filter_room
 from nbspam.corpus import Item, open_labelled
 from nbspam.corpus import corpus as corpus_room
-from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.outcomes import Evaluation
 from nbspam.filter import open_filter
+from nbspam.model.block import select_rows
 from nbspam.settings import Settings
 from nbspam.tasks import model_on_mail
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, judge_splits
+from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.model_on_mail import evaluate_model
 from nbspam.tasks.train import train
 from nbspam.tokens import read as read_tokens
@@ -129,9 +129,9 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     row = 0
     fold = np.array(evaluation.folds)
     others = np.flatnonzero(fold != fold[row])
-    counts = count_rows(select_rows(demonstration.block, others), 2)
-    alone = BulkFilter(demonstration.block, others, counts, Settings(averaged=False), demonstration.classes)
-    joint = alone.scores(np.array([row]))[0]
+    alone = BatchJudge(count_whole(demonstration.block, 2), Settings(averaged=False), demonstration.classes)
+    alone.learn(others)
+    joint = alone.score(np.array([row]))[0]
     assert evaluation.outcomes[row].log_odds == pytest.approx(joint[1] - joint[0], abs=1e-9)
 
 

@@ -6,22 +6,19 @@ import contextlib
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
-from nbspam.model.word_sum import make_words
-from tests.forgotten import check_evidence
 
 from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
+from nbspam.model.scorer import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.prior import on_prior, write_prior
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
-from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
@@ -48,26 +45,6 @@ def train_on(prior: str, source: str, path: Path) -> str:
     with PriorModel(prior, WEIGHT, mail.classes) as model:
         train(mail.items(), mail.classes, str(path), Settings(), choices=Choices(prior=model))
     return str(path)
-
-
-@pytest.mark.parametrize("dated", [False, True])
-def test_the_calibration_on_a_prior_learns_from_the_evidence_that_one_message_has(
-    prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dated: bool
-) -> None:
-    seen: list[tuple[Any, Any]] = []
-    own = calibrating.fresh_sample
-
-    def noted(rows: Any, *others: Any) -> Any:
-        seen.append((rows, own(rows, *others)))
-        return seen[0][1]
-
-    monkeypatch.setattr(calibrating, "fresh_sample", noted)
-    source = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 9}, seed=2, dated=dated)
-    path = train_on(prior, str(source), tmp_path / "model")
-    ((rows, sample),) = seen
-    # Each as if it were new; of dated mail only the latest is without itself alone.
-    n = len(rows.block)
-    check_evidence(path, sample, rows.block.names, range(n - 1 if dated else 0, n), tmp_path)
 
 
 def test_the_sums_of_a_model_on_a_prior_are_those_of_its_rows(prior: str, tmp_path: Path) -> None:

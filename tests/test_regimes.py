@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail_samples import make_corpus, run_here
-from nbspam.corpus.block import Block
-from nbspam.corpus.blocks import used_columns
-from nbspam.tasks.judges.replay import replay_filter
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.replay import Feedback
+from nbspam.model.block import Block, select_rows, used_columns
 from nbspam.settings import Settings
+from nbspam.tasks.judges import ReplayJudge
 from nbspam.tasks.regimes import Regime, choose, read_block
 from nbspam.tasks.train import train
 
@@ -70,7 +68,7 @@ def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) ->
     rows, _ = choose(messages, ("ham", "spam"), Settings(), Regime(Feedback("on-error"), by_index=True))
     chosen = set(rows.tolist())
     order = np.arange(len(messages))
-    subject = replay_filter(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
+    subject = ReplayJudge(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
     met = set()
     for row, label in enumerate(messages.labels.tolist()):
         wrong = subject.score(row).decided != label
