@@ -141,10 +141,9 @@ RARE_SPAM = "ham=0.999,spam=0.001"
     [
         Settings(),
         Settings("multinomial"),
-        Settings("categorical"),
         Settings("complement", features="both", numeric_model="categorical"),
     ],
-    ids=["averaged", "words", "features", "both"],
+    ids=["averaged", "words", "both"],
 )
 def test_lambda_is_chosen_under_the_prior_that_the_model_is_to_have(settings: Settings, block: Block) -> None:
     """Where spam hardly ever comes, ham that is lost costs most, and a careful lambda loses less of it."""

@@ -341,10 +341,10 @@ def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
     views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
     texts = [NOTAWORD.encode(), *(word.text.encode("utf-8", "replace") for word in vocabulary.words[1:])]
     keys, order = np.unique(keys, return_index=True)
-    nothing = np.zeros((n_classes, len(keys)), np.int64)
+    documents, occurrences = np.zeros((2, n_classes, len(keys)), np.int64)
     messages = np.zeros(n_classes, np.int64)
     joined = take_texts(join_texts(texts), order)
-    return Counts(keys, views[order], joined, nothing, nothing, messages, is_fixed=True)
+    return Counts(keys, views[order], joined, documents, occurrences, messages, is_fixed=True)
 
 
 def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:

@@ -159,6 +159,19 @@ def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
     return np.where(keys == NOTAWORD_KEY, 1, keys)
 
 
+def feature_block(features: Floats, labels: Ints) -> Block:
+    """Messages of which only the numeric features are known."""
+    n = len(labels)
+    return Block(
+        starts=np.zeros(n + 1, np.int64),
+        labels=labels.astype(np.int16),
+        dates=np.full(n, np.nan),
+        names=[""] * n,
+        sizes=np.zeros(n, np.int64),
+        features=features,
+    )
+
+
 def merge_blocks(blocks: list[Block]) -> Block:
     """One block with the rows of all, in the order given, and ascending keys."""
     if len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all():

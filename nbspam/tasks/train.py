@@ -24,7 +24,7 @@ from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import Block
+from nbspam.model.block import Block, feature_block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, text_slices
@@ -236,8 +236,7 @@ def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) 
     sample = counted.mail.recent()
     if settings.features == "numeric" and counted.mail.features:
         features, labels = counted.mail.features.sample(KEPT_MESSAGES)
-        starts = np.zeros(len(labels) + 1, np.int64)
-        sample = Block(starts=starts, labels=labels.astype(np.int16), features=features)
+        sample = feature_block(features, labels)
     return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
