@@ -1,36 +1,34 @@
-"""The Bayes decision: losses, conditional risks, the action of least risk, and the reject action.
+"""The Bayes decision: losses as people write them, conditional risks, and the action of least risk.
 
-Hides every cut-off.  Nothing else compares a score with a threshold; what must be cautious or bold says so
-in its losses.  A loss matrix has a row for each action (deciding class i) and a column for each truth j,
-and may have a row `unsure`, the reject action.
+This is the only place that compares a score with a cut-off: to be cautious or bold, give other losses.
 
-Ties go to the safer side: class 0 (ham, where there is ham) before unsure, unsure before the other
-classes, and those in class order (spam last).  An undefined posterior is unsure.
+Ties go to the safer side: class 0 (ham, if there is ham) before unsure, unsure before the other classes, and
+those in class order (spam last).  An undefined posterior is unsure.
 """
 
 from __future__ import annotations
 
 from math import fsum, inf, isfinite, log
 
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.labels import HAM_AND_SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md
-UNDECIDED = -1  # the number of the reject action, beside the class numbers 0 .. K-1
-MATRIX_REMEDY = (
-    "a header line of class names, then a line NAME COST COST ... for each class; see docs/models.md"
-)
+UNDECIDED = -1  # the number of the reject action; the classes are 0 .. K-1
+COSTS = {"fp": "FP", "fn": "FN", "unsure": UNSURE}
+COSTS_REMEDY = "for example: FP=10,FN=1,unsure=0.2 (FP: ham called spam; FN: spam called ham)"
+MATRIX_REMEDY = "a header of class names, then a line NAME COST COST ... for each class; see docs/models.md"
 
 
 class Loss:
-    """A loss matrix.
+    """A loss matrix; BadDataError unless in each column the right decision costs no more than any other.
 
-    matrix : K tuples of K costs >= 0; matrix[i][j] is the cost of deciding class i when class j is true
-    unsure : K costs of not deciding, by truth; None if not deciding is not allowed
-    In each column the right decision is the cheapest, or as cheap as another; else BadDataError.
+    matrix : K tuples of K costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
+    unsure : K costs of the reject action, by true class; None if it is not allowed
     """
 
     __slots__ = ("matrix", "unsure")
@@ -42,12 +40,16 @@ class Loss:
         where: str = "loss matrix",
     ) -> None:
         self.matrix = tuple(tuple(float(cost) for cost in row) for row in matrix)
-        size = len(self.matrix)
         self.unsure: tuple[float, ...] | None = None
         if unsure is not None:
-            costs = [unsure] * size if isinstance(unsure, (int, float)) else unsure
+            costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
             self.unsure = tuple(float(cost) for cost in costs)
         _check(self, where)
+
+    @property
+    def rows(self) -> tuple[tuple[float, ...], ...]:
+        """The costs of each action: the classes, then unsure if it is allowed."""
+        return self.matrix if self.unsure is None else (*self.matrix, self.unsure)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loss) and (self.matrix, self.unsure) == (other.matrix, other.unsure)
@@ -56,39 +58,36 @@ class Loss:
         return hash((self.matrix, self.unsure))
 
 
-class Cutoffs:
-    """The same decision on the log-odds of spam, nats: ham at or below ham_below, spam above spam_above."""
-
-    __slots__ = ("ham_below", "spam_above")
-
-    def __init__(self, ham_below: float, spam_above: float) -> None:
-        self.ham_below = ham_below
-        self.spam_above = spam_above
+def _check(loss: Loss, where: str) -> None:
+    size = len(loss.matrix)
+    if size == 0 or any(len(row) != size for row in loss.rows):
+        raise _bad_matrix(where, f"not square: {size} rows, and a row of another length")
+    for row in loss.rows:
+        for truth, cost in enumerate(row):
+            if not (isfinite(cost) and cost >= 0):
+                raise _bad_matrix(where, f"a cost is a finite number >= 0, not {cost:g}")
+            if cost < loss.matrix[truth][truth]:
+                raise _bad_matrix(where, "a wrong decision costs less than the right one")
 
 
 def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
-    """Every error costs 1, so the most probable class is decided; `unsure` adds the reject action."""
+    """Every error costs 1, so the most probable class is decided; `unsure` allows the reject action."""
     return Loss([[float(i != j) for j in range(n_classes)] for i in range(n_classes)], unsure)
 
 
 def risks(probabilities: Sequence[float], loss: Loss) -> list[float]:
-    """Conditional risk R(i | x) = sum_j loss_ij P(j | x) of each class, then of unsure if allowed.
+    """Conditional risk R(i | x) = sum_j loss_ij P(j | x) of each class, then of unsure if it is allowed.
 
     Source: Duda, Hart and Stork 2001, eq. 2.11 (section 2.2).
     """
-    rows = loss.matrix if loss.unsure is None else (*loss.matrix, loss.unsure)
     if len(probabilities) != len(loss.matrix):
-        raise UsageError(
-            "loss matrix",
-            f"it is for {len(loss.matrix)} classes and the model has {len(probabilities)}",
-            MATRIX_REMEDY,
-            "loss-classes",
-        )
-    return [fsum(cost * p for cost, p in zip(row, probabilities, strict=True)) for row in rows]
+        why = f"it is for {len(loss.matrix)} classes and the model has {len(probabilities)}"
+        raise UsageError("loss matrix", why, MATRIX_REMEDY, "loss-classes")
+    return [fsum(cost * p for cost, p in zip(row, probabilities, strict=True)) for row in loss.rows]
 
 
 def decide(probabilities: Sequence[float] | None, loss: Loss) -> int:
-    """The class number of least conditional risk, or UNDECIDED (also for an undefined posterior)."""
+    """The number of the class of least conditional risk, or UNDECIDED (also for an undefined posterior)."""
     if probabilities is None:
         return UNDECIDED
     by_action = risks(probabilities, loss)
@@ -101,15 +100,25 @@ def decide(probabilities: Sequence[float] | None, loss: Loss) -> int:
 
 
 def learnable(probabilities: Sequence[float] | None) -> int:
-    """The class that a filter may count a message in on its own word, or UNDECIDED.
+    """The class that a filter may count a message in by its own verdict, or UNDECIDED.
 
-    What decisions cost has no say.  Costs move the cut-off, and a filter that learned less of one class for
-    it would take the words of both for the other's.
+    Losses do not matter here.  They move the cut-off, and a filter that learns fewer messages of one class
+    would then count the words of both classes for the other.
     """
     if probabilities is None:
         return UNDECIDED
     best = max(probabilities)
     return probabilities.index(best) if best >= LEARNABLE else UNDECIDED
+
+
+class Cutoffs:
+    """The same decision on the log-odds of spam, nats: ham at or below ham_below, spam above spam_above."""
+
+    __slots__ = ("ham_below", "spam_above")
+
+    def __init__(self, ham_below: float, spam_above: float) -> None:
+        self.ham_below = ham_below
+        self.spam_above = spam_above
 
 
 def cutoffs(loss: Loss) -> Cutoffs:
@@ -128,30 +137,117 @@ def cutoffs(loss: Loss) -> Cutoffs:
 
 def _log_ratio(numerator: float, denominator: float) -> float:
     """log of the odds above which o * denominator > numerator; +-inf where all or no odds are."""
-    if numerator < 0:
+    if numerator <= 0 < denominator or numerator < 0:
         return -inf
     if denominator <= 0:
         return inf
-    if numerator == 0:
-        return -inf
     ratio = numerator / denominator
     return log(ratio) if 0 < ratio < inf else log(numerator) - log(denominator)
 
 
-def _check(loss: Loss, where: str) -> None:
-    """Square, finite, not negative, and right never dearer than wrong."""
-    size = len(loss.matrix)
-    rows = loss.matrix if loss.unsure is None else (*loss.matrix, loss.unsure)
-    if size == 0 or any(len(row) != size for row in rows):
-        raise bad_matrix(where, f"not square: {size} rows, and a row of another length")
-    for row in rows:
-        for truth, cost in enumerate(row):
-            if not (isfinite(cost) and cost >= 0):
-                raise bad_matrix(where, f"a cost is a finite number >= 0, not {cost:g}")
-            if cost < loss.matrix[truth][truth]:
-                raise bad_matrix(where, "a wrong decision costs less than the right one")
+def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
+    """The losses that people write: costs, or the path of a matrix file; None for None."""
+    if text is None:
+        return None
+    if "=" in text or not text:
+        return parse_loss(text, classes)
+    return matrix_from_text(_matrix_text(text), classes, text)
 
 
-def bad_matrix(where: str, why: str) -> BadDataError:
-    """What is wrong with a loss matrix."""
+def loss_settings(text: str | None, classes: tuple[str, ...]) -> dict[str, str]:
+    """The losses that people write as a model file keeps them; of a matrix file its text."""
+    if text is None:
+        return {}
+    read_loss(text, classes)  # raises what is wrong with it
+    return {"loss": text} if "=" in text else {"loss_matrix": _matrix_text(text)}
+
+
+def stored_loss(
+    settings: Mapping[str, str], classes: tuple[str, ...], where: str = "loss matrix"
+) -> Loss | None:
+    """The losses that a model file keeps, see loss_settings; None if it keeps none."""
+    if "loss" in settings:
+        return parse_loss(settings["loss"], classes)
+    if "loss_matrix" in settings:
+        return matrix_from_text(settings["loss_matrix"], classes, where)
+    return None
+
+
+def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
+    """Costs for ham and spam: FP and FN (1 if missing), and unsure (if missing, always decide)."""
+    if tuple(names) != HAM_AND_SPAM:
+        why = f"FP and FN are for ham and spam; the classes of this model are: {', '.join(names)}"
+        raise UsageError(text, why, f"give a file: {MATRIX_REMEDY}", "loss-classes", option="loss")
+    given: dict[str, float] = {}
+    for item in text.split(","):
+        name, _, number = item.partition("=")
+        key, cost = COSTS.get(name.strip().lower(), ""), _cost(number)
+        if cost is None or not key or key in given:
+            raise UsageError(text, f"{item.strip()!r} is not a cost", COSTS_REMEDY, "loss", option="loss")
+        given[key] = cost
+    return Loss(((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0)), given.get(UNSURE))
+
+
+def _cost(text: str) -> float | None:
+    """A finite number >= 0, else None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) and value >= 0 else None
+
+
+def _matrix_text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read()
+    except OSError as error:
+        remedy = "check the path, or give costs: FP=10,FN=1,unsure=0.2"
+        raise NoInputError(path, error.strerror or "cannot be read", remedy, "no-input") from None
+    except UnicodeDecodeError:
+        raise _bad_matrix(path, "it is not UTF-8 text") from None
+
+
+def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix") -> Loss:
+    """A loss matrix for the classes `names`, in class order whatever the order in the text.
+
+    Blank lines and lines that begin with # are skipped.  A header line has the class names; then comes a line
+    for each action: the class decided (or unsure), and its cost for each true class of the header.  Tabs
+    separate the columns if the text has a tab, else white space.
+    """
+    separator = "\t" if "\t" in text else None
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    rows = [[cell.strip() for cell in line.split(separator)] for line in lines] or [[]]
+    header = [cell for cell in rows[0] if cell]
+    _check_names(header, names, "column", where)
+    _check_names([row[0] for row in rows[1:]], (*names, UNSURE), "row", where)
+    costs: dict[str, dict[str, float]] = {}
+    for action, *cells in rows[1:]:
+        if len(cells) != len(header):
+            why = f"not square: row {action!r} has {len(cells)} costs for {len(header)} classes"
+            raise _bad_matrix(where, why)
+        found = [_cost(cell) for cell in cells]
+        if None in found:
+            why = f"{cells[found.index(None)]!r} is not a cost: a finite number >= 0"
+            raise _bad_matrix(where, why)
+        costs[action] = dict(zip(header, found, strict=True))  # type: ignore[arg-type]
+    matrix = [[costs[action][truth] for truth in names] for action in names]
+    return Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None, where)
+
+
+def _check_names(found: list[str], names: Sequence[str], what: str, where: str) -> None:
+    """BadDataError unless the rows or columns are the classes, each once."""
+    for name in found:
+        if name not in names:
+            known = ", ".join(one for one in names if one != UNSURE)
+            why = f"the {what} {name!r} is no class; the classes are: {known}"
+            raise _bad_matrix(where, why)
+        if found.count(name) > 1:
+            raise _bad_matrix(where, f"the {what} {name!r} comes twice")
+    missing = [name for name in names if name not in (*found, UNSURE)]
+    if missing:
+        raise _bad_matrix(where, f"there is no {what} for class {missing[0]!r}")
+
+
+def _bad_matrix(where: str, why: str) -> BadDataError:
     return BadDataError(where, why, MATRIX_REMEDY, "loss-matrix")

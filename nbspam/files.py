@@ -1,8 +1,7 @@
 """Files that are written whole or not at all.
 
-Hides the temporary file beside the target: it takes the target's name when all is on the disk, and on an
-error it is gone and what was there before stays.  A file written over keeps its mode and, where that is
-allowed, its owner; where the path is a link, the file that it leads to is written.
+A temporary file beside the target takes its name when all is on the disk; after an error it is gone, and the
+old file stays.  A replaced file keeps its mode and, where that is allowed, its owner; a link stays a link.
 """
 
 from __future__ import annotations
@@ -30,40 +29,43 @@ class NewFile:
     __slots__ = ("_old", "_target", "path")
 
     def __init__(self, path: str) -> None:
-        """OSError if it cannot be created, or would take the place of what is no file."""
+        """OSError if it cannot be created, or if something else than a file is at `path`."""
         if names_no_file(path):
             raise OSError(errno.EISDIR, "it names no file", path)
         self._target = os.path.realpath(path)
-        folder, name = os.path.split(self._target)
-        # Also a random number: in containers the same process number soon comes again.
-        self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
-        _remove_left_over(self._target)
+        for left, is_old in left_over(path):
+            if is_old:  # another machine may be writing a younger one
+                with contextlib.suppress(OSError):
+                    os.unlink(left)
         self._old: os.stat_result | None = None
         with contextlib.suppress(FileNotFoundError):
             self._old = os.stat(self._target)
         if self._old and not stat.S_ISREG(self._old.st_mode):
             raise OSError(errno.EEXIST, "it is not a regular file", path)
-        mode = 0o600 if self._old else 0o666  # until it has the mode of the old one, nobody else reads it
+        folder, name = os.path.split(self._target)
+        # Also a random number: in containers the same process number comes again soon.
+        self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
+        mode = 0o600 if self._old else 0o666  # until it has the mode of the old file, nobody else reads it
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode))
 
     def keep(self) -> None:
-        """Gives it the name it is for, once it is on the disk."""
+        """Give it the target's name, once it is on the disk."""
         _flush(self.path)
         if self._old:
-            with contextlib.suppress(OSError):  # root alone may
+            with contextlib.suppress(OSError):  # only root may
                 os.chown(self.path, self._old.st_uid, self._old.st_gid)
             os.chmod(self.path, stat.S_IMODE(self._old.st_mode))
         os.replace(self.path, self._target)
         _flush(os.path.dirname(self._target))
 
     def keep_if_first(self) -> bool:
-        """As `keep`, unless a file has come to its place meanwhile, which then stays; whether it was kept."""
+        """As `keep`; False if there is a file of this name by now, which stays."""
         _flush(self.path)
         try:
             os.link(self.path, self._target)
         except FileExistsError:
             return False
-        except OSError:  # a file system without links: between these two another may come, and is lost
+        except OSError:  # a file system without links: a file that comes between the next two calls is lost
             if os.path.lexists(self._target):
                 return False
             os.replace(self.path, self._target)
@@ -71,18 +73,17 @@ class NewFile:
         return True
 
     def discard(self) -> None:
-        """Takes it away, unless it was kept."""
+        """Remove it, unless it was kept."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)
 
 
 def left_over(path: str) -> list[tuple[str, bool]]:
-    """Unfinished files of `path`, and whether each is so old that a killed program left it.
-
-    A model that is copied has a journal while it is made.
-    """
+    """Unfinished files of `path`; True for those so old that a killed program left them."""
     folder, name = os.path.split(os.path.realpath(path))
-    ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?")
+    ours = re.compile(
+        rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?"
+    )  # a copied model has a journal
     found: list[tuple[str, bool]] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -93,21 +94,13 @@ def left_over(path: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _remove_left_over(path: str) -> None:
-    """Takes it away; another machine may be writing a younger one."""
-    for one, is_old in left_over(path):
-        if is_old:
-            with contextlib.suppress(OSError):
-                os.unlink(one)
-
-
 def names_no_file(path: str) -> bool:
-    """Whether a path can be of no file: it is empty, ends in a slash, or is of a folder that there is."""
+    """True for a path that is empty, ends in a slash, or is a folder."""
     return not os.path.basename(path) or os.path.isdir(path)
 
 
 def nearest_folder(path: str) -> str:
-    """The folder that is to hold `path`, or where it is missing the nearest above that there is."""
+    """The folder of `path`, or the nearest one above it that exists."""
     folder = os.path.dirname(os.path.realpath(path))
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
@@ -116,34 +109,29 @@ def nearest_folder(path: str) -> str:
 
 @contextlib.contextmanager
 def whole_file(path: str) -> Iterator[BinaryIO]:
-    """A binary file that becomes `path` when the context is left."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        with _special_file(path) as file:
-            yield file
-        return
+    """A binary file that becomes `path` when the context ends; a device or FIFO is written in place."""
+    is_special = os.path.exists(path) and not os.path.isfile(path)
+    new = None
     try:
-        new = NewFile(path)
+        new = None if is_special else NewFile(path)
+        file = open(new.path if new else path, "wb")  # noqa: SIM115
     except OSError as error:
-        why = f"cannot be created: {error.strerror}"
+        verb = "written" if is_special else "created"
+        why = f"cannot be {verb}: {error.strerror}"
         raise CannotCreateError(path, why, "choose another place", "output-create") from None
     try:
-        with open(new.path, "wb") as file:
+        with file:
             yield file
-        new.keep()
+        if new:
+            new.keep()
     except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        raise InputOutputError(path, why, "free some space or choose another place", "output-write") from None
+        if is_special:
+            raise
+        why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
+        raise InputOutputError(path, why, remedy, "output-write") from None
     finally:
-        new.discard()
-
-
-def _special_file(path: str) -> BinaryIO:
-    """/dev/null or a FIFO, written to as it is: the rename would put a file in its place."""
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        raise CannotCreateError(path, why, "choose another place", "output-create") from None
+        if new:
+            new.discard()
 
 
 def _flush(path: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from math import exp, inf, isfinite
 
-from nbspam.decision import UNDECIDED, Loss, decide, risks, zero_one_loss
+from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
 from nbspam.model.posterior import Scored, ScorePart
@@ -234,36 +234,5 @@ def open_filter(
         from nbspam.model.chosen_settings import changed
 
         settings = changed(settings, change)
-    losses = read_loss(loss, model.classes) or stored_loss(model)
+    losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
     return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
-
-
-def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
-    """The losses that people write: costs, or the path of a matrix file; None for None."""
-    if text is None:
-        return None
-    from nbspam.losses import parse_loss, read_loss_matrix
-
-    return parse_loss(text, classes) if "=" in text or not text else read_loss_matrix(text, classes)
-
-
-def stored_loss(model: Model) -> Loss | None:
-    """The losses that the model was trained with: costs, or the text of a matrix file."""
-    if "loss" in model.settings:
-        return read_loss(model.settings["loss"], model.classes)
-    if "loss_matrix" in model.settings:
-        from nbspam.losses import matrix_from_text
-
-        return matrix_from_text(model.settings["loss_matrix"], model.classes, model.path)
-    return None
-
-
-def loss_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """A loss as a model file keeps it; a matrix file is read and kept as its text."""
-    if loss is None:
-        return {}
-    read_loss(loss, classes)  # raises what is wrong with it
-    if "=" in loss:
-        return {"loss": loss}
-    with open(loss, encoding="utf-8-sig") as file:
-        return {"loss_matrix": file.read()}

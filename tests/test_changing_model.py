@@ -20,8 +20,8 @@ from nbspam.store import check, updater
 from nbspam.store import merge as store_merge
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
+from nbspam.store.text import dump_model
 from nbspam.store.updater import updating
-from nbspam.tasks.inspect_model import dump_lines
 from nbspam.tasks.merge import merge
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
@@ -123,8 +123,8 @@ def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[...
 
 
 def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
-    expected, lines = list(dump_lines(model)), []
-    for line in dump_lines(model):
+    expected, lines = list(dump_model(model)), []
+    for line in dump_model(model):
         lines.append(line)
         if line.startswith("#token"):
             learns()
@@ -161,5 +161,5 @@ def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(
         with PriorModel(model, 50.0, source.classes) as prior:
             train(mail_read, source.classes, path, Settings(), choices=Choices(prior=prior))
     assert open_model(model).messages == [12, 13]
-    meanwhile, later = (list(dump_lines(path)) for path in paths)
+    meanwhile, later = (list(dump_model(path)) for path in paths)
     assert meanwhile == later

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nbspam.__main__ import _run
 from nbspam.cli import classify_command as by_click
-from nbspam.cli.options import CLASSIFY, parse_arguments
+from nbspam.cli.options import CLASSIFY, OPTIONS, Option, parse_arguments
 from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.scorer import Scored
@@ -59,7 +59,7 @@ def classify(model: Path, *options: str, stdin: bytes = b"") -> tuple[int, bytes
     return called(["classify", "-m", str(model), *options], stdin)
 
 
-FLAGS = [flag for _, flags, _, _ in CLASSIFY for flag in flags]
+FLAGS = [flag for key in CLASSIFY for flag in OPTIONS[key].flags]
 
 
 @given(
@@ -86,15 +86,14 @@ def test_the_lane_reads_paths_that_look_like_options() -> None:
     assert parse_arguments(["-", "a", "--", "-p", "--"]) == ({}, ["-", "a", "-p", "--"])
 
 
-@pytest.mark.parametrize(("name", "flags", "takes_value"), [option[:3] for option in CLASSIFY])
-def test_the_lane_reads_every_option_in_every_spelling(
-    name: str, flags: tuple[str, ...], takes_value: bool
-) -> None:
-    value = ["value"] if takes_value else []
-    for flag in flags:
-        assert parse_arguments([flag, *value, "path"]) == ({name: "value" if value else "1"}, ["path"])
-    if takes_value:
-        assert parse_arguments([f"{flags[-1]}=value"]) == ({name: "value"}, [])
+@pytest.mark.parametrize("option", [OPTIONS[key] for key in CLASSIFY], ids=CLASSIFY)
+def test_the_short_parser_reads_every_option_in_every_spelling(option: Option) -> None:
+    value = ["value"] if option.value else []
+    for flag in option.flags:
+        expected = {option.name: "value" if value else "1"}
+        assert parse_arguments([flag, *value, "path"]) == (expected, ["path"])
+    if value:
+        assert parse_arguments([f"{option.flags[-1]}=value"]) == ({option.name: "value"}, [])
 
 
 @pytest.mark.parametrize("passthrough", [[], ["-p"]])

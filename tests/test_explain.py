@@ -18,12 +18,11 @@ from rich.console import Console
 
 from nbspam.cli.render_clues import MIN_CLUE, _counts, clue_table, nats_text
 from nbspam.corpus import open_labelled
-from nbspam.decision import cutoffs
+from nbspam.decision import cutoffs, parse_loss
 from nbspam.filter import CLUES, Filter, open_filter
-from nbspam.losses import parse_loss
+from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import MAX_REMOVED, Clue, Explanation
 from nbspam.model.scorer import Counted
-from nbspam.model.uncertainty import JEFFREYS
 from nbspam.tokens.keys import NOTAWORD, token_key
 from tests.tiny_mail import error, mail, run, write_folders
 
@@ -354,7 +353,7 @@ def test_many_classes_are_counted_and_not_named(crowds: dict[int, Path]) -> None
     assert "; from 720 messages of 240 classes\n" in run("explain", "-m", crowds[240], stdin=b"\n\ndaily")
     assert "; from 3 class-000, 3 class-001" in run("explain", "-m", crowds[3], stdin=b"\n\ndaily")
     said = run("doctor", "-m", crowds[240], status=0)
-    assert "720 messages of 240 classes; last changed" in " ".join(said.split())
+    assert "720 messages (240 classes); last changed" in " ".join(said.split())
     assert "720: 240 classes; 720 different" in run("model", "info", "-m", crowds[240])
 
 

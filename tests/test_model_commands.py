@@ -22,8 +22,8 @@ from nbspam.settings import from_text
 from nbspam.store.check import check_model
 from nbspam.store.connection import store_error
 from nbspam.store.reader import open_model
+from nbspam.store.text import load
 from nbspam.tasks.import_words import import_words
-from nbspam.tasks.inspect_model import load_lines
 from nbspam.tasks.merge import merge
 from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.measures import N_BINS
@@ -691,7 +691,7 @@ def test_a_model_that_comes_while_another_is_made_stays_unless_it_is_to_be_repla
 ) -> None:
     path, text = tmp_path / "new", run("model", "dump", "-m", models["views"]).encode()
     make = {
-        "load": lambda: load_lines(text.splitlines(keepends=True), "text", str(path), replaces),
+        "load": lambda: load(text.splitlines(keepends=True), "text", str(path), replaces),
         "import": lambda: import_words(comes(path, models["both"]), "words", str(path), replaces=replaces),
         "merge": lambda: merge([str(models["views"]), str(models["views"])], str(path), replaces),
     }[command]

@@ -26,7 +26,7 @@ from nbspam.store.connection import ReadingConnection, open_to_write
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
-from nbspam.tasks.model_on_mail import evaluate_model
+from nbspam.tasks.evaluate import evaluate_model
 
 LETTER = mail("cheap pills and a garden fence")
 
@@ -89,7 +89,7 @@ def test_training_anew_leaves_the_journal_of_who_writes_to_the_new_model(
             writers.append(half_written(model))
 
     read = open_model(str(model))
-    text = list(dump(read))
+    text = [line.encode() for line in dump(read)]
     read.close()
     monkeypatch.setattr(whole_file, "_flush", flush_and_begin)
     load(text, "text", str(model))

@@ -25,7 +25,7 @@ from nbspam.store import writer as store_writer
 from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.store.reader import open_model
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 
 NEW = mail("a winner of the lottery")
 
@@ -171,7 +171,7 @@ def test_a_model_that_comes_first_stays(
 
     monkeypatch.setattr(store_writer, "_remove_journal", comes_first)
     expected = counts(first)
-    assert not begin(str(own), str(shared))
+    assert not copy_shared(str(own), str(shared))
     assert counts(own) == expected
     assert os.listdir(own.parent) == [own.name]
 
@@ -181,7 +181,7 @@ def test_a_training_writes_over_no_model_that_began_meanwhile(
 ) -> None:
     """Mail that was learned while the training read its own would be lost."""
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
-    monkeypatch.setattr(train_cli, "check_new_model", lambda *_: begin(str(own), str(shared)))
+    monkeypatch.setattr(train_cli, "check_new_model", lambda *_: copy_shared(str(own), str(shared)))
     status, _, complaint = run_here("train", str(source), "-m", str(own), "-q", "-j1")
     assert (status, "[model-exists]" in complaint) == (73, True)
     assert counts(own) == counts(shared)
@@ -200,7 +200,7 @@ def test_a_file_system_without_links_has_models_too(
         raise PermissionError(errno.EPERM, "Operation not permitted", source)
 
     monkeypatch.setattr(os, "link", refused)
-    assert begin(str(own), str(shared)) != first
+    assert copy_shared(str(own), str(shared)) != first
     assert own.read_bytes() == b"another" if first else counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
 
@@ -210,7 +210,7 @@ def test_the_copy_is_of_what_is_done_and_not_of_what_is_begun(shared: Path, own:
     with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("UPDATE class SET messages = 77")
-        assert begin(str(own), str(shared))
+        assert copy_shared(str(own), str(shared))
     assert counts(own) == expected
 
 
@@ -221,7 +221,7 @@ def test_a_start_that_is_locked_is_a_passing_trouble(
     with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises(TryAgainError, match="another program is writing the model"):
-            begin(str(own), str(shared))
+            copy_shared(str(own), str(shared))
     assert not own.exists()
 
 
@@ -236,7 +236,7 @@ def test_the_journal_of_a_model_that_was_taken_away_is_not_played_back(
         journal = Path(journal_of(str(old))).read_bytes()
     own.parent.mkdir()
     Path(journal_of(str(own))).write_bytes(journal)
-    assert begin(str(own), str(shared))
+    assert copy_shared(str(own), str(shared))
     assert counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
 
@@ -259,9 +259,9 @@ def test_through_a_link_the_file_that_it_leads_to_is_made(shared: Path, own: Pat
 def test_a_folder_that_cannot_be_looked_into_is_not_taken_for_one_without_a_model(shared: Path) -> None:
     """Else the shared model would judge, and nobody would see that the own one is out of reach."""
     inside = shared / "own"
-    assert judging(str(inside), str(shared)) == str(inside)
+    assert own_or_shared(str(inside), str(shared)) == str(inside)
     with pytest.raises(NbspamError):
-        open_model(judging(str(inside), str(shared)))
+        open_model(own_or_shared(str(inside), str(shared)))
 
 
 def test_doctor_tells_who_judges_and_looks_at_it(shared: Path, own: Path) -> None:

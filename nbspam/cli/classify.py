@@ -81,9 +81,9 @@ def _places(options: Options) -> tuple[str, str]:
 def _judging(own: str, start: str) -> str:
     if not start:
         return own
-    from nbspam.tasks.start import judging  # most models have none
+    from nbspam.tasks.start import own_or_shared  # most models have none
 
-    return judging(own, start)
+    return own_or_shared(own, start)
 
 
 def _current(classifier: Filter, options: Options) -> Filter:

@@ -1,7 +1,6 @@
-"""The commands, read by click.
+"""The commands of click.
 
-Hides which file holds a command: a command's module is imported only when that command is
-named, so `nbspam learn` does not pay for matplotlib or scipy.
+The module of a command is imported only when that command runs: `nbspam learn` needs no scipy.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from nbspam.errors import UsageError
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("classify_command", "Say of messages whether they are spam."),
-    "serve": ("serve", "Answer mail servers by the SPAMD protocol."),
-    "learn": ("learn", "Correct a model: count messages as CLASS."),
-    "unlearn": ("learn", "Take messages out of a model again."),
-    "explain": ("explain", "Say why a message got its verdict."),
-    "eval": ("evaluate", "Report how good a filter is on labelled mail."),
+    "classify": ("classify_command", "Classify messages as ham or spam."),
+    "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
+    "learn": ("learn", "Learn messages as CLASS."),
+    "unlearn": ("learn", "Unlearn messages."),
+    "explain": ("explain", "Explain the verdict on a message."),
+    "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),
-    "tune": ("tune", "Choose settings on your own mail, and train with them."),
+    "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vectorize", "Turn mail into a feature matrix."),
-    "doctor": ("doctor", "Say what is wrong with a model, or with labels."),
+    "doctor": ("doctor", "Check a model, and the labels of mail."),
     "model": ("model", "Inspect, merge and convert models."),
 }
 
 
 class Commands(click.Group):
-    """Loads a command when it is asked for."""
+    """A group that imports a command when it runs."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -60,12 +59,12 @@ class Commands(click.Group):
 def program() -> None:
     """Filter spam with naive Bayes.
 
-    Train a model on mail you have sorted, let it judge new mail, and measure how good it is.
+    Train a model on mail that you have sorted, let it judge new mail, and measure how good it is.
     """
 
 
 def run(arguments: list[str]) -> int:
-    """Runs one command and returns its exit status."""
+    """Run one command; its exit status."""
     try:
         result = program.main(arguments, prog_name="nbspam", standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -77,13 +76,13 @@ def run(arguments: list[str]) -> int:
         return UsageError.status
     except click.ClickException as error:
         command = _command_path(arguments)
-        why = " ".join(error.format_message().split())  # click lists choices a line each
+        why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(command, why, f"see {command} --help", "usage") from None
     return result if isinstance(result, int) else 0
 
 
 def _command_path(arguments: list[str]) -> str:
-    """`nbspam model info`: what was asked for, which click does not say of an option without its value."""
+    """The command in the arguments, such as `nbspam model info`; click does not always know it."""
     path, command = "nbspam", cast(click.Command, program)
     for word in arguments:
         found = (

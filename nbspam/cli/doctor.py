@@ -13,19 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli.evaluate import read_source
-from nbspam.cli.render import left_out_lines, say
-from nbspam.cli.render_evaluation import console, show_clues
-from nbspam.cli.shared import (
-    asked_options,
-    jobs_option,
-    json_option,
-    labelled_source,
-    model_option,
-    names_mail,
-    source_options,
-    start_option,
-    verbose_option,
-)
+from nbspam.cli.options import SOURCE
+from nbspam.cli.render import console, left_out_lines, say
+from nbspam.cli.render_evaluation import show_clues
+from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
 from nbspam.cli.texts import model_in_home, model_places, plain, with_flags
 from nbspam.tasks.check_labels import (
     Checked,
@@ -37,7 +28,7 @@ from nbspam.tasks.check_labels import (
     views_to_check,
 )
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound, user_name
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
@@ -46,13 +37,8 @@ GAPS = 4  # blanks between the three columns
 
 
 @click.command("doctor")
-@source_options
-@model_option
-@start_option
-@jobs_option
-@json_option
-@verbose_option
-@click.option("-q", "--quiet", is_flag=True, help="Show what is wrong, and nothing else.")
+@source_argument
+@options(*SOURCE, "model", "start", "jobs", "json", "verbose", "doctor.quiet")
 def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Check a model, and the labels of the mail in SOURCE.
 
@@ -81,7 +67,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     checked: Checked | None = None
     notes: list[str] = []
     if source:
-        judge = judging(model, start) if is_sound(findings) else None
+        judge = own_or_shared(model, start) if is_sound(findings) else None
         corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
         checked, notes = check_labels(corpus, judge), left_out_lines(source)
         findings += label_findings(checked, [*source.skipped, *corpus.skipped])

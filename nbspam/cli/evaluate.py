@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from nbspam.cli.evaluate_json import evaluation_json
 from nbspam.cli.options import SETTINGS
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say
-from nbspam.cli.render_evaluation import show_evaluation, waiting
+from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, waiting
+from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
@@ -28,15 +27,14 @@ from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
-from nbspam.decision import Loss
+from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
-from nbspam.evaluate.evaluation_file import as_json
-from nbspam.evaluate.outcomes import Evaluation
-from nbspam.evaluate.summary import summary
-from nbspam.evaluate.trec import result_lines
-from nbspam.filter import read_loss
+from nbspam.evaluate.evaluation import Evaluation
+from nbspam.evaluate.figures import summary
+from nbspam.evaluate.formats import result_lines, to_json
+from nbspam.evaluate.replay import parse_feedback
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -181,9 +179,6 @@ def _evaluate(
         with Steps("Holdout", 1, shown) as steps:
             evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
             return evaluation, corpus.skipped
-    from nbspam.evaluate.replay import parse_feedback
-    from nbspam.tasks.replay import evaluate_replay
-
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
         return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), corpus.skipped
@@ -204,8 +199,6 @@ def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -
 
 
 def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
-    from nbspam.tasks.model_on_mail import evaluate_model
-
     change = changed_settings(given)
     shown = shows_progress(given["quiet"])
     with MessageSteps("Judging", source, shown) as progress:
@@ -238,9 +231,7 @@ def _check_files(given: dict[str, Any]) -> None:
     for number, path in enumerate(files):
         check_writable(path, *named_files(given), *files[:number])
     if given["report"]:
-        from nbspam.evaluate.report.extra import check_libraries
-
-        check_libraries()
+        import nbspam.evaluate.report  # noqa: F401  an error if its libraries are missing
 
 
 def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:
@@ -249,7 +240,7 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
             file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if given["save"]:
         with output_file(given["save"]) as file:
-            file.write(as_json(evaluation))
+            file.write(to_json(evaluation))
     if given["report"]:
         from nbspam.evaluate.report import report_html  # matplotlib: only where a page is wanted
 

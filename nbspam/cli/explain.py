@@ -9,44 +9,26 @@ from typing import Any
 import click
 
 from nbspam.cli.classify import ReadableMessages
-from nbspam.cli.options import SETTINGS
+from nbspam.cli.options import EXPLAIN, SETTINGS
 from nbspam.cli.output import write_text
-from nbspam.cli.shared import json_option, model_option, start_option, verbose_option
+from nbspam.cli.shared import files_argument, options
 from nbspam.filter import open_filter
 from nbspam.model.explain import Explanation
-from nbspam.settings import EVENT_MODELS, FEATURES
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 
 @click.command("explain")
-@click.argument("files", nargs=-1, metavar="[FILE|-]...")
-@model_option
-@start_option
-@click.option(
-    "--top",
-    type=click.IntRange(0),
-    metavar="N",
-    default=15,
-    show_default=True,
-    help="How many clues; 0 is all.",
-)
-@click.option("--event-model", type=click.Choice(EVENT_MODELS), help="Score by another event model.")
-@click.option("--features", type=click.Choice(FEATURES), help="Score by these features.")
-@click.option("--alpha", metavar="X", help="Score with another smoothing constant.")
-@click.option("--prior", help="Score with another prior: empirical, smoothed, uniform, spam=0.4,ham=0.6.")
-@click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration.")
-@click.option("--loss", metavar="COSTS|FILE", help="Costs: FP=10,FN=1,unsure=0.2, or a loss matrix file.")
-@verbose_option
-@json_option
+@options("model", "start", "top", *EXPLAIN, "loss", "verbose", "json")
+@files_argument
 def explain_command(
     files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, as_json: bool, **given: Any
 ) -> int:
-    """Say why a message got its verdict.
+    """Explain the verdict on a message.
 
-    Shows what each view of the message, its unknown words, the constant and the prior add to the
-    log-odds; the clues with their counts in each class and a 95 % interval of the share of spam among
-    the messages that hold them; and clues without which the verdict would be another.  Of these there are no
-    fewer where ham and spam have one sum each (--textbook); in averaged views they are found one by one.
+    Shows what each view of the message, its unknown words, the constant and the prior add to the log-odds;
+    the clues, with their counts in each class and a 95 % interval of the share of spam among the messages
+    that hold them; and clues whose removal would change the verdict.  With --textbook there is no smaller
+    set of such clues; with averaged views they are found one by one.
 
     \b
     Example:
@@ -58,7 +40,7 @@ def explain_command(
     """
     asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
     change = {name: "1" if value is True else value for name, value in asked.items()}
-    classifier = open_filter(judging(model, start), change, loss)
+    classifier = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         classifier = classifier.current()

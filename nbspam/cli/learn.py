@@ -11,11 +11,11 @@ import click
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
-from nbspam.cli.shared import asked_name, model_option, quiet_option, start_option, verbose_option
+from nbspam.cli.shared import asked_name, files_argument, options
 from nbspam.cli.texts import amount, plain
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import check_class, learn_all, unlearn_all
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 
 # One transaction: half a second, and most of what the disk does for one message serves them all.
 BATCH_MESSAGES = 32
@@ -24,66 +24,51 @@ BATCH_BYTES = 4 << 20
 # The messages of a batch and their names -> what became of each.
 Work = Callable[[list[bytes], list[str]], list[str]]
 
-files_argument = click.argument("files", nargs=-1, metavar="[FILE|-]...")
-files_option = click.option(
-    "--files-from",
-    metavar="LIST",
-    help="Read the paths of the messages from this file, one a line (- is stdin).",
-)
-
 
 @click.command("learn")
 @click.argument("class_name", metavar="CLASS")
 @files_argument
-@files_option
-@model_option
-@start_option
-@verbose_option
-@quiet_option
+@options("files_from", "model", "start", "verbose", "quiet")
 def learn_command(
     class_name: str, files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any
 ) -> int:
-    """Count messages as CLASS: the correction of a verdict, or new mail for an old model.
+    """Learn messages as CLASS: correct a verdict, or add new mail.
 
-    FILE is a message, a folder or a mailbox; without one, the message on stdin.  Many messages are counted
-    some at a time: whatever stops the command, every line it printed is done.  A line a message on stdout:
-    `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and its name.
+    FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
+    message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
+    its name.  Messages are learned in batches: if the command is stopped, every written line is done.
 
     \b
     Example:
         nbspam learn spam < message.eml
         nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
 
-    Exit status: 0 done, also where all was learned before; 64 usage, no such class; 65 no sound model;
+    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model;
     66 no such message or no model; 74 I/O; 75 try again later.
     """
     label = asked_name(class_name, "CLASS")
-    check_class(judging(model, start), label)
+    check_class(own_or_shared(model, start), label)
     messages = _messages(files, given["files_from"])
     return _each(messages, model, start, quiet, lambda batch, names: learn_all(model, label, batch, names))
 
 
 @click.command("unlearn")
 @files_argument
-@files_option
-@model_option
-@start_option
-@verbose_option
-@quiet_option
+@options("files_from", "model", "start", "verbose", "quiet")
 def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool, **given: Any) -> int:
-    """Take messages out of a model again, whichever class they were counted in.
+    """Unlearn messages, whatever class they were learned as.
 
-    The counts are then what they were before, to the last one.  A line a message on stdout: `forgotten` or
+    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten` or
     `was never learned`, a tab, and its name.
 
     \b
     Example:
         nbspam unlearn message.eml
 
-    Exit status: 0 done, also where a message was never learned: the model is as asked for either way;
+    Exit status: 0 done, also if a message was never learned;
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
-    check_class(judging(model, start))
+    check_class(own_or_shared(model, start))
     messages = _messages(files, given["files_from"])
     return _each(messages, model, start, quiet, lambda batch, names: unlearn_all(model, batch, names))
 
@@ -98,7 +83,7 @@ def _each(messages: ReadableMessages, model: str, start: str, quiet: bool, work:
     for number, (names, batch) in enumerate(_batches(messages)):
         if number:
             time.sleep(LONGEST_PAUSE)  # who waits to write looks that often, and has its turn here
-        if begin(model, start) and not quiet:
+        if copy_shared(model, start) and not quiet:
             sys.stderr.write(begun_line(model, start))
         for name, result in zip(names, work(batch, names), strict=True):
             write_text(f"{result}\t{plain(name)}\n")

@@ -1,28 +1,27 @@
-"""`nbspam model`."""
+"""`nbspam model`: the commands about model files, and the facts of a model as text."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO
 
 import click
 
-from nbspam.cli.model_text import formulas_text, info_text
 from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
-from nbspam.cli.shared import json_option, model_option, quiet_option
+from nbspam.cli.shared import options
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.store.check import check_model
-from nbspam.tasks.import_words import AUTO, FORMS, MAX_LINE_BYTES, Imported, import_words
-from nbspam.tasks.inspect_model import dump_lines, info_of, load_lines
-from nbspam.tasks.merge import merge
+from nbspam.store.text import dump_model, load
+from nbspam.tasks.import_words import MAX_LINE_BYTES, Imported, import_words
+from nbspam.tasks.inspect_model import Info, info_of
+from nbspam.tasks.merge import Merged, merge
 
-replace_option = click.option("--replace", is_flag=True, help="Write over a model that is there.")
 BAD_DATA = 65
 STDIN = "-"
 FEW_SHARE = 0.25  # of the words of a list; of Chinese mail a tenth corresponds, and the model is no good
@@ -34,12 +33,7 @@ def model_command() -> None:
 
 
 @model_command.command("info")
-@model_option
-@click.option(
-    "--formulas", is_flag=True, help="Every symbol of the model with its number, and a word worked out."
-)
-@click.option("--word", metavar="WORD", help="The word to work out with --formulas. Default: a telling one.")
-@json_option
+@options("model", "formulas", "word", "json")
 def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
@@ -54,7 +48,7 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
     """
     if word is not None and not (formulas or as_json):
         remedy = "add --formulas or --json, or leave it out"
-        raise UsageError("--word", "is worked out among the formulas alone", remedy, "no-effect")
+        raise UsageError("--word", "is worked out only among the formulas", remedy, "no-effect")
     info = info_of(model, word)
     if as_json:
         write_text(json.dumps(info, ensure_ascii=True) + "\n")
@@ -63,7 +57,7 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
 
 
 @model_command.command("check")
-@model_option
+@options("model")
 def check_command(model: str) -> int:
     """Check that a model is sound: the file, and that all sums equal their parts.
 
@@ -79,10 +73,7 @@ def check_command(model: str) -> int:
 
 
 @model_command.command("dump")
-@model_option
-@click.option(
-    "-o", "--output", metavar="FILE", default="-", show_default="stdout", help="Where to write the text."
-)
+@options("model", "dump.output")
 def dump_command(model: str, output: str) -> None:
     """Write a model as text: lines of fields separated by tabs, in a fixed order.
 
@@ -96,13 +87,12 @@ def dump_command(model: str, output: str) -> None:
     """
     check_writable(output, model)
     with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in dump_lines(model))
+        file.writelines(line.encode("utf-8", "replace") for line in dump_model(model))
 
 
 @model_command.command("load")
 @click.argument("file", default="-")
-@model_option
-@replace_option
+@options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
     """Make a model of its text form; FILE or stdin.
 
@@ -114,22 +104,12 @@ def load_command(file: str, model: str, replace: bool) -> None:
     """
     check_new_model(model, replace)
     with _text(file) as (stream, where):
-        load_lines(stream, where, model, replace)
+        load(stream, where, model, replace)
 
 
 @model_command.command("import")
 @click.argument("file", default="-")
-@model_option
-@click.option(
-    "--from",
-    "form",
-    type=click.Choice(FORMS),
-    default=AUTO,
-    show_default=True,
-    help="The filter that wrote FILE.",
-)
-@replace_option
-@quiet_option
+@options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model of what another filter counted; FILE or stdin is its database as text.
 
@@ -155,24 +135,9 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         say(_import_summary(imported))
 
 
-def _import_summary(imported: Imported) -> str:
-    """What was taken and what was left."""
-    left = imported.words - imported.taken
-    few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
-    return (
-        f"Imported from {imported.form}: {_messages(imported.classes, imported.messages)}; "
-        f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
-        f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
-        f"Model: {plain(imported.path)}.\n"
-        "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
-    )
-
-
 @model_command.command("merge")
 @click.argument("models", nargs=-1, metavar="A B [MODEL]...")
-@click.option("-o", "--output", metavar="MODEL", required=True, help="The merged model.")
-@replace_option
-@quiet_option
+@options("merge.output", "replace", "quiet")
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Add up models: the counts are those of one training on all of their mail.
 
@@ -187,23 +152,95 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     """
     check_new_model(output, replace, option="--output")
     merged = merge(list(models), output, replace)
-    if quiet:
-        return
-    say(
-        f"Merged {len(models)} models: {_messages(merged.classes, merged.messages)}.\nModel: {plain(output)}."
+    if not quiet:
+        say(_merge_summary(merged, models))
+
+
+def info_text(info: Info) -> str:
+    """The facts of a model in some lines."""
+    settings, messages, own = info["settings"], info["messages"], info["autolearned"]
+    views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
+    known = "learned here" if settings.get("imported") else "different"
+    scored = "views averaged and calibrated" if settings["averaged"] == "1" else "one sum"
+    above = info["cutoffs"] and info["cutoffs"]["spam_above"]
+    floored = [one["name"] for one in info["features"] if one["variance_floor"]]
+    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
+    rows = {
+        "model": f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})",
+        "messages": counts,
+        "autolearned": f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}",
+        "tokens": f"{views or 'none'}; vocabulary {info['vocabulary']}",
+        "event model": f"{settings['event_model']}, {scored}",
+        "features": settings["features"],
+        "lambda": settings["alpha"],
+        "prior": settings["prior"],
+        "spam": "never" if above is None else f"log-odds > {above:g}",
+        "prior model": f"counts as {settings.get('prior_weight')} messages",
+        "imported": f"from {settings.get('imported')}, whose messages are not known one by one",
+        "variance floor": f"needed by {len(floored)} features: {', '.join(floored)}",
+    }
+    optional = {
+        "autolearned": any(own.values()),
+        "spam": info["cutoffs"],
+        "prior model": settings.get("prior_weight"),
+        "imported": settings.get("imported"),
+        "variance floor": floored,
+    }
+    return _aligned(row for row in rows.items() if optional.get(row[0], True))
+
+
+def _by_class(counts: dict[str, int]) -> str:
+    return counts_text(list(counts), list(counts.values()))
+
+
+def formulas_text(info: Info) -> str:
+    """The formulas section by section."""
+    blocks = [section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]]
+    word = info["word"]
+    if word:
+        intervals = word["share_interval"].items()
+        shares = ", ".join(f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in intervals)
+        held = round(sum(word["documents"].values()))
+        blocks[-1] += f"  of the {held:,} messages with it, the share of each class (95 %): {shares}\n"
+    return "\n".join(blocks)
+
+
+def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
+    pairs = [tuple(map(plain, row)) for row in rows]
+    width = max(len(name) for name, _ in pairs)
+    return "".join(f"{indent}{name:<{width}}  {value}\n" for name, value in pairs)
+
+
+def _import_summary(imported: Imported) -> str:
+    """What was taken and what was left."""
+    left = imported.words - imported.taken
+    few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
+    return (
+        f"Imported from {imported.form}: {_messages(imported.classes, imported.messages)}; "
+        f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
+        f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
+        f"Model: {plain(imported.path)}.\n"
+        "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
     )
+
+
+def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
+    """What was added up, and what was not."""
+    first, messages = plain(models[0]), _messages(merged.classes, merged.messages)
+    lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
     if merged.differing:
-        say(f"Taken from {plain(models[0])}, where the models differ: {', '.join(merged.differing)}.")
+        lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
     if merged.dropped:
-        say(f"Not kept, being for the classes of {plain(models[0])} alone: {', '.join(merged.dropped)}.")
+        lines.append(f"Not kept, being for the classes of {first} alone: {', '.join(merged.dropped)}.")
     if merged.forgotten:
-        messages = amount(merged.forgotten, "message")
-        say(f"Counted, but not known again, for one of the models has bigrams and one has none: {messages}.")
+        why = "for one of the models has bigrams and one has none"
+        lines.append(f"Counted, but not known again, {why}: {amount(merged.forgotten, 'message')}.")
     if merged.uncut:
-        say(f"Numeric features cut at different edges, which have one bin now: {merged.uncut}.")
+        lines.append(f"Numeric features cut at different edges, which have one bin now: {merged.uncut}.")
     if merged.calibrated is not None and merged.calibrated < len(models):
-        own = f"{merged.calibrated} of the {len(models)}"
-        say(f"Calibration: from {own}; the rest lack a class, keep none, or one of other kinds of evidence.")
+        rest = "the rest lack a class, keep none, or one of other kinds of evidence"
+        lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
+    return "\n".join(lines)
 
 
 def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:

@@ -1,8 +1,4 @@
-"""What commands write: text for people, and files, where `-` is stdout.
-
-Hides the encoding: what the terminal's charset lacks is written as an escape, so that a Greek letter
-or a word in Chinese never ends a command with an error.
-"""
+"""Output of commands: text for people, and files; `-` is stdout."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ STDOUT = "-"
 
 
 def write_text(text: str) -> None:
-    """Writes text for people in the charset of stdout."""
+    """Write text to stdout, with an escape for each character that its charset lacks."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
@@ -29,13 +25,13 @@ def write_text(text: str) -> None:
 
 
 def begun_line(model: str, start: str) -> str:
-    """What is said when a model begins."""
+    """The line for a new copy of --start."""
     return f"{plain(model)} begins as a copy of {plain(start)}.\n"
 
 
 @contextlib.contextmanager
 def output_file(path: str) -> Iterator[BinaryIO]:
-    """The binary file that an option names, written whole or not at all; `-` is stdout."""
+    """A binary file, written whole or not at all; `-` is stdout."""
     if path == STDOUT:
         yield sys.stdout.buffer
         return
@@ -44,9 +40,9 @@ def output_file(path: str) -> Iterator[BinaryIO]:
 
 
 def check_writable(path: str | None, *others: str | None) -> None:
-    """Raises if a file could not be made there: told before the work, not after it.
+    """Raise before the work if the file cannot be made.
 
-    others : what the command reads or writes, too; a file of these would be lost
+    others : other files of the command; none of them may be the same file
     """
     if path is None or path == STDOUT:
         return
@@ -68,7 +64,7 @@ def check_writable(path: str | None, *others: str | None) -> None:
 
 
 def check_model_place(path: str, option: str = "--model") -> None:
-    """As check_writable for a model, whose folder is made where it is missing.  option : what names it"""
+    """As check_writable for a model, whose folder will be made.  option : the option that names the model"""
     folder = nearest_folder(path)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
@@ -79,14 +75,14 @@ def check_model_place(path: str, option: str = "--model") -> None:
 def check_new_model(
     path: str, replace: bool, remedy: str = "--replace writes over it", option: str = "--model"
 ) -> None:
-    """As check_model_place, for a model that is written over another only if `replace` says so."""
-    target = os.path.realpath(path)  # of a link to nothing where the model will be; of a loop of links a link
+    """As check_model_place; an existing model is an error unless `replace`."""
+    target = os.path.realpath(path)  # still a link if links form a loop
     if names_no_file(path) or os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path)):
         raise CannotCreateError(path, "names no regular file", f"name a file: {option} PATH", "model-create")
     if os.path.isfile(path) and is_foreign(path):
-        why = "there is a file that is no model, and it stays as it is"
-        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
+        why = "there is a file that is not a model, and it is not overwritten"
+        raise CannotCreateError(path, why, "choose another place, or remove the file", "model-foreign")
     if os.path.exists(path) and not replace:
-        why = "there is a model already, and it stays as it is"
+        why = "the model exists, and it is not overwritten"
         raise CannotCreateError(path, why, remedy, "model-exists")
     check_model_place(path, option)

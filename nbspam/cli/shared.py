@@ -1,18 +1,16 @@
-"""Options that several commands have, and the pieces every command needs.
-
-Hides how SOURCE is given on the command line, where the model lies, and when a progress bar
-may be shown.
-"""
+"""What several commands need: their options in click, labelled mail, and the settings asked for."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from math import isnan
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
+from nbspam.cli.options import OPTIONS, SCORING, SOURCE, Option
 from nbspam.cli.texts import default_model, default_start, flag_of
 from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
@@ -21,16 +19,8 @@ from nbspam.labels import checked_name
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import (
     ALL_VIEWS,
-    ALPHA,
-    BINNINGS,
-    BINS,
-    EVENT_MODELS,
-    FEATURES,
-    NUMERIC_MODELS,
-    THRESHOLD,
     Settings,
 )
-from nbspam.tokens.bag import READ_VIEWS
 
 if TYPE_CHECKING:
     from nbspam.model.chosen_settings import Scoring
@@ -38,185 +28,125 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-def model_option(command: Decorated) -> Decorated:
-    """-m/--model, the default in place."""
-    return click.option(
-        "-m",
-        "--model",
-        metavar="MODEL",
-        default=lambda: default_model(os.environ),
-        show_default="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
-        help="The model file.",
-    )(command)
+# Defaults that depend on the user and the machine.
+_DEFAULTS: dict[str, Callable[[], object]] = {
+    "model": lambda: default_model(os.environ),
+    "start": lambda: default_start(os.environ),
+    "jobs": default_jobs,
+}
+source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1)
+files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1)
 
 
-def start_option(command: Decorated) -> Decorated:
-    """--start, the default in place."""
+class Octal(click.ParamType[int]):
+    """Permissions as chmod takes them: 600 is 0o600."""
+
+    name = "octal"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """An integer from 0 to 0o777."""
+        try:
+            number = int(value, 8)
+        except ValueError:
+            number = -1
+        if not 0 <= number <= 0o777:
+            self.fail(f"{value!r} is not of the form 660", param, ctx)
+        return number
+
+
+class Real(click.FloatRange):
+    """A float in a range; nan, which click takes, is an error."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A number in the range."""
+        number: float = super().convert(value, param, ctx)
+        if isnan(number) and self.min is not None:
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+def options(*keys: str) -> Callable[[Decorated], Decorated]:
+    """The options of these keys in OPTIONS, in the order of the help."""
+
+    def decorate(command: Decorated) -> Decorated:
+        for key in reversed(keys):
+            command = _click_option(key, OPTIONS[key])(command)
+        return command
+
+    return decorate
+
+
+def _click_option(key: str, option: Option) -> Callable[[Decorated], Decorated]:
+    if key == "verbose":
+        return click.option(
+            *option.flags, is_flag=True, expose_value=False, callback=_verbose, help=option.help
+        )
+    if not option.value:
+        return click.option(*option.flags, option.name, is_flag=True, help=option.help)
+    is_choice = isinstance(option.type, tuple)
     return click.option(
-        "--start",
-        metavar="MODEL",
-        default=lambda: default_start(os.environ),
-        show_default="$NBSPAM_START",
-        help="Where there is no model yet: judge by this one, and begin to learn with a copy of it.",
-    )(command)
+        *option.flags,
+        option.name,
+        metavar=None if is_choice else option.value,
+        type=_click_type(key, option),
+        default=_DEFAULTS.get(key, option.default),
+        show_default=option.shown or option.default is not None,
+        multiple=option.repeats,
+        required=option.required,
+        help=option.help,
+    )
+
+
+def _click_type(key: str, option: Option) -> click.ParamType[Any]:
+    if isinstance(option.type, tuple):
+        return click.Choice(option.type)
+    if key == "jobs":
+        return click.IntRange(1, MAX_JOBS)
+    if option.type == "int":
+        return click.IntRange(None if option.least is None else int(option.least))
+    if option.type == "float":
+        return Real(option.least, option.most)
+    return Octal() if option.type == "octal" else click.STRING
+
+
+def _verbose(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        show_faults()
+
+
+# For commands that do not yet name their options by key.
+model_option, start_option, jobs_option = options("model"), options("start"), options("jobs")
+quiet_option, verbose_option, json_option = options("quiet"), options("verbose"), options("json")
 
 
 def source_options(command: Decorated) -> Decorated:
     """SOURCE in all its forms."""
-    for option in (
-        click.option(
-            "--skip-unread",
-            is_flag=True,
-            help="Leave out mail that nobody has opened, but for spam: what slipped through is no ham. "
-            "Known of Maildir, MH, mbox.",
-        ),
-        click.option("--rules", metavar="FILE", help="Which folder of a Maildir++ tree is which class."),
-        click.option(
-            "--class", "classes", metavar="NAME=PATH", multiple=True, help="Mail of a class; repeatable."
-        ),
-        click.option(
-            "--spam",
-            metavar="PATH",
-            multiple=True,
-            help="Spam, likewise; repeatable.",
-        ),
-        click.option(
-            "--ham", metavar="PATH", multiple=True, help="Ham: Maildir, MH, mbox, folder or file; repeatable."
-        ),
-        click.argument("source", metavar="[SOURCE]...", nargs=-1),
-    ):
-        command = option(command)
-    return command
+    return source_argument(options(*SOURCE)(command))
 
 
-# The way of scoring; the last one stands first in the help.
-_SCORING = (
-    click.option("--textbook", is_flag=True, help="One bag, lambda = 1, no averaging, no calibration."),
-    click.option("--normalise", is_flag=True, help="Weight normalisation of the complement model."),
-    click.option(
-        "--binning",
-        type=click.Choice(BINNINGS),
-        default=BINNINGS[0],
-        show_default=True,
-        help="Bins of equal frequency or of equal width.",
-    ),
-    click.option(
-        "--bins",
-        type=int,
-        metavar="N",
-        default=BINS,
-        show_default=True,
-        help="Bins of a numeric feature, for categorical and aode.",
-    ),
-    click.option(
-        "--numeric-model",
-        type=click.Choice(NUMERIC_MODELS),
-        help="With --features both: what scores the numeric features.  [default: gaussian]",
-    ),
-    click.option(
-        "--features",
-        type=click.Choice(FEATURES),
-        help="What is counted and scored. Default: what the event model scores.",
-    ),
-    click.option(
-        "--prior",
-        default="empirical",
-        show_default=True,
-        help="empirical, smoothed, uniform, or spam=0.4,ham=0.6.",
-    ),
-    click.option(
-        "--views",
-        default=ALL_VIEWS,
-        show_default=True,
-        metavar="VIEW,...",
-        help=f"The tokens that are read: of {', '.join(READ_VIEWS)}, or some of them.",
-    ),
-    click.option(
-        "--threshold",
-        type=float,
-        metavar="NATS",
-        default=THRESHOLD,
-        show_default=True,
-        help="Averaged views: a token whose classes differ by no more says nothing.",
-    ),
-    click.option(
-        "--alpha",
-        metavar="X|auto",
-        help=f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.",
-    ),
-    click.option(
-        "--event-model",
-        type=click.Choice(EVENT_MODELS),
-        show_default="presence; gaussian with --features numeric",
-        help="The naive Bayes model.",
-    ),
-)
-
-
-def scoring_options(command: Decorated) -> Decorated:
-    """The way of scoring."""
-    for option in _SCORING:
-        command = option(command)
-    return command
-
-
-def jobs_option(command: Decorated) -> Decorated:
-    """-j/--jobs."""
-    return click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(1, MAX_JOBS),
-        default=default_jobs,
-        show_default="all cores",
-        help="Processes that share the work.",
-    )(command)
-
-
-def quiet_option(command: Decorated) -> Decorated:
-    """-q/--quiet."""
-    return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)
-
-
-def verbose_option(command: Decorated) -> Decorated:
-    """-v/--verbose, which acts by itself."""
-    return click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda context, option, is_given: show_faults() if is_given else None,
-        help="Name messages that are read only in part: a fault of nbspam.",
-    )(command)
-
-
-def json_option(command: Decorated) -> Decorated:
-    """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(command)
+scoring_options = options(*SCORING)
 
 
 def names_mail(given: dict[str, Any]) -> bool:
-    """Whether labelled mail is named; UsageError for options of it where there is none."""
+    """True if labelled mail is named; UsageError for options of it without mail."""
     if any(given[name] for name in ("source", "ham", "spam", "classes")):
         return True
     for name in ("rules", "skip_unread"):
         if given[name]:
-            flag = flag_of(name)
-            raise UsageError(flag, "is for labelled mail, and none is named", "name SOURCE", "no-effect")
+            raise UsageError(
+                "", "is for labelled mail, and none is named", "name SOURCE", "no-effect", option=name
+            )
     return False
 
 
 def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
-    """The labelled mail that the options of `source_options` name."""
+    """The labelled mail that the options name."""
     classes: dict[str, list[str]] = {}
     for item in given["classes"]:
         name, equals, path = item.partition("=")
         if not equals or not path:
-            raise UsageError(
-                f"--class {item}",
-                "is not NAME=PATH",
-                "for example: --class work=Maildir/.work",
-                "class-option",
-            )
+            remedy = "for example: --class work=Maildir/.work"
+            raise UsageError(item, "is not NAME=PATH", remedy, "class-option", option="class")
         classes.setdefault(asked_name(name, "--class"), []).append(path)
     return open_labelled(
         given["source"],
@@ -230,7 +160,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 
 def asked_name(name: str, where: str) -> str:
-    """The canonical spelling of a class name of the command line; UsageError if it cannot be one."""
+    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
     try:
         return checked_name(name, where)
     except BadDataError as error:
@@ -238,45 +168,46 @@ def asked_name(name: str, where: str) -> str:
 
 
 def named_files(given: dict[str, Any]) -> list[str]:
-    """What `source_options`, --vocab and -m name: none of it may be written over."""
+    """The input files that the options name: none of them may be written over."""
     labelled = [item.partition("=")[2] for item in given["classes"]]
     single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
     return [*given["source"], *given["ham"], *given["spam"], *labelled, *filter(None, single)]
 
 
+def asked_options(names: Iterable[str]) -> list[str]:
+    """The parameters among `names` that are given on the command line."""
+    source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
+    return [name for name in names if context.get_parameter_source(name) == source]
+
+
 def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
-    """The way of scoring asked for, in which every option acts; UsageError for one that does not.
+    """The settings that the options name; UsageError for a wrong one, and for one without effect.
 
     is_kept : for a model that is made, see check_all_act
     """
     settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
-    _check_views(settings, given)
+    _check_fixed_elsewhere(settings, given)
     return settings
 
 
-def asked_options(names: Iterable[str]) -> list[str]:
-    """Those of the options that are on the command line."""
-    source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
-    return [name for name in names if context.get_parameter_source(name) == source]
-
-
-def _check_views(settings: Settings, given: dict[str, Any]) -> None:
-    """Raises where something else than --views and --bins says what is read, and how it is cut."""
+def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
+    """UsageError if a vocabulary or a prior model already fixes the tokens or the bins."""
     for name in asked_options(["bins", "binning"]):
         if given.get("prior_model"):
-            why = "the prior model says where numeric features are cut"
-            raise UsageError(f"--{name} --prior-model", why, "leave out one of them", "no-effect")
+            _refuse_both(f"--{name} --prior-model", "the prior model fixes the bins", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
         if settings.views != ALL_VIEWS and given.get(option):
-            flag = flag_of(option)
-            why = f"{owner} says which tokens are read"
-            raise UsageError(f"--views {settings.views} {flag}", why, "leave out one of them", "views")
+            flags = f"--views {settings.views} {flag_of(option)}"
+            _refuse_both(flags, f"{owner} fixes the tokens that are read", "views")
     if settings.features == "numeric" and given.get("vocab"):
-        why = "numeric features are no words of a vocabulary"
-        raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")
+        _refuse_both("--features numeric --vocab", "numeric features are not words", "features")
+
+
+def _refuse_both(flags: str, why: str, slug: str) -> NoReturn:
+    raise UsageError(flags, why, "leave out one of them", slug)
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Whether people watch: stderr is a terminal and nobody asked for silence."""
+    """True if stderr is a terminal and -q is not given."""
     return not quiet and sys.stderr.isatty()

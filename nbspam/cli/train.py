@@ -7,27 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nbspam.cli.options import SCORING, SOURCE
 from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import MessageSteps, check_all_read, say, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
-    jobs_option,
     labelled_source,
-    model_option,
     names_mail,
-    quiet_option,
-    scoring_options,
+    options,
     shows_progress,
-    source_options,
-    start_option,
-    verbose_option,
+    source_argument,
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
-from nbspam.filter import read_loss
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -37,70 +33,21 @@ if TYPE_CHECKING:
 
 ALL = "all"  # the regime that counts every message
 
-# What only a new model can be given.
-KEPT_BY_UPDATE = (
-    "event_model",
-    "alpha",
-    "threshold",
-    "views",
-    "prior",
-    "features",
-    "normalise",
-    "textbook",
-    "vocab",
-    "numeric_model",
-    "bins",
-    "binning",
-    "loss",
-    "prior_model",
-    "prior_weight",
-)
+# Only a new model can be given these.
+FOR_A_NEW_MODEL = (*SCORING, "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train")
-@source_options
-@model_option
-@scoring_options
-@jobs_option
-@click.option(
-    "--vocab", metavar="FILE", help="Count the words of this vocabulary only; all others are NOTAWORD."
-)
-@click.option(
-    "--loss",
-    metavar="COSTS|FILE",
-    help="What decisions cost; the model keeps it. FP=10,FN=1,unsure=0.2 or a matrix.",
-)
-@click.option("--prior-model", metavar="MODEL", help="A model trained elsewhere as the prior of this one.")
-@click.option(
-    "--prior-weight",
-    type=float,
-    metavar="W",
-    help="What the prior model counts for, in messages.  [default: 100]",
-)
-@click.option(
-    "--regime",
-    metavar="REGIME",
-    default=ALL,
-    show_default=True,
-    help="What is counted: all; on-error: in order of time, what those counted before it judge wrongly; "
-    "thick:MARGIN: also what lies within so many nats of the cut-off.",
-)
-@click.option(
-    "--update",
-    "adds",
-    is_flag=True,
-    help="Add the mail to the model that is there; what it has counted, counts again.",
-)
-@start_option
-@click.option("--replace", is_flag=True, help="Write a new model over the one that is there.")
-@verbose_option
-@quiet_option
+@source_argument
+@options(*SOURCE, "model", *SCORING, "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime")
+@options("update", "start", "replace", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
-    """Train a model on labelled mail, in and out of core, on all cores.
+    """Train a model on labelled mail.
 
-    SOURCE is a folder with class-named subfolders (ham/ spam/, or any names), a Maildir++ tree (.Junk and
-    .Spam are spam), or an index file of lines LABEL PATH.  The model is written whole or not at all; one that
-    exists is not overwritten unless --update or --replace says so.  --start is for --update.
+    SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
+    and .Spam are spam), or an index file of lines LABEL PATH.  Writes the model whole or not at all, with all
+    cores; an existing model is not overwritten unless --update or --replace is given.  --start is for
+    --update.
 
     \b
     Example:
@@ -109,8 +56,8 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         nbspam train --regime thick:3 trec/full/index
 
     Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail, no model to add to, or mail that cannot be
-    read: trained on all other; 73 cannot create the model; 74 I/O; 75 try again later: another program
-    writes to the model.
+    read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
+    program writes to the model.
     """
     if adds and replace:
         raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
@@ -123,7 +70,7 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
 
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
-    """Makes a new model."""
+    """Train a new model."""
     settings = asked_settings(given, is_kept=True)
     source = _source(given)
     classes = source.classes if source else ()
@@ -135,7 +82,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             vocabulary,
             given["alpha"] == "auto",
             prior,
-            decision_settings(given["loss"], prior.classes if prior else classes),
+            loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
@@ -158,50 +105,42 @@ def _train_by_regime(
     quiet: bool,
     given: dict[str, Any],
 ) -> Trained:
-    """Makes a new model of the messages that --regime chooses."""
-    # A replay and its bar stand on scipy, which a plain training need not wait for.
+    """Train a new model on the messages that --regime chooses."""
+    # A replay imports scipy, which a plain training need not wait for.
+    from nbspam.cli.evaluate import read_source
     from nbspam.cli.render import Steps
-    from nbspam.tasks import regimes
+    from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
-    feedback = regimes.parse_regime(given["regime"])
-    regimes.check_regime(feedback, settings, choices)
+    feedback = parse_regime(given["regime"])
+    check_regime(feedback, settings, choices)
     source = source or labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
-    shown = shows_progress(quiet)
-    with MessageSteps("Reading", source, shown) as progress:
-        read = regimes.read_block(
-            source.items(), source.classes, model, given["jobs"], progress.advance, settings.wanted
-        )
-    regime = regimes.Regime(feedback, loss, source.ordered_by_index)
-    with Steps("Choosing", len(read[0]), shown) as steps:
-        return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)
+    corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
+    with Steps("Choosing", len(corpus.block), shows_progress(quiet)) as steps:
+        return train_by_regime(corpus, model, settings, feedback, choices, loss, steps.advance)
 
 
 def _check_no_start() -> None:
-    """A start of the environment is for other commands, one of the command line was meant."""
+    """UsageError for --start on the command line; $NBSPAM_START is for other commands."""
     if asked_options(["start"]):
-        remedy = "add --update; or weigh it as --prior-model"
-        raise UsageError("--start", "a new model begins with nothing", remedy, "train-start")
+        remedy = "add --update; or use it as --prior-model"
+        raise UsageError("--start", "is not for a new model", remedy, "train-start")
 
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
-    """Adds the mail to the model that is there, or to a copy of its start; how it scores stays as it is."""
+    """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
     from nbspam.store.learn import check_class
-    from nbspam.tasks.start import judging
+    from nbspam.tasks.start import own_or_shared
     from nbspam.tasks.update import update
 
-    for name in asked_options(KEPT_BY_UPDATE):
-        option = flag_of(name)
-        remedy = "leave it out, or train anew with --replace"
-        raise UsageError(
-            f"--update {option}", "the model keeps its way of counting and scoring", remedy, "usage"
-        )
+    for name in asked_options(FOR_A_NEW_MODEL):
+        why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
+        raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
     if given["regime"] != ALL:
+        why = "a regime is for a new model"
         remedy = "train anew with --replace, or let nbspam learn add message by message"
-        raise UsageError(
-            f"--update --regime {given['regime']}", "a regime chooses from nothing", remedy, "regime"
-        )
-    check_class(judging(model, start))
+        raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
+    check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
     with MessageSteps("Adding", source, shown) as progress:
@@ -214,37 +153,25 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
 
 
 def _source(given: dict[str, Any]) -> Source | None:
-    """The mail that is named; None where a prior model is all there is."""
+    """The labelled mail; None if there is only a prior model."""
     if given["prior_model"] and not names_mail(given):
         return None
     return labelled_source(given, allow_one_class=bool(given["prior_model"]))
 
 
 def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractContextManager[PriorModel | None]:
-    """The model of --prior-model at the weight of --prior-weight, open until the context is left."""
+    """The model of --prior-model with the weight of --prior-weight, open inside the context."""
     if given["prior_model"]:
         from nbspam.tasks.prior_model import DEFAULT_WEIGHT, PriorModel
 
         weight = given["prior_weight"]
         return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)
     if given["prior_weight"] is not None:
-        raise UsageError(
-            "--prior-weight", "weighs a prior model, and none is named", "add --prior-model MODEL", "usage"
-        )
+        why = "is for a prior model, and none is named"
+        raise UsageError("--prior-weight", why, "add --prior-model MODEL", "usage")
     return nullcontext()
 
 
-def decision_settings(loss: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """The losses as a model file keeps them; a matrix file is read and kept as its text."""
-    if loss is None:
-        return {}
-    read_loss(loss, classes)  # raises what is wrong with them
-    if "=" in loss:
-        return {"loss": loss}
-    with open(loss, encoding="utf-8-sig") as file:
-        return {"loss_matrix": file.read()}
-
-
 def check_prior(prior: str, classes: tuple[str, ...]) -> None:
-    """Raises unless the prior names the classes of the mail."""
+    """UsageError unless the prior names the classes of the mail."""
     log_priors(parse_prior(prior), [1] * len(classes), classes)

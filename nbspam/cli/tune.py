@@ -7,11 +7,21 @@ from math import isnan
 from typing import Any
 
 import click
+from rich.markup import escape
 
+from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.output import check_new_model
-from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, train_summary
-from nbspam.cli.render_evaluation import show_tuning
+from nbspam.cli.render import (
+    MessageSteps,
+    Steps,
+    check_all_read,
+    console,
+    left_out_lines,
+    narrow_table,
+    say,
+    train_summary,
+)
 from nbspam.cli.shared import (
     asked_options,
     jobs_option,
@@ -28,6 +38,7 @@ from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 from nbspam.tasks.tune import Candidate, Tried, Tuned, steps, tune
+from nbspam.tokens.bag import READ_VIEWS
 
 
 @click.command("tune")
@@ -103,10 +114,10 @@ def write_model(
 
 
 def tuning_content(tuned: Tuned) -> dict[str, Any]:
-    """What tuning found as JSON values."""
+    """The result of tuning as JSON values."""
     chosen = tuned.chosen.candidate
     return {
-        "messages": len(tuned.chosen.evaluation.outcomes),
+        "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
         "chosen": chosen.options,
         "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
@@ -121,3 +132,54 @@ def _row(one: Tried) -> dict[str, Any]:
     values = {name: getattr(one, name) for name in figures}
     finite = {name: None if isnan(value) else value for name, value in values.items()}
     return {"options": one.candidate.options, "event_model": one.candidate.settings.event_model} | finite
+
+
+def show_tuning(tuned: Tuned, notes: list[str]) -> None:
+    """The table of candidates, and the options to give to train."""
+    out = console()
+    chosen = tuned.chosen
+    out.print(f"[bold]{len(chosen.evaluation):,} messages judged[/], {escape(tuned.how)}.", soft_wrap=True)
+    for note in notes:
+        out.print(escape(note), style="yellow", soft_wrap=True)
+    out.print()
+    has_spam = chosen.evaluation.positive is not None
+    figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
+    table = narrow_table(*figures, "log loss", "against", "p")
+    for one in tuned.tried:
+        is_default = one is tuned.tried[0]
+        table.add_row(*_cells(one, is_default), style="bold green" if one is chosen else "")
+    out.print(table)
+    if tuned.comparison is not None:
+        out.print(escape(f"Paired: {tuned.comparison.verdict}."), soft_wrap=True)
+    verdict = f"[bold]Chosen[/]: nbspam train {escape(chosen.candidate.options)} …"
+    if chosen is tuned.tried[0]:
+        verdict = "[bold]The default stays[/]: no other choice is better by more than chance."
+    out.print(verdict, soft_wrap=True)
+
+
+def _cells(one: Tried, is_default: bool) -> list[str]:
+    evaluation = one.evaluation
+    shares = [one.hm_percent, one.sm_percent]
+    if evaluation.positive is None:
+        shares = [100 * float((evaluation.decided != evaluation.truth).mean())]
+    percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
+    ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
+    against = ["", ""] if is_default else [f"{one.difference:+.5f}", p_cell(one.p)]
+    return [
+        escape(candidate_name(one.candidate.options)),
+        *percents,
+        ranking,
+        f"{one.log_loss:.5f}",
+        *against,
+    ]
+
+
+def candidate_name(options: str) -> str:
+    """The options of train in fewer words: a table has little room."""
+    option, _, views = options.partition(" ")
+    missing = [name for name in READ_VIEWS if name not in views.split(",")]
+    if option == "--views" and len(missing) == 1:
+        return f"without {missing[0]}"
+    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--views ", "only "), ("--", "")):
+        options = options.replace(option, name)
+    return options or "the default"

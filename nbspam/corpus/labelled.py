@@ -224,20 +224,14 @@ def _entries(index: str) -> Iterator[tuple[str, str]]:
 
 
 def _refuse_mail(path: str) -> None:
-    """Raises for mail in the place of an index: its lines would be bad ones, but that is not the point."""
+    """Raises for mail in the place of an index file."""
     try:
         with open(path, "rb") as file:
             head = file.read(HEAD_BYTES)
     except OSError as error:
         raise _unreadable(path, reason_of(error)) from error
-    first = head.lstrip().split(None, 1)[:1]
-    if not first:
-        raise NoInputError(path, "an empty file", "name a folder of mail or an index file", "source-empty")
-    if packed_as(head):
-        raise _unlabelled(path, "a compressed file: its messages have no label")
-    if begins_mbox(head) or first[0] == b"From":
-        raise _unlabelled(path, "an mbox: its messages have no label")
-    if first[0].endswith(b":") or b"\0" in head:
+    first = head.split(None, 1)[0] if head.strip() else b""
+    if packed_as(head) or first == b"From" or first.endswith(b":") or b"\0" in head:
         raise _unlabelled(path, "neither a folder of labelled mail nor an index file")
 
 
@@ -245,18 +239,17 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
     """True if a folder with these folders and files in it is a tree of mail folders."""
     if any(name.lower() == "inbox" for name in folders + files):
         return True
-    in_maildir = [name for name in folders if is_maildir(folders) and name not in MAILDIR_PARTS]
-    hidden = [name for name in folders if name.startswith(".")]
-    return any(os.path.isdir(os.path.join(top, name, "cur")) for name in hidden + in_maildir)
+    inner = [name for name in folders if name.startswith(".") or is_maildir(folders)]
+    return any(os.path.isdir(os.path.join(top, name, "cur")) for name in inner)
 
 
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
     for name, path in _tree_folders("", top, set(), notes):
-        label = _class_of(name, rules)
-        if label:
-            parts.append(PathPart(label, path, deep=False))
-        elif count := sum(1 for _ in PathPart("", path, deep=False).files(Notes())):
+        part = PathPart(_class_of(name, rules), path, deep=False)
+        if part.labels:
+            parts.append(part)
+        elif count := sum(1 for _ in part.files(Notes())):
             notes.leave_out(f"folder {name}", count)
     if not parts:
         remedy = "name the folder that holds INBOX and Junk"

@@ -124,12 +124,13 @@ class ViewWords:
 class Scorer:
     """Scores messages by one model under one way of scoring.
 
-    words : the event model of words where scores are one sum; not set for averaged views
+    words    : the event model of words where scores are one sum; not set for averaged views
+    features : the event model of numeric features; None for words alone
     """
 
     __slots__ = (
-        *("_features", "_ham_cap", "_laws", "_log_prior", "_own", "_rough", "_weights", "model", "settings"),
-        "words",
+        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "_weights", "model", "settings"),
+        *("features", "words"),
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -138,11 +139,11 @@ class Scorer:
         self.settings = settings = settings.of(model.classes)
         self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
-        self._features: FeatureScorer | None = None
+        self.features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.model.features import FeatureScorer  # word models do not pay for it
 
-            self._features = FeatureScorer(model, settings)  # type: ignore[arg-type]  # a file has them
+            self.features = FeatureScorer(model, settings)  # type: ignore[arg-type]  # a file has them
         if settings.features != "numeric":
             _check_words(model, settings)
             if settings.averaged:
@@ -168,7 +169,7 @@ class Scorer:
     def score(self, counted: Counted) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
-            return _summed([*self._feature_parts(counted), self._prior_part()], len(self._log_prior))
+            return self._summed([*self._feature_parts(counted), self._prior_part()], counted)
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         try:
@@ -181,15 +182,20 @@ class Scorer:
     def _sum(self, counted: Counted, rows: Rows) -> Scored:
         """The sum of the textbook."""
         parts = word_parts(self.words, counted, rows)
-        if self.words.uses_prior or self._features is not None:
+        if self.words.uses_prior or self.features is not None:
             parts.append(self._prior_part())
-        return _summed([*parts, *self._feature_parts(counted)], len(self._log_prior))
+        return self._summed([*parts, *self._feature_parts(counted)], counted)
 
     def _feature_parts(self, counted: Counted) -> list[ScorePart]:
-        if self._features is None:
+        if self.features is None:
             return []
-        found = self._features.contributions(counted.features)
+        found = self.features.contributions(counted.features)
         return [ScorePart("feature", text, -1, values) for text, values in found]
+
+    def _summed(self, parts: list[ScorePart], counted: Counted) -> Scored:
+        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
+        scored.features = counted.features
+        return scored
 
     def _prior_part(self) -> ScorePart:
         return ScorePart("prior", self.settings.prior, -1, list(self._log_prior))
@@ -336,7 +342,3 @@ def check_repeats(model: Model, event_model: str) -> None:
             "score by presence or bernoulli",
             "model-no-repeats",
         )
-
-
-def _summed(parts: list[ScorePart], n_classes: int) -> Scored:
-    return Scored([fsum(part.values[k] for part in parts) for k in range(n_classes)], parts)

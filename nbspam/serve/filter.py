@@ -20,7 +20,7 @@ from nbspam.serve.users import Models
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.passthrough import marked, piped_message
-from nbspam.tasks.start import begin
+from nbspam.tasks.start import copy_shared
 
 MAX_OPEN = 16  # models, of 3 MB each by then; to open one takes a millisecond or two
 
@@ -162,7 +162,7 @@ class ServedModels:
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         check_class(self._models.judging(request.user), label)
-        begin(path, self._models.start)
+        copy_shared(path, self._models.start)
         return learn(path, label, message) if request.set_local else unlearn(path, message)
 
 

@@ -11,7 +11,7 @@ import re
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import BESIDE, file_identity
-from nbspam.tasks.start import judging
+from nbspam.tasks.start import own_or_shared
 
 USER = "%u"  # in the path of a model: the name of the user
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # also an address of mail
@@ -34,7 +34,7 @@ class Models:
     def judging(self, user: str) -> str:
         """The model that judges the mail of a user."""
         own = self.learning(user)
-        return judging(own, self.start) if own else self.start
+        return own_or_shared(own, self.start) if own else self.start
 
     def learning(self, user: str) -> str:
         """The model that learns from a user; empty where the name is none."""

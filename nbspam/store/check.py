@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
 
+from nbspam.decision import stored_loss
 from nbspam.errors import DamagedModelError, NbspamError
-from nbspam.losses import matrix_from_text, parse_loss
 from nbspam.model.calibration import feature_names
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
@@ -70,10 +70,7 @@ def read_settings(model: Model) -> Settings:
     settings = from_text(model.settings, model.path)
     try:
         log_priors(parse_prior(settings.prior), model.messages, model.classes)
-        if "loss" in model.settings:
-            parse_loss(model.settings["loss"], model.classes)
-        if "loss_matrix" in model.settings:
-            matrix_from_text(model.settings["loss_matrix"], model.classes)
+        stored_loss(model.settings, model.classes)
         stored_units(model)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None

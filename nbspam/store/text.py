@@ -17,7 +17,7 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.check import calibration_complaints, key_of, read_settings
 from nbspam.store.connection import FORMAT, check_format, store_error
-from nbspam.store.reader import Model, count_columns
+from nbspam.store.reader import Model, Snapshot, count_columns
 from nbspam.store.updater import packed, unpacked
 from nbspam.store.writer import insert, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -72,6 +72,12 @@ def natural(text: str) -> int:
     return int(text)
 
 
+def dump_model(path: str) -> Iterator[str]:
+    """The text form of one state of the model at `path`."""
+    with Snapshot(path) as model:
+        yield from dump(model)
+
+
 def dump(model: Model) -> Iterator[str]:
     """The lines of a model's text form; the same counts give the same lines."""
     rows = 0
@@ -107,9 +113,11 @@ def _field(value: object) -> str:
     return repr(value) if isinstance(value, float) else escaped(str(value))
 
 
-def load(lines: Iterable[str], where: str, path: str, replaces: bool = True) -> None:
+def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
     """Write the model of a text form at `path`, whole or not at all.
 
+    lines    : UTF-8, with their ends
+    where    : the name of the text, for errors
     replaces : see new_model
     Raises BadDataError with the number of the line that is wrong.
     """
@@ -133,7 +141,7 @@ def load(lines: Iterable[str], where: str, path: str, replaces: bool = True) -> 
 class _Text:
     """The lines of a dump, read in order and checked."""
 
-    def __init__(self, where: str, lines: Iterable[str]) -> None:
+    def __init__(self, where: str, lines: Iterable[bytes]) -> None:
         self._where = where
         self._lines = enumerate(lines, 1)
         self._number = 0
@@ -149,10 +157,15 @@ class _Text:
 
     def _advance(self) -> None:
         """Read the next line."""
-        self._number, line = next(self._lines, (self._number, ""))
-        if not line.endswith("\n"):
+        self._number, line = next(self._lines, (self._number, b""))
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            where = f"{self._where}: line {self._number}"
+            raise BadDataError(where, "this is not UTF-8 text", _REMEDY, "dump-foreign") from None
+        if not text.endswith("\n"):
             raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
-        self._fields = line[:-1].split("\t")
+        self._fields = text[:-1].split("\t")
 
     def _check_first(self) -> None:
         if self._fields[0] != MAGIC or len(self._fields) != 2:

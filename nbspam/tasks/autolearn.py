@@ -55,11 +55,11 @@ def lesson(classifier: Filter, verdict: Verdict, data: bytes, path: str) -> Call
 
 def _learned(path: str, start: str, label: str, data: bytes) -> str:
     from nbspam.store.learn import learn_verdict, refusal  # not for the mail that is not learned
-    from nbspam.tasks.start import begin, judging
+    from nbspam.tasks.start import copy_shared, own_or_shared
 
-    if judging(path, start) != path:
+    if own_or_shared(path, start) != path:
         refused = refusal(start, data)
         if refused:  # with nothing to learn, the shared model is followed on
             return refused
-        begin(path, start)
+        copy_shared(path, start)
     return learn_verdict(path, label, data)

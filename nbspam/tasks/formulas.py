@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.credibility import beta_interval
+from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.evidence import ViewEvidence, measure_evidence
 from nbspam.model.priors import log_priors_of
 from nbspam.model.scorer import make_words

@@ -1,30 +1,23 @@
-"""What is in a model: facts for `model info`, its text form.
-
-Hides where each number comes from.  `info_of` gathers plain values, which are the JSON; the texts for
-people (nbspam.cli.model_text) are made of nothing else.
-"""
+"""The facts of a model for `model info`: plain values, which are its JSON; its text is made of them alone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from nbspam.decision import cutoffs, zero_one_loss
-from nbspam.errors import BadDataError, UsageError
-from nbspam.filter import stored_loss
+from nbspam.decision import Loss, cutoffs, stored_loss, zero_one_loss
+from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
-from nbspam.model.credibility import word_share_interval
-from nbspam.model.uncertainty import belief
+from nbspam.model.credible_intervals import belief, word_share_interval
 from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
 from nbspam.store.prior import on_prior, stored_units
 from nbspam.store.reader import Model, Snapshot
-from nbspam.store.text import dump, load
 from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.formulas import sections
 from nbspam.tokens.bag import VIEW_NAMES
@@ -32,50 +25,24 @@ from nbspam.tokens.bag import VIEW_NAMES
 Info = dict[str, Any]
 
 
-def dump_lines(path: str) -> Iterator[str]:
-    """The text form of a model."""
-    with Snapshot(path) as model:
-        yield from dump(model)
-
-
-def load_lines(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
-    """Makes the model of a text form.
-
-    replaces : whether a model gives way that is there when this one is made; else that is an error
-    """
-    load(_decoded(lines, where), where, path, replaces)
-
-
-def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
-    for place, line in enumerate(lines, 1):
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError:
-            remedy = "name the output of nbspam model dump"
-            raise BadDataError(
-                f"{where}: line {place}", "this is not UTF-8 text", remedy, "dump-foreign"
-            ) from None
-
-
 def info_of(path: str, word: str | None = None) -> Info:
-    """Everything that `model info` says, as plain values.
+    """Everything that `model info` says.
 
     word : the word to work out; None for one that tells the classes apart
     """
     with Snapshot(path) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
         model = on_prior(stored)
-        loss = stored_loss(stored) or zero_one_loss(len(stored.classes))
+        loss = stored_loss(stored.settings, stored.classes, path) or zero_one_loss(len(stored.classes))
         found = _word(model, word)
-        own = autolearned_messages(stored)
-        info: Info = {
+        return {
             "path": path,
             "size_bytes": os.path.getsize(path),
             "format": FORMAT,
             "classes": list(stored.classes),
-            "messages": dict(zip(stored.classes, stored.messages, strict=True)),
+            "messages": _by_class(stored, stored.messages),
             "different_messages": learned_messages(stored),
-            "autolearned": dict(zip(stored.classes, own, strict=True)),
+            "autolearned": _by_class(stored, autolearned_messages(stored)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
             "vocabulary_size": vocabulary_size(stored.words),
             "views": _views(model),
@@ -84,12 +51,15 @@ def info_of(path: str, word: str | None = None) -> Info:
             "cutoffs": _cutoffs(stored, loss),
             "features": _features(model, stored_units(stored)[0]),
             "word": _word_facts(model, settings, found),
+            "formulas": [
+                {"title": section.title, "lines": [list(line) for line in section.lines]}
+                for section in sections(model, settings, loss, found)
+            ],
         }
-        info["formulas"] = [
-            {"title": section.title, "lines": [list(line) for line in section.lines]}
-            for section in sections(model, settings, loss, found)
-        ]
-        return info
+
+
+def _by_class(model: Model, values: Iterable[Any]) -> Info:
+    return dict(zip(model.classes, values, strict=True))
 
 
 def _word(model: Model, text: str | None) -> TokenRow | None:
@@ -97,8 +67,8 @@ def _word(model: Model, text: str | None) -> TokenRow | None:
         return telling_token(model)
     found = find_token(model, text) or find_token(model, text.casefold())
     if found is None:
-        remedy = "try another; nbspam model dump lists all"
-        raise UsageError(f"--word {text}", f"{model.path} does not count this word", remedy, "no-such-word")
+        why, remedy = f"{model.path} does not count this word", "try another; nbspam model dump lists all"
+        raise UsageError(text, why, remedy, "no-such-word", option="word")
     return found
 
 
@@ -106,8 +76,8 @@ def _views(model: Model) -> Info:
     return {
         name: {
             "words": model.words[view],
-            "documents": dict(zip(model.classes, model.documents[view], strict=True)),
-            "occurrences": dict(zip(model.classes, model.occurrences[view], strict=True)),
+            "documents": _by_class(model, model.documents[view]),
+            "occurrences": _by_class(model, model.occurrences[view]),
         }
         for view, name in enumerate(VIEW_NAMES)
     }
@@ -127,22 +97,20 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
     ]
 
 
-def _cutoffs(model: Model, loss: Any) -> Info | None:
+def _cutoffs(model: Model, loss: Loss) -> Info | None:
     if model.classes != HAM_AND_SPAM:
         return None
     at = cutoffs(loss)
-    return {
-        "ham_below": at.ham_below if isfinite(at.ham_below) else None,
-        "spam_above": at.spam_above if isfinite(at.spam_above) else None,
-    }
+    values = {"ham_below": at.ham_below, "spam_above": at.spam_above}
+    return {name: value if isfinite(value) else None for name, value in values.items()}
 
 
 def _features(model: Model, unit: int) -> list[Info]:
-    """Numeric features: by class how often measured, mean and deviation, and whether the floor was needed."""
+    """Numeric features.  unit : what a message counts in the moments, see store.prior"""
     features = model.numeric_features()
     if not features:
         return []
-    from nbspam.model.features import stored_counts
+    from nbspam.model.features import stored_counts  # few models have numeric features
     from nbspam.model.numeric import Gaussian
 
     counts = stored_counts(model)
@@ -151,9 +119,9 @@ def _features(model: Model, unit: int) -> list[Info]:
         {
             "name": name,
             "bins": len(edges) + 1,
-            "measured": {c: counts.moments[k, f, 0] // unit for k, c in enumerate(model.classes)},
-            "mean": {c: float(gaussian.means[k, f]) for k, c in enumerate(model.classes)},
-            "deviation": {c: float(gaussian.variances[k, f] ** 0.5) for k, c in enumerate(model.classes)},
+            "measured": _by_class(model, [n // unit for n in counts.moments[:, f, 0].tolist()]),
+            "mean": _by_class(model, gaussian.means[:, f].tolist()),
+            "deviation": _by_class(model, (gaussian.variances[:, f] ** 0.5).tolist()),
             "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
         }
         for f, (name, edges) in enumerate(features)
@@ -164,12 +132,11 @@ def _word_facts(model: Model, settings: Settings, word: TokenRow | None) -> Info
     if word is None:
         return None
     pseudo = belief(settings.alpha, settings.averaged)
+    intervals = [list(word_share_interval(word.documents, k, pseudo)) for k in range(len(model.classes))]
     return {
         "text": word.text,
         "view": VIEW_NAMES[word.view],
-        "documents": dict(zip(model.classes, word.documents, strict=True)),
-        "occurrences": dict(zip(model.classes, word.occurrences, strict=True)),
-        "share_interval": {
-            name: list(word_share_interval(word.documents, k, pseudo)) for k, name in enumerate(model.classes)
-        },
+        "documents": _by_class(model, word.documents),
+        "occurrences": _by_class(model, word.occurrences),
+        "share_interval": _by_class(model, intervals),
     }

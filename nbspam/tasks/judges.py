@@ -6,7 +6,6 @@ Nothing is read or tokenised twice.  The scores are those that a model trained o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
 from nbspam.decision import UNDECIDED, Loss, learnable
-from nbspam.evaluate.outcomes import Outcome, ShortClue
+from nbspam.evaluate.evaluation import Outcome, ShortClue
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
@@ -26,7 +25,7 @@ from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
-from nbspam.tasks.judge_mail import Judge, clues_of
+from nbspam.tasks.judge_mail import clues_of, outcome_of
 from nbspam.tokens.bag import N_VIEWS
 
 
@@ -152,7 +151,7 @@ class ReplayJudge:
         """order : the rows of the block in the order of the replay;  settings : see BatchJudge"""
         self._block, self._order, self._classes, self._loss = block, order.tolist(), classes, loss
         self.settings = settings.of(classes)
-        self._judge, self._texts = Judge(classes, loss), texts_of(block)
+        self._texts = texts_of(block)
         self._counted, counts = block, None
         if vocabulary is not None:
             counts = vocabulary_counts(vocabulary, len(classes))
@@ -198,9 +197,8 @@ class ReplayJudge:
     def score(self, message: int) -> Outcome:
         """Judges message number `message` of the replay."""
         block, row = self._block, self._order[message]
-        name, truth, date = block.names[row], int(block.labels[row]), float(block.dates[row])
-        when = None if isnan(date) else date
-        outcome = self._judge.outcome(name, truth, self.joint(message), when, message)
+        name, truth = block.names[row], int(block.labels[row])
+        outcome = outcome_of(self.joint(message), self._classes, self._loss)
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self._loss)

@@ -1,10 +1,9 @@
 """Several models -> one that knows what all of them learned.
 
-Hides what becomes of the calibrations.  Each is a Gaussian posterior over the same weights, learned on its
-own mail from a prior of the same precision, so what the mail of all taught is added to one prior.  Its mean
-is where imported models start if one of them is imported.  The sum does not depend on the order.  A model
-whose classes differ from the united ones (or that kept no covariance) has no say; if none has, the merged
-model starts from the prior.
+Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
+same precision.  The merged calibration adds what all mail taught to one prior, in any order.  Its mean is
+where imported models start if one of them is imported.  A model with other classes than the merged one, or
+without a covariance, is left out.
 """
 
 from __future__ import annotations
@@ -20,20 +19,19 @@ from nbspam.errors import UsageError
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
-from nbspam.store.merge import check_mergeable, forgotten, merge_models, united_classes
+from nbspam.store.merge import Calibration, check_mergeable, forgotten, merge_models, united_classes
 from nbspam.store.reader import Model, Snapshot
 from nbspam.tasks.import_words import weights_at_start
 
 Floats = NDArray[np.float64]
-Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
 
 
 class Merged(NamedTuple):
     """What merging did.
 
-    calibrated : how many of the models had a say in the calibration; None where scores are one sum
-    differing  : names of settings in which the models differ; the first one's were taken
-    dropped    : names of settings of the first one that are for its classes alone
+    calibrated : number of models in the merged calibration; None if views are not averaged
+    differing  : names of settings in which the models differ; the first model's were taken
+    dropped    : names of settings of the first model that only fit its classes
     uncut      : numeric features that the models cut at different edges, and that have one bin now
     forgotten  : messages that a model had learned and the merged one does not know again
     """
@@ -49,14 +47,10 @@ class Merged(NamedTuple):
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
-    """Writes the merged model at `path`, whole or not at all.
-
-    replaces : whether a model gives way that is there when this one is made; else that is an error
-    """
+    """Write the merged model at `path`, whole or not at all.  replaces : see new_model"""
     if len(paths) < 2:
-        raise UsageError(
-            "model merge", "needs two models at least", "name them: model merge A B -o C", "merge-few"
-        )
+        remedy = "name them: model merge A B -o C"
+        raise UsageError("model merge", "needs two models at least", remedy, "merge-few")
     with ExitStack() as stack:
         models = [stack.enter_context(Snapshot(name)) for name in paths]
         check_mergeable(models)
@@ -81,19 +75,17 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
 
 
 def _uncut(result: Model, models: Sequence[Model]) -> int:
-    """How many features of the merged model have one bin, and several in one of the models."""
     every = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
     return sum(1 for merged, *own in zip(*every, strict=True) if not merged and any(own))
 
 
 def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
-    """The first model's settings; a prior or losses given for other classes fall back to the defaults.
+    """The first model's settings; a prior or losses of other classes become the defaults.
 
-    What another filter counted stays marked: of the sum, too, nobody knows how often a word occurs.
+    The sum stays marked as imported: how often a word occurs in imported mail is not known.
     """
     first = models[0]
-    settings = dict(first.settings)
-    settings.pop(CREDIT, None)
+    settings = {name: value for name, value in first.settings.items() if name != CREDIT}
     imported = {model.settings["imported"] for model in models if "imported" in model.settings}
     if imported:
         settings["imported"] = ", ".join(sorted(imported))
@@ -106,6 +98,7 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
 
 
 def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
+    """The calibration, and how many models are in it."""
     shape = (len(classes), from_text(models[0].settings, models[0].path).kinds)
     names = feature_names(*shape)
     fitting = [
@@ -120,11 +113,11 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     precision, pull = prior.copy(), prior @ np.array(first)
     for model in fitting:
         own = np.linalg.inv(np.array(model.covariance()))
-        began, _ = weights_at_start(*shape, "imported" in model.settings)
+        start, _ = weights_at_start(*shape, "imported" in model.settings)
         precision += own - prior
-        pull += own @ np.array(model.calibration()) - prior @ np.array(began)
+        pull += own @ np.array(model.calibration()) - prior @ np.array(start)
     covariance = np.linalg.inv(precision)
-    if not _is_sound(covariance):  # rounding left no posterior: the one of most messages stands
+    if not _is_sound(covariance):  # rounding left no posterior: take the one of most messages
         largest = max(fitting, key=lambda model: sum(model.messages))
         return (names, largest.calibration(), largest.covariance()), 1
     weights: Floats = covariance @ pull
@@ -132,6 +125,6 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
 
 
 def _is_sound(covariance: Floats) -> bool:
-    return bool(
-        np.isfinite(covariance).all() and (np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all()
-    )
+    if not np.isfinite(covariance).all():
+        return False
+    return bool((np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all())

@@ -1,8 +1,7 @@
-"""A model of one's own that begins as a copy of another: `--start`.
+"""A person's own model that begins as a copy of a shared one: the argument `start`.
 
-Many may share a model that somebody trained; who corrects it needs one of his own.  Hides when that is made:
-as the first message is learned.  Until then the shared one judges, and what it is taught meanwhile counts,
-too.  What that is worth: docs/decisions.md.
+The copy is made when the first message is learned.  Until then the shared model judges.
+What this is worth: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import os
 
 
-def judging(path: str, start: str) -> str:
-    """Which model judges: the one at `path`, or its start where none is there yet.
+def own_or_shared(path: str, start: str) -> str:
+    """The model that judges: the own model at `path`, or `start` if there is none yet.
 
-    start : empty if it has none
+    start : the shared model; may be empty
     """
     if not start:
         return path
@@ -22,14 +21,14 @@ def judging(path: str, start: str) -> str:
     except FileNotFoundError:
         return start
     except OSError:
-        pass  # it may be there: who opens it says what is wrong
+        pass  # it may be there: opening it says what is wrong
     return path
 
 
-def begin(path: str, start: str) -> bool:
-    """Makes the model at `path` a copy of its start if none is there yet; whether it did."""
-    if judging(path, start) == path:
+def copy_shared(path: str, start: str) -> bool:
+    """Copy `start` to `path` if there is no own model yet; True if it was copied."""
+    if own_or_shared(path, start) == path:
         return False
-    from nbspam.store.writer import copy_model
+    from nbspam.store.writer import copy_model  # once in a model's life
 
     return copy_model(start, path)

@@ -18,17 +18,17 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.model.numeric import count_features
 from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
 from nbspam.model.counts import Counts, Ints, Totals
-from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
-from nbspam.tasks.start import begin, judging
+from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
@@ -52,7 +52,7 @@ def update(
 
     start : what that begins with as a copy where it is not there yet, or empty
     """
-    model = open_model(judging(path, start))
+    model = open_model(own_or_shared(path, start))
     try:
         _check(model, classes)
         keys = _fixed_keys(model)
@@ -66,7 +66,7 @@ def update(
         raise NoInputError(
             "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
         )
-    begun = begin(path, start)
+    begun = copy_shared(path, start)
     used, again = _add(path, counts, known, keys, edges)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)

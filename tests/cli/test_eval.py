@@ -15,7 +15,9 @@ from mail_samples import make_corpus, run_here, run_program
 from rich.console import Console
 from tiny_mail import write_folders
 
-from nbspam.cli.render_evaluation import _figures, show_clues
+from nbspam.cli.render_evaluation import figures_table, show_clues
+from nbspam.evaluate.figures import summary
+from tests.judged_mail import noisy
 
 JSON_KEYS = (
     "messages",
@@ -84,14 +86,11 @@ def test_the_table_names_figures_and_mistakes(data: Path) -> None:
 
 
 def test_the_widest_figures_fit_on_80_columns() -> None:
-    percents = ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent")
-    found: dict[str, object] = {**dict.fromkeys(percents, 100.0), "brier": 0.5, "log_loss": 9.5}
-    found |= {f"{key}_interval": [10.0, 100.0] for key in percents}
-    found |= {"brier_interval": [0.25, 0.75], "log_loss_interval": [9.25, 9.75]}
-    found |= {"classes": ("ham", "spam"), "messages": 99_999, "ham": 49_999, "spam": 50_000}
-    found |= {"unsure_percent": 0.0, "sm_percent_at_hm": {"0.1": 100.0}}
-    found |= {"sm_percent_at_hm_interval": {"0.1": [10.0, 100.0]}}
-    assert Console(width=200).measure(_figures(found)).maximum <= 80
+    found = summary(noisy(99))
+    for key in ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent"):
+        found |= {key: 100.0, f"{key}_interval": [10.0, 100.0]}
+    found |= {"messages": 99_999, "ham": 49_999, "spam": 50_000}
+    assert Console(width=200).measure(figures_table(found)).maximum <= 80
 
 
 def test_a_model_on_its_folder(mail: Path, tmp_path: Path) -> None:
@@ -278,10 +277,11 @@ def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:
     assert b"\\u03bb = 0.03" in done.stdout
 
 
-def test_a_report_that_cannot_be_made_is_told_before_mail_is_read(
+def test_a_missing_library_of_the_report_is_an_error_before_mail_is_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "nbspam.evaluate.report", raising=False)
     status, _, complaint = run_here("eval", "no-such-mail", "--report", str(tmp_path / "x.html"))
     assert status == 64
     assert "[report-extra]" in complaint

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
@@ -15,12 +15,9 @@ from nbspam.evaluate.folds import (
 )
 from nbspam.evaluate.near_duplicates import near_duplicate_groups
 
-LAW = settings(deadline=None, max_examples=50)  # a busy machine is no failure
-
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
 
 
-@LAW
 @given(two_classes, st.integers(2, 3), st.integers(0, 9))
 def test_folds_spread_each_class_evenly(truth, folds, seed):
     fold = stratified_folds(truth, folds, seed)
@@ -44,7 +41,6 @@ def test_splits_judge_each_message_once_and_never_train_on_it():
         assert len(train) + len(judged) == 20
 
 
-@LAW
 @given(two_classes, st.data())
 def test_a_group_stays_in_one_fold(truth, data):
     groups = np.array([data.draw(st.integers(0, 25)) for _ in truth])
@@ -85,7 +81,6 @@ def test_folds_that_cannot_be_made_are_refused(truth, folds, error, slug):
         with pytest.raises(error) as caught:
             make(truth, folds)
         assert caught.value.slug == slug
-        assert caught.value.remedy
 
 
 def test_a_class_of_one_campaign_cannot_be_cut_into_folds():
@@ -126,7 +121,6 @@ def test_a_holdout_in_time_judges_the_newest():
     assert (train.tolist(), judged.tolist()) == ([2, 3, 4], [0, 1])
 
 
-@LAW
 @given(two_classes, st.floats(0.01, 0.99))
 def test_a_holdout_leaves_every_class_on_both_sides(truth, share):
     train, judged = holdout(truth, share)
@@ -134,7 +128,7 @@ def test_a_holdout_leaves_every_class_on_both_sides(truth, share):
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, 30, float("nan")])
-def test_a_share_that_is_none_is_refused(share):
+def test_a_share_outside_0_to_1_is_refused(share):
     with pytest.raises(UsageError):
         holdout([0, 1, 0, 1], share)
 
@@ -175,7 +169,7 @@ def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
         assert bool(first == second) is linked
 
 
-def test_groups_do_not_depend_on_what_else_is_sketched_beside():
+def test_groups_do_not_depend_on_the_other_messages():
     random = np.random.default_rng(3)
     pair = [hashes(random, 100)] * 2
     crowd = [hashes(random, 20) for _ in range(5000)]  # more than one chunk

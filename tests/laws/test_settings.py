@@ -1,27 +1,32 @@
-"""Settings: a name that is none is refused, and nothing is told by its place but the event model."""
+"""Settings are immutable, and survive a model file."""
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 
+from nbspam.errors import UsageError
 from nbspam.settings import Settings, from_text, textbook
 
 
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        Settings().alpha = 1.0
+
+
 @pytest.mark.parametrize("name", ["alhpa", "kinds", "alphas"])
-def test_what_is_no_setting_cannot_be_replaced(name: str) -> None:
+def test_an_unknown_setting_cannot_be_replaced(name: str) -> None:
     with pytest.raises(AttributeError):
         Settings().replaced(**{name: 5})
 
 
-def test_the_event_model_alone_is_known_by_its_place() -> None:
-    kinds = [one.kind for one in inspect.signature(Settings).parameters.values()]
-    assert kinds[0] == inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert set(kinds[1:]) == {inspect.Parameter.KEYWORD_ONLY}
+def test_an_unknown_event_model_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError) as raised:
+        Settings("naive")
+    assert raised.value.option == "event_model"
+    assert "bernoulli" in raised.value.allowed
 
 
-def test_settings_come_back_from_a_model_as_they_were() -> None:
+def test_settings_survive_a_model_file() -> None:
     for settings in (
         Settings(),
         textbook(Settings()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
@@ -11,16 +12,14 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render_evaluation
-from nbspam.cli.render_evaluation import _candidate_name
-from nbspam.cli.tune import write_model
+from nbspam.cli import render
+from nbspam.cli.tune import candidate_name, show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.errors import CannotCreateError
-from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
-from nbspam.tasks.inspect_model import dump_lines
+from nbspam.store.text import dump_model
 from nbspam.tasks.tune import (
     Candidate,
     Tried,
@@ -28,9 +27,10 @@ from nbspam.tasks.tune import (
     choose,
     clustered_difference,
     first_candidates,
-    kept_apart,
+    split_apart,
     tune,
 )
+from tests.judged_mail import judged
 
 
 def read(path: Path) -> Corpus:
@@ -41,11 +41,8 @@ def read(path: Path) -> Corpus:
 
 def tried(options: str, log_loss: float, difference: float, p: float, odds: list[float]) -> Tried:
     """A candidate as judged, on messages that are ham and spam by turns."""
-    outcomes = tuple(
-        Outcome(str(number), number % 2, int(value > 0), value, (0.5, 0.5), None, number)
-        for number, value in enumerate(odds)
-    )
-    evaluation = Evaluation(("ham", "spam"), outcomes, "holdout")
+    rows = [(number % 2, int(value > 0), value, (0.5, 0.5)) for number, value in enumerate(odds)]
+    evaluation = judged(rows, method="holdout")
     return Tried(Candidate(options, Settings()), evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
 
 
@@ -107,7 +104,7 @@ def test_no_difference_is_no_evidence() -> None:
 
 def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
-    splits, how, _ = kept_apart(corpus)
+    splits, how, _ = split_apart(corpus)
     assert "came before" in how
     for train, rows in splits:
         assert corpus.block.dates[train].max() < corpus.block.dates[rows].min()
@@ -119,7 +116,7 @@ def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
     for number in range(8):
         (folder / "spam" / f"copy{number}").write_bytes(original.read_bytes())
     corpus = read(folder)
-    splits, how, groups = kept_apart(corpus)
+    splits, how, groups = split_apart(corpus)
     assert "near-duplicates" in how
     copies = {row for row, name in enumerate(corpus.block.names) if "copy" in name or name == str(original)}
     assert len({int(groups[row]) for row in copies}) == 1
@@ -141,8 +138,8 @@ def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
     tuned = tune(corpus, jobs=2, progress=done.append)
     assert tuned.tried[0].candidate.options == ""
     assert tuned.tried[0].difference == 0
-    judged = {tuple(outcome.name for outcome in one.evaluation.outcomes) for one in tuned.tried}
-    assert len(judged) == 1
+    names = {tuple(one.evaluation.names) for one in tuned.tried}
+    assert len(names) == 1
     assert sum(done) == len(tuned.tried) * 5
     losses = [one.log_loss for one in tuned.tried[1:]]
     assert losses == sorted(losses)
@@ -175,7 +172,7 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
     write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
     assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
-    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+    assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
 def test_what_is_written_takes_the_place_of_no_model_that_came_meanwhile(
@@ -194,7 +191,7 @@ def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> N
     assert f"Model: {ours}" in complaint
     options = json.loads(output)["chosen"].split()
     assert run_here("train", str(mailbox), "-m", theirs, *options)[0] == 0
-    assert list(dump_lines(ours)) == list(dump_lines(theirs))
+    assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
 def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:
@@ -219,7 +216,7 @@ def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) 
 
 
 def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 80)
+    monkeypatch.setattr(render, "PIPE_WIDTH", 80)
     _, output, _ = run_here("tune", str(mailbox))
     lines = output.splitlines()
     rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
@@ -231,9 +228,9 @@ def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = tried("", 0.1, 0.0, nan, [-1.0, 1.0, 1.0, 1.0])
-    judged = Evaluation(("lists", "work"), one.evaluation.outcomes, "holdout")
-    one = one._replace(evaluation=judged, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
-    render_evaluation.show_tuning(Tuned([one], one, None, "by folds"), [])
+    of_others = replace(one.evaluation, classes=("lists", "work"))
+    one = one._replace(evaluation=of_others, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
+    show_tuning(Tuned([one], one, None, "by folds"), [])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
     assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines
@@ -258,4 +255,4 @@ def test_one_class_only_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_candidate_has_a_short_name(options: str, name: str) -> None:
-    assert _candidate_name(options) == name
+    assert candidate_name(options) == name

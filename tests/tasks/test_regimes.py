@@ -10,19 +10,19 @@ import pytest
 from mail_samples import make_corpus, run_here
 
 from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import zero_one_loss
-from nbspam.evaluate.replay import Feedback
-from nbspam.model.block import Block, select_rows, used_columns
+from nbspam.model.block import select_rows, used_columns
 from nbspam.settings import Settings
+from nbspam.tasks.evaluate import learned_rows, parse_regime
 from nbspam.tasks.judges import ReplayJudge
-from nbspam.tasks.regimes import Regime, choose, read_block
 from nbspam.tasks.train import train
 
 
 @pytest.fixture(scope="module")
-def messages(data: Path) -> Block:
+def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
-    return read_block(source.items(), source.classes, "m")[0]
+    return read_corpus(source.items(), source.classes, by_index=True)
 
 
 def trained(data: Path, model: Path, *regime: str) -> tuple[int, int | None]:
@@ -63,10 +63,9 @@ def test_the_model_of_a_regime_filters(data: Path, tmp_path: Path) -> None:
     assert right > 0.8 * 246
 
 
-def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) -> None:
-    """Played back by hand: every message counted was an error, or the first of its class; no other was."""
-    rows, _ = choose(messages, ("ham", "spam"), Settings(), Regime(Feedback("on-error"), by_index=True))
-    chosen = set(rows.tolist())
+def test_on_error_counts_the_first_of_each_class_and_what_was_judged_wrongly(corpus: Corpus) -> None:
+    rows, _ = learned_rows(corpus, Settings(), parse_regime("on-error"))
+    chosen, messages = set(rows.tolist()), corpus.block
     order = np.arange(len(messages))
     subject = ReplayJudge(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
     met = set()
@@ -76,11 +75,6 @@ def test_what_is_learned_on_error_is_what_was_judged_wrongly(messages: Block) ->
         if row in chosen:
             subject.learn(row, label)
             met.add(label)
-
-
-def test_a_wide_margin_chooses_every_message(messages: Block) -> None:
-    rows, _ = choose(messages, ("ham", "spam"), Settings(), Regime(Feedback("thick", 1e6)))
-    assert rows.tolist() == list(range(len(messages)))
 
 
 def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path, tmp_path: Path) -> None:
@@ -97,7 +91,8 @@ def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(data: Path
     assert counts == others
 
 
-def test_a_model_holds_no_token_of_a_message_not_counted(messages: Block) -> None:
+def test_a_model_holds_no_token_of_a_message_not_counted(corpus: Corpus) -> None:
+    messages = corpus.block
     rows = np.array([3, 40])
     some = used_columns(select_rows(messages, rows))
     assert set(some.columns.tolist()) == set(range(len(some.keys)))
@@ -148,7 +143,9 @@ def test_an_unknown_regime_is_a_usage_error(data: Path, tmp_path: Path, text: st
         ("--update",),
     ],
 )
-def test_what_a_regime_cannot_go_with_is_refused(data: Path, tmp_path: Path, others: tuple[str, ...]) -> None:
+def test_options_that_a_regime_cannot_go_with_are_refused(
+    data: Path, tmp_path: Path, others: tuple[str, ...]
+) -> None:
     source = open_labelled([str(data)])
     train(source.items(), source.classes, str(tmp_path / "plain"), Settings())
     before = (tmp_path / "plain").read_bytes()

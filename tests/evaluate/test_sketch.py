@@ -2,17 +2,11 @@
 
 import pytest
 
-from nbspam.evaluate.outcomes import Evaluation, Outcome
 from nbspam.evaluate.sketch import roc_sketch
-
-
-def judged(rows, classes=("ham", "spam")):
-    outcomes = tuple(Outcome(str(n), truth, 0, odds, ()) for n, (truth, odds) in enumerate(rows))
-    return Evaluation(classes, outcomes, "model")
-
+from tests.judged_mail import judged
 
 # 10 ham at 0 .. 9, 10 spam at 8.5 .. 17.5: the best ham outscores one spam.
-OVERLAP = judged([(0, float(n)) for n in range(10)] + [(1, n + 8.5) for n in range(10)])
+OVERLAP = judged([(0, 0, float(n)) for n in range(10)] + [(1, 0, n + 8.5) for n in range(10)])
 
 
 def test_the_sketch_of_one_wrong_pair_in_ascii():
@@ -36,17 +30,12 @@ def test_the_braille_sketch_has_the_size_asked_for():
 
 @pytest.mark.parametrize("unicode", [True, False])
 def test_the_axes_reach_below_a_single_message(unicode):
-    many = judged([(0, 0.0)] * 4000 + [(1, 1.0)] * 30)
-    lines = roc_sketch(many, unicode=unicode)
+    many = judged([(0, 0, 0.0)] * 4000 + [(1, 0, 1.0)] * 30)
+    lines = roc_sketch(many, 50, 10, unicode=unicode)
     assert lines[-1].split()[:5] == ["0.01", "0.1", "1", "10", "100"]
     assert [line.split()[0] for line in lines[1:11] if line.strip()[0].isdigit()] == ["100", "10", "1"]
 
 
-def test_ascii_stays_ascii():
-    assert "".join(roc_sketch(OVERLAP, unicode=False)).isascii()
-
-
-def test_without_both_classes_or_a_spam_class_there_is_no_sketch():
-    assert roc_sketch(judged([(0, 1.0), (0, 2.0)])) == []
-    three = tuple(Outcome(str(n), n, n, None, (0.2, 0.3, 0.5)) for n in range(3))
-    assert roc_sketch(Evaluation(("a", "b", "c"), three, "model")) == []
+def test_without_ham_spam_or_a_class_spam_there_is_no_sketch():
+    assert roc_sketch(judged([(0, 0, 1.0), (0, 0, 2.0)])) == []
+    assert roc_sketch(judged([(n, n, None, (0.2, 0.3, 0.5)) for n in range(3)], ("a", "b", "c"))) == []

@@ -15,30 +15,35 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate.outcomes import Evaluation, Outcome, worst_mistakes
+from nbspam.evaluate.evaluation import worst_mistakes
+from nbspam.evaluate.plots import cleaned, plots
 from nbspam.evaluate.report import report_html
-from nbspam.evaluate.report.clean import cleaned
-from nbspam.evaluate.report.plots import plots
+from tests.judged_mail import judged
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
 
 
 def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=False):
     random = np.random.default_rng(7)
-    outcomes = []
-    for place in range(n_messages):
-        truth = place % len(classes)
+    rows = []
+    for n in range(n_messages):
+        truth = n % len(classes)
         weight = np.exp(random.normal(0, 1.6, len(classes)) + 3 * np.eye(len(classes))[truth])
         p = tuple(float(one) for one in weight / weight.sum())
         log_odds = math.log(p[-1] / (1 - p[-1])) if classes[-1] == "spam" else None
-        decided = int(np.argmax(p)) if max(p) > 0.6 else -1
-        name = f"inbox/{place} {HOSTILE}" if hostile else f"inbox/{place}"
-        outcomes.append(Outcome(name, truth, decided, log_odds, p, float(place), place))
-    evaluation = Evaluation(classes, tuple(outcomes), method)
-    clue = HOSTILE if hostile else "subject:hello"
-    clues = {one.name: ((clue, 1.5), ("body:word", -0.5)) for one in worst_mistakes(evaluation)}
-    settings = {"alpha": 0.01, "feedback": HOSTILE if hostile else "immediate"}
-    return Evaluation(classes, tuple(outcomes), method, "d" * 64, settings, (), 390, clues)
+        rows.append((truth, int(np.argmax(p)) if max(p) > 0.6 else -1, log_odds, p))
+    evaluation = judged(
+        rows,
+        classes,
+        method,
+        names=[f"inbox/{n} {HOSTILE}" if hostile else f"inbox/{n}" for n in range(n_messages)],
+        times=np.arange(float(n_messages)),
+        digest="d" * 64,
+        settings={"alpha": 0.01, "feedback": HOSTILE if hostile else "immediate"},
+        trained=390,
+    )
+    clues = ((HOSTILE if hostile else "subject:hello", 1.5), ("body:word", -0.5))
+    return replace(evaluation, clues=dict.fromkeys(evaluation.names[worst_mistakes(evaluation)], clues))
 
 
 class Elements(html.parser.HTMLParser):
@@ -59,39 +64,34 @@ class Elements(html.parser.HTMLParser):
 def test_the_page_says_in_words_what_was_found():
     text = Elements(report_html(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
     for said in (
-        "Of 200 wanted messages",
-        "Of 200 spam messages",
-        "in the order of their dates",
-        "expected loss",
+        *("Of 200 wanted messages", "Of 200 spam messages", "in the order of their dates", "expected loss"),
+        *("learned the class of 390 of 400", "d" * 64),
     ):
         assert said in text
-    assert "told the class of 390 of 400" in text
-    assert "d" * 64 in text
 
 
 def test_mail_of_one_date_is_not_said_to_be_judged_in_the_order_of_dates():
-    made = sample()
-    same = replace(made, outcomes=tuple(replace(one, time=0.0) for one in made.outcomes))
+    same = replace(sample(), times=np.zeros(400))
     assert "one after another in the order given" in Elements(report_html(same)).text
 
 
 def test_so_few_ham_say_nothing_of_one_in_a_thousand():
     few, many = (Elements(report_html(sample(n))).text for n in (400, 2_000))
     assert "A threshold that loses none of these 200 wanted messages would catch" in few
-    assert "at most 0.1 % of ham: none of 200" in few
+    assert "threshold that loses none of 200 ham" in few
     assert "A threshold that loses at most one wanted message in a thousand would catch" in many
     assert "none of 1,000" not in many
 
 
 def test_the_dot_of_a_filter_that_may_be_unsure_is_named_so():
-    """It can lie where no threshold reaches, which would look like a mistake of the drawing."""
+    """No threshold reaches that dot, which would look like a mistake of the drawing."""
     unsure = sample()
-    sure = [replace(one, decided=int(np.argmax(one.probabilities))) for one in unsure.outcomes]
-    for evaluation, aside in ((unsure, True), (replace(unsure, outcomes=tuple(sure)), False)):
+    sure = replace(unsure, decided=unsure.probabilities.argmax(axis=1))
+    for evaluation, is_unsure in ((unsure, True), (sure, False)):
         drawn = plots(evaluation)
         for name in ("roc", "det"):
             assert "as decided" in drawn[name]
-            assert ("unsure aside" in drawn[name]) is aside
+            assert ("unsure aside" in drawn[name]) is is_unsure
 
 
 def test_all_drawings_are_there_and_described():
@@ -119,12 +119,12 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
     assert not [char for char in page if not char.isprintable() and char != "\n"]
 
 
-def test_the_worst_mistakes_stand_with_their_clues():
+def test_the_worst_mistakes_are_shown_with_their_clues():
     evaluation = sample()
     page = Elements(report_html(evaluation))
-    worst = worst_mistakes(evaluation)
-    assert worst
-    assert all(one.name in page.text for one in worst)
+    worst = evaluation.names[worst_mistakes(evaluation)]
+    assert len(worst)
+    assert all(name in page.text for name in worst)
     classes = [attributes.get("class", "") for tag, attributes in page.found if tag == "li"]
     assert classes.count("clue to-spam") == classes.count("clue to-ham") == len(worst)
 
@@ -149,16 +149,16 @@ def test_more_classes_are_reported_too(classes, method, drawings):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    "outcomes",
+    "rows",
     [
-        [Outcome(str(n), n % 2, n % 2, None, (1.0 - n % 2, float(n % 2)), None, n) for n in range(30)],
-        [Outcome(str(n), 0, 0, -1.0 * n, (), None, n) for n in range(30)],
-        [Outcome("a", 0, 0, 0.0, (0.5, 0.5)), Outcome("b", 1, 0, 0.0, (0.5, 0.5), None, 1)],
+        [(n % 2, n % 2, None, (1.0 - n % 2, float(n % 2))) for n in range(30)],
+        [(0, 0, -1.0 * n) for n in range(30)],
+        [(0, 0, 0.0, (0.5, 0.5)), (1, 0, 0.0, (0.5, 0.5))],
     ],
     ids=["perfect and infinite", "ham alone, scores alone", "two messages of one score"],
 )
-def test_odd_evaluations_still_make_a_page(outcomes):
-    page = Elements(report_html(Evaluation(("ham", "spam"), tuple(outcomes), "replay")))
+def test_odd_evaluations_still_make_a_page(rows):
+    page = Elements(report_html(judged(rows, method="replay")))
     assert "How it was made" in page.text
     assert "nan" not in page.text.split()
 
@@ -166,14 +166,16 @@ def test_odd_evaluations_still_make_a_page(outcomes):
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
 def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails as if it were not installed
+    for name in ("nbspam.evaluate.report", "nbspam.evaluate.plots"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(UsageError) as caught:
-        report_html(sample(40))
+        importlib.import_module("nbspam.evaluate.report")
     assert "nbspam[report]" in caught.value.remedy
 
 
-def test_importing_the_evaluation_room_loads_neither_library():
+def test_figures_and_comparisons_load_neither_library():
     code = (
-        "import sys, nbspam.evaluate.report, nbspam.evaluate.summary, nbspam.evaluate.comparison;"
+        "import sys, nbspam.evaluate.figures, nbspam.evaluate.comparison, nbspam.evaluate.formats;"
         "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -251,28 +253,27 @@ LOOK = """<script>
 const table = document.querySelector(".figures"), pixel = getComputedStyle(document.body).backgroundColor;
 document.body.dataset.hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth;
 document.body.dataset.rows = Math.round(table.clientHeight / table.rows.length);
-document.body.dataset.ground = Math.max(...pixel.match(/\\d+/g).slice(0, 3).map(Number));
+document.body.dataset.background = Math.max(...pixel.match(/\\d+/g).slice(0, 3).map(Number));
 </script>"""
 
 
 def looked_at(chromium, tmp_path, *arguments):
-    """What LOOK found: pixels of the figures cut off, height of a row, brightness of the ground."""
+    """What LOOK found: pixels of the figures cut off, height of a row, brightness of the background."""
     page = re.sub(r"<meta http-equiv=.Content-Security-Policy.*?>", "", report_html(sample()))
     (tmp_path / "look.html").write_text(page.replace("</body>", LOOK + "</body>"))
     dom, _ = browse(chromium, tmp_path, *arguments, "--dump-dom", (tmp_path / "look.html").as_uri())
-    return [int(re.search(rf'data-{name}="(\d+)"', dom)[1]) for name in ("hidden", "rows", "ground")]
+    return [int(re.search(rf'data-{name}="(\d+)"', dom)[1]) for name in ("hidden", "rows", "background")]
 
 
 @pytest.mark.debian
-def test_the_figures_stand_whole_on_a_narrow_screen(chromium, tmp_path):
-    """Five columns side by side were cut off, and rows as high as a hand."""
+def test_the_figures_fit_a_narrow_screen(chromium, tmp_path):
     hidden, height, _ = looked_at(chromium, tmp_path, "--window-size=500,2000")
     assert hidden == 0
     assert height < 120
 
 
 @pytest.mark.debian
-def test_who_asked_for_dark_pages_gets_one(chromium, tmp_path):
+def test_the_page_is_dark_if_the_reader_prefers_that(chromium, tmp_path):
     light, dark = (
         looked_at(chromium, tmp_path, f"--blink-settings=preferredColorScheme={scheme}")[2]
         for scheme in (1, 0)

@@ -1,0 +1,145 @@
+"""A fault of the program in any stage of reading costs that stage of that message, and no run.
+
+Faults are planted, for none is known.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbspam.mail import parse
+from nbspam.tokens import BIGRAMS, DATE, MEASURES, NUMERIC, read
+from tests.tiny_mail import program, run
+
+EVERYTHING = (BIGRAMS, MEASURES, NUMERIC, DATE)
+MAIL = b"""From: a@lake.example
+Subject: offer
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain
+
+first words
+--b
+Content-Type: text/html
+
+<p>second page</p>
+--b--
+"""
+# What fails, the stage that is named, and a token that is read all the same.
+STAGES = (
+    ("nbspam.mail.header_start", "header", "defect=failed-header"),
+    ("nbspam.mail._read_body", "body", "subject:offer"),
+    ("nbspam.mail.leaf._read_payload", "part", "subject:offer"),
+    ("nbspam.tokens.header_tokens", "header-tokens", "words"),
+    ("nbspam.tokens.texts.part_tokens", "text", "subject:offer"),
+    ("nbspam.mail.html.reader._Reader", "text", "first"),
+    ("nbspam.tokens.texts.Texts.read_rest", "text", "second"),
+    ("nbspam.tokens.field_order", "structure", "first"),
+    ("nbspam.tokens.measures.measure_values", "measures", "second"),
+    ("nbspam.mail.dates.parse_date", "date", "second"),
+    ("nbspam.tokens.numeric._link_values", "numeric", "second"),
+)
+
+
+def planted(*_: Any, **__: Any) -> None:
+    raise IndexError("planted")
+
+
+@pytest.mark.parametrize(("place", "stage", "read_all_the_same"), STAGES)
+def test_a_fault_in_a_stage_costs_that_stage_alone(
+    monkeypatch: pytest.MonkeyPatch, place: str, stage: str, read_all_the_same: str
+) -> None:
+    monkeypatch.setattr(place, planted)
+    tokens = read(MAIL.replace(b"From:", b"Date: Mon, 2 Sep 2002 12:30:00 +0000\nFrom:"), EVERYTHING)
+    assert read_all_the_same in [*tokens.header, *tokens.body, *tokens.structure]
+    assert tokens.failures[0].startswith(f"{stage}: IndexError('planted')\nTraceback")
+
+
+@pytest.mark.parametrize(("place", "stage", "_"), STAGES[:8])
+def test_a_fault_is_a_defect(monkeypatch: pytest.MonkeyPatch, place: str, stage: str, _: str) -> None:
+    monkeypatch.setattr(place, planted)
+    assert f"defect=failed-{stage}" in read(MAIL).structure
+
+
+def test_a_sound_message_has_no_failure() -> None:
+    assert parse(MAIL).failures == read(MAIL, EVERYTHING).failures == []
+
+
+def test_many_faults_of_one_message_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nbspam.tokens.texts.part_tokens", planted)
+    part = b"--b\nContent-Type: text/plain\n\nwords\n"
+    many = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 500 + b"--b--\n"
+    assert 0 < len(read(many).failures) < 10
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with mail, half of it with a page; a model and a vocabulary of it; then every page fails."""
+    page, plain = MAIL, b"Subject: x\n\ny"
+    for label in ("ham", "spam"):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for number in range(12):
+            text = page.replace(b"offer", b"%s %d" % (label.encode(), number)) if number % 2 else plain
+            (tmp_path / "mail" / label / f"{number}.eml").write_bytes(text)
+    monkeypatch.chdir(tmp_path)
+    run("train", "mail", "-m", "model", "-q")
+    run("vocab", "build", "mail", "-o", "vocabulary", "-q")
+    monkeypatch.setattr("nbspam.mail.html.reader._Reader", planted)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train mail -m new",
+        "train mail -m model --update",
+        "train mail -m new --features both",
+        "learn ham mail/spam -m model",
+        "unlearn mail/spam -m model",
+        "classify mail/spam -m model",
+        "explain mail/spam/1.eml -m model",
+        "eval mail -m model",
+        "eval mail --folds 3",
+        "eval mail --replay",
+        "tune mail",
+        "vocab build mail -o words.tsv",
+        "vectorize mail --vocab vocabulary --event-model bernoulli -o x.npz",
+        "doctor mail -m model",
+    ],
+)
+def test_no_command_ends_by_a_fault_in_one_message(command: str) -> None:
+    done = program(*command.split(), "-v")
+    found_something = 65  # what doctor says of a model of so few messages
+    said = done.stderr.decode()
+    assert done.returncode == (found_something if command.startswith("doctor") else 0), said
+    assert "1.eml: read in part (text: IndexError('planted'))" in said
+    assert "Traceback" not in said
+
+
+# The program with every page failing.
+PLANTED = """
+import nbspam.mail.html.reader as reader
+def planted(*_):
+    raise IndexError("planted")
+reader._Reader = planted
+from nbspam.__main__ import main
+main()
+"""
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("asked", [False, True])
+def test_faults_are_shown_only_where_asked(asked: bool) -> None:
+    command = [sys.executable, "-c", PLANTED, "classify", "-p", "-m", "model"]
+    environment = {"NBSPAM_TRACEBACK": "1"} if asked else {}
+    done = subprocess.run(command, input=MAIL, capture_output=True, env=environment)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"X-Nbspam: ")
+    assert (b"IndexError: planted" in done.stderr) == asked

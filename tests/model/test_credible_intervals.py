@@ -1,0 +1,173 @@
+"""Credible intervals of parameters and of log-odds: against scipy, by simulation, and at the extremes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from nbspam.model import words as events
+from nbspam.model.credible_intervals import (
+    NormalInverseGamma,
+    belief,
+    bernoulli_variances,
+    beta_interval,
+    dirichlet_variances,
+    feature_variances,
+    log_odds_interval,
+    log_odds_standard_deviation,
+    normal_posterior,
+    unit_prior,
+    word_share_interval,
+)
+from nbspam.model.numeric import FeatureCounts
+
+INF = math.inf
+DRAWS = 400_000
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1e-3, 100), (3, 2), (1e5, 1e6), (1e7, 1e7), (2.5, 1e4)])
+def test_a_beta_interval_is_scipys(a: float, b: float) -> None:
+    assert beta_interval(a, b) == pytest.approx(stats.beta(a, b).interval(0.95), rel=1e-7, abs=1e-300)
+
+
+def test_intervals_without_smoothing_shrink_to_points_or_say_nothing() -> None:
+    assert beta_interval(0.0, 5.0) == (0.0, 0.0)
+    assert beta_interval(5.0, 0.0) == (1.0, 1.0)
+    assert beta_interval(0.0, 0.0) == (0.0, 1.0)
+
+
+def test_a_spam_share_is_uncertain_after_one_message_and_not_after_many() -> None:
+    assert word_share_interval([0, 1], 1, 0.5) == pytest.approx((0.15, 1.0), abs=0.005)
+    assert word_share_interval([0, 1000], 1, 0.5) == pytest.approx((0.997, 1.0), abs=0.0005)
+    assert word_share_interval([2, 5, 3], 1, 1.0) == pytest.approx(stats.beta(6, 7).interval(0.95))
+    assert (belief(0.03, averaged=True), belief(2.0, averaged=True), belief(0.03, averaged=False)) == (
+        *(0.5, 2.0, 0.03),
+    )
+
+
+# Three words of a vocabulary of five; (ham, spam) counts.
+DOCUMENTS = np.array([[3, 1], [0, 4], [2, 2], [0, 0], [6, 1]], float)
+MESSAGES = [9, 7]
+
+
+def bernoulli(alpha: float) -> events.BernoulliLaw:
+    columns = DOCUMENTS.T.tolist()
+    histograms = [{count: column.count(count) for count in column} for column in columns]
+    sums = [sum(column) for column in columns]
+    return events.BernoulliLaw(events.WordTotals(MESSAGES, sums, sums, 5, histograms), alpha)
+
+
+def test_the_variance_of_a_score_is_that_of_simulated_dirichlets() -> None:
+    coefficients = np.array([1.0, 2.0, 0.5, 0.0, 0.0])
+    parameters = DOCUMENTS + 0.5
+    found = dirichlet_variances(parameters, coefficients, parameters.sum(axis=0))
+    rng = np.random.default_rng(0)
+    for k in range(2):
+        draws = rng.dirichlet(parameters[:, k], DRAWS)[:, :3]
+        simulated = np.var((np.log(draws) * coefficients[:3]).sum(axis=1))
+        assert found[k] == pytest.approx(float(simulated), rel=0.02)
+
+
+@pytest.mark.parametrize("present", [[0, 2], [], [0, 1, 2, 3, 4]])
+def test_the_variance_under_bernoulli_is_that_of_simulated_betas(present: list[int]) -> None:
+    found = bernoulli_variances(bernoulli(0.5), DOCUMENTS[present])
+    rng = np.random.default_rng(1)
+    for k in range(2):
+        simulated = 0.0
+        for j, counts in enumerate(DOCUMENTS):
+            draws = rng.beta(counts[k] + 0.5, MESSAGES[k] - counts[k] + 0.5, DRAWS)
+            simulated += float(np.var(np.log(draws if j in present else 1 - draws)))
+        assert found[k] == pytest.approx(simulated, rel=0.02)
+
+
+def test_a_variance_is_infinite_where_nothing_is_known() -> None:
+    assert dirichlet_variances([[0.0, 0.0]], [1.0], [5.0, 0.0]).tolist() == [INF, INF]
+    assert dirichlet_variances([], [], [5.0, 0.0]).tolist() == [0.0, 0.0]
+    assert bernoulli_variances(bernoulli(0.0), [[0.0, 0.0]]).tolist() == [INF, INF]
+    assert log_odds_standard_deviation([INF, 1.0], [-INF, 0.0], 1) == INF
+
+
+def test_too_little_data_and_mixed_evidence_are_told_apart() -> None:
+    """The log-odds are about 0 in both; only the deviation differs."""
+    deviations = []
+    for counts, totals in (([[1, 0], [0, 1]], [105, 105]), ([[500, 50], [50, 500]], [9e4] * 2)):
+        variances = dirichlet_variances(np.array(counts) + 1.0, [1, 1], totals)
+        deviations.append(log_odds_standard_deviation(variances, [-9.0, -9.0], 1))
+    assert deviations[0] > 1.5
+    assert deviations[1] < 0.25
+
+
+def test_the_deviation_adds_the_prior_and_weighs_other_classes_by_their_share() -> None:
+    joint, variances = [-3.0, -4.0], [0.5, 1.5]
+    assert log_odds_standard_deviation(variances, joint, 1) == pytest.approx(math.sqrt(2.0))
+    with_prior = log_odds_standard_deviation(variances, joint, 0, [4.0, 9.0])
+    expected = 2.0 + float(special.polygamma(1, 4.0) + special.polygamma(1, 9.0))
+    assert with_prior == pytest.approx(math.sqrt(expected))
+    three = log_odds_standard_deviation([1.0, 2.0, 4.0], [0.0, math.log(3.0), 5.0], 2)
+    assert three == pytest.approx(math.sqrt(4.0 + 2.0 * 0.75**2 + 1.0 * 0.25**2))
+
+
+def test_a_log_odds_interval_is_two_deviations_wide_either_way() -> None:
+    assert log_odds_interval(3.0, 2.0) == pytest.approx((3.0 - 3.919927969, 3.0 + 3.919927969))
+
+
+# Numeric features: (1, 3, 5) of ham, (10, 14) of spam, and a feature that is the same in all mail.
+COUNTS = FeatureCounts(2, [[4.0], []])
+COUNTS.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
+
+
+def test_the_normal_posterior_by_hand() -> None:
+    """Of ham: n = 3, mean 3, sum of squares 8; the prior is worth one message of mean 10 and variance 4."""
+    found = normal_posterior(COUNTS, NormalInverseGamma(10.0, 1.0, 0.5, 2.0))
+    mean, kappa, shape, scale = (field[0, 0] for field in found)
+    assert (mean, kappa, shape) == ((10 + 9) / 4, 4, 2)
+    assert scale == pytest.approx(2 + 8 / 2 + (1 * 3 / 4) * (3 - 10) ** 2 / 2)
+
+
+def test_the_prior_is_worth_one_message_like_all_others() -> None:
+    prior = unit_prior(COUNTS)
+    assert (prior.mean[0], prior.kappa, prior.shape) == (33 / 5, 1, 1 / 2)
+    assert prior.scale[0] == pytest.approx(np.var([1, 3, 5, 10, 14]) / 2)
+
+
+def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
+    posterior = normal_posterior(COUNTS)
+    mean, kappa, shape, scale = (float(field[0, 0]) for field in posterior)
+    rng = np.random.default_rng(2)
+    variances = stats.invgamma(shape, scale=scale).rvs(DRAWS, random_state=rng)
+    means = rng.normal(mean, np.sqrt(variances / kappa))
+    for (low, high), draws in (
+        (posterior.mean_interval(), means),
+        (posterior.variance_interval(), variances),
+    ):
+        assert np.mean(draws < low[0, 0]) == pytest.approx(0.025, abs=0.002)
+        assert np.mean(draws > high[0, 0]) == pytest.approx(0.025, abs=0.002)
+
+
+@pytest.mark.parametrize("x", [3.0, 6.0, 40.0])
+def test_the_variance_of_a_gaussian_score_is_that_of_simulated_means_and_variances(x: float) -> None:
+    found = feature_variances("gaussian", COUNTS, 1.0, [[x, 7.0]])[0]
+    posterior, rng = normal_posterior(COUNTS), np.random.default_rng(3)
+    for k in range(2):
+        mean, kappa, shape, scale = (float(field[k, 0]) for field in posterior)
+        variances = stats.invgamma(shape, scale=scale).rvs(4 * DRAWS, random_state=rng)
+        means = rng.normal(mean, np.sqrt(variances / kappa))
+        simulated = np.var(stats.norm.logpdf(x, means, np.sqrt(variances)))
+        assert found[k] == pytest.approx(float(simulated), rel=0.03)
+
+
+def test_the_variance_of_a_categorical_score_is_that_of_its_bins() -> None:
+    found = feature_variances("categorical", COUNTS, 1.0, [[5.0, 7.0]])[0]
+    ham = special.polygamma(1, 1 + 1) - special.polygamma(
+        1, 3 + 2
+    )  # one bin of the second feature: no variance
+    spam = special.polygamma(1, 2 + 1) - special.polygamma(1, 2 + 2)
+    assert found == pytest.approx([ham, spam])
+
+
+@pytest.mark.parametrize("event_model", ["gaussian", "categorical"])
+def test_a_missing_feature_adds_no_variance(event_model: str) -> None:
+    assert feature_variances(event_model, COUNTS, 1.0, [[math.nan, 7.0]]).tolist() == [[0.0, 0.0]]
