@@ -166,7 +166,7 @@ def single_message(path: str) -> bytes | None:
         if mode == 0o040000:
             return None
         if mode != 0o100000:
-            from nbspam.corpus.source import is_shell_pipe  # not the way of a fresh mail
+            from nbspam.corpus.item import is_shell_pipe  # not the way of a fresh mail
 
             if is_shell_pipe(path, mode):
                 return None

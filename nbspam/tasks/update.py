@@ -18,10 +18,10 @@ from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.model.numeric import count_features
 from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
 from nbspam.model.counts import Counts, Ints, Totals
+from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner
