@@ -50,7 +50,7 @@ class PriorModel:
             raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])
         self.weight = weight
-        power_factor(weight, self._model.messages)  # raises for a weight that is none
+        power_factor(weight, self._model.messages)  # raises for a wrong weight
         self._written: Model | None = None
 
     def __enter__(self) -> PriorModel:

@@ -1,8 +1,4 @@
-"""Labelled mail -> a model file.
-
-The use case: read and count in parallel, calibrate on a sample of what was read, write one file.
-Hides the order of the steps; each step is another room's.
-"""
+"""Training: read and count labelled mail in parallel, calibrate on a sample of it, write a model file."""
 
 from __future__ import annotations
 
@@ -32,18 +28,18 @@ from nbspam.model.numeric import count_features, learn_edges
 from nbspam.model.textbook import TextbookModel
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.writer import NewModel, new_model
+from nbspam.store.writer import new_model
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.model.numeric import Edges, FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
-TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
+TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
 
 
 class Trained(NamedTuple):
-    """What training did: for the summary that people read."""
+    """The result of a training, for the summary."""
 
     path: str
     classes: tuple[str, ...]
@@ -52,37 +48,37 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     calibrated_on: int
-    alpha: float | None = None  # where it was chosen
-    read: int | None = None  # messages, where not all that were read are counted
+    alpha: float | None = None  # if it was chosen
+    read: int | None = None  # messages, if not all of them are counted
     again: int = 0  # messages that the model had counted before
-    begun: bool = False  # as a copy of another model
+    begun: bool = False  # the model began as a copy of another
 
 
 class Choices(NamedTuple):
-    """What of a training is not a way of scoring.
+    """The choices of a training that are not Settings.
 
-    vocabulary : all other words become NOTAWORD.  None: every word has its own count
-    automatic  : choose lambda on the mail, as `--alpha auto` does
+    vocabulary : all other words become NOTAWORD; None: count every word
+    automatic  : choose alpha on the mail
     prior      : a model that is the prior of the new one
-    decision   : settings that say how the model decides: `loss` or `loss_matrix`
-    evidence   : out-of-sample evidence to calibrate on.  None: that of the messages counted
-    replaces   : whether a model gives way that is there when this one is made; else that is an error
+    decision   : settings of decisions: `loss` or `loss_matrix`
+    evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
+    replaces   : write over an existing model; if False, that is an error
     """
 
     vocabulary: Vocabulary | None = None
     automatic: bool = False
     prior: PriorModel | None = None
-    decision: dict[str, str] = {}  # noqa: RUF012 - never changed
+    decision: dict[str, str] = {}  # noqa: RUF012 - not changed
     evidence: Evidence | None = None
     replaces: bool = True
 
 
 class Counted(NamedTuple):
-    """What was counted of some mail.
+    """The counts of some mail.
 
-    mail     : how many messages, and the latest of them
-    counts   : the words; those of a fixed vocabulary all, met or not
-    features : the numeric features; None where they are not counted
+    mail     : the number of messages, and the latest of them
+    counts   : the words; all words of a fixed vocabulary
+    features : the numeric features; None if they are not counted
     """
 
     mail: Accumulator
@@ -99,7 +95,7 @@ def train(
     progress: Progress | None = None,
     choices: Choices | None = None,
 ) -> Trained:
-    """Counts the items and writes the model at `path`, whole or not at all."""
+    """Count the items and write the model to `path`, whole or not at all."""
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
     if choices.prior:
@@ -117,7 +113,7 @@ def train_blocks(
     progress: Progress | None = None,
     jobs: int = 1,
 ) -> Trained:
-    """Counts messages that were read and writes the model at `path`, whole or not at all.
+    """Count messages that were read and write the model to `path`, whole or not at all.
 
     classes : those of the prior model, if there is one
     """
@@ -146,13 +142,18 @@ def _write(
     counted: Counted,
     jobs: int,
 ) -> int:
-    """Writes the model file; on how many messages it was calibrated."""
+    """Write the model file; the number of messages that it was calibrated on."""
     with (
         _calibration(settings, choices, counted, jobs) as calibration,
         new_model(path, classes, counted.mail.messages.tolist(), choices.replaces) as file,
     ):
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
-        _write_counts(file, counted)
+        file.tokens(token_rows(counted.counts))
+        file.write_sums()
+        file.learned(learned_rows(counted.mail.learned))
+        if counted.features:
+            file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
+            file.numeric_counts(counted.features.rows())
         if choices.prior:
             choices.prior.write(file, settings.features != "words")
         fitted = calibration()
@@ -165,7 +166,7 @@ def _write(
 def _calibration(
     settings: Settings, choices: Choices, counted: Counted, jobs: int
 ) -> AbstractContextManager[Callable[[], Fitted]]:
-    """What gives the calibration; other processes may work it out while the counts are written."""
+    """A function for the calibration; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return nullcontext(lambda: NOT_FITTED)
     if choices.evidence:
@@ -180,7 +181,7 @@ def _calibration(
 def _start_calibration(
     block: Block, counts: Counts, settings: Settings, jobs: int
 ) -> Iterator[Callable[[], Fitted]]:
-    """What `calibrate` gives, computed by other processes until it is asked for if `jobs` allows it."""
+    """A function for the calibration, which other processes begin to compute if `jobs` allows it."""
     ways = ways_to_see(block)
     work = partial(sample, block=block, counts=counts, settings=settings)
     with start_shards(work, ways, min(jobs, len(ways))) as samples:
@@ -188,7 +189,7 @@ def _start_calibration(
 
 
 def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
-    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary"""
+    """An empty accumulator for these settings.  keys : of a fixed vocabulary"""
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
 
@@ -196,7 +197,7 @@ def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumul
 def count_blocks(
     parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None = None
 ) -> Skipped:
-    """Adds up what is read; what could not be read."""
+    """Add what is read to the counts; the mail that could not be read."""
     skipped: Skipped = []
     for blocks, unread in parts:
         skipped.extend(unread)
@@ -207,18 +208,10 @@ def count_blocks(
     return skipped
 
 
-def _write_counts(file: NewModel, counted: Counted) -> None:
-    write_table(file, counted.counts)
-    file.learned(learned_rows(counted.mail.learned))
-    if counted.features:
-        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
-        file.numeric_counts(counted.features.rows())
-
-
 def all_counted(
     mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
 ) -> Counted:
-    """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
+    """All counts; the numeric features in the bins of `edges`, else in new bins."""
     counts = mail.counts()
     if vocabulary is not None:
         counts = vocabulary_counts(vocabulary, len(mail.messages)) + counts
@@ -232,47 +225,35 @@ def all_counted(
 
 
 def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) -> float:
-    """What `--alpha auto` chooses, by the latest messages."""
+    """The lambda that suits the latest messages best."""
     sample = counted.mail.recent()
     if settings.features == "numeric" and counted.mail.features:
-        features, labels = counted.mail.features.sample(KEPT_MESSAGES)
-        sample = feature_block(features, labels)
+        sample = feature_block(*counted.mail.features.sample(KEPT_MESSAGES))
     return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
 def _check_chosen_on(messages: Ints) -> None:
-    """Raises where no lambda tells classes apart: a model on a prior may have mail of one class, or none."""
+    """UsageError with fewer than two classes, which a model on a prior may have."""
     if np.count_nonzero(messages) < 2:
-        why, remedy = "is chosen on mail of two classes at least", "name more mail, or give a number"
-        raise UsageError("--alpha auto", why, remedy, "alpha-auto-mail")
+        why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
+        raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
 
 
 def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
-    """Raises if there is nothing to tell apart."""
+    """Raise unless there are messages of each class."""
     if not messages.any():
-        raise NoInputError(
-            path, "no readable message was found, so nothing was trained", "check SOURCE", "no-mail"
-        )
+        why = "no readable message was found, so nothing was trained"
+        raise NoInputError(path, why, "check SOURCE", "no-mail")
     for name, count in zip(classes, messages, strict=True):
         if not count:
-            raise BadDataError(
-                path,
-                f"no message of class {name} could be read",
-                "a filter needs mail of each class",
-                "class-empty",
-            )
-
-
-def write_table(file: NewModel, counts: Counts) -> None:
-    """Fill the table of tokens, and its sums."""
-    file.tokens(token_rows(counts))
-    file.write_sums()
+            why, remedy = f"no message of class {name} could be read", "a filter needs mail of each class"
+            raise BadDataError(path, why, remedy, "class-empty")
 
 
 def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
-    Some at a time: all of them as objects take 150 bytes a token.
+    In slices, because a token takes 150 bytes as Python objects.
     """
     arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
     for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
@@ -282,7 +263,7 @@ def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
-    """(digest, class, times) of the messages that were counted."""
+    """(digest, class, times) of the counted messages."""
     learned = [(np.zeros(0, np.int64), np.zeros(0, np.int16)), *learned]
     pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
     pairs["digest"] = np.concatenate([digests for digests, _ in learned])
