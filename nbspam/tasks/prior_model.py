@@ -31,7 +31,6 @@ from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
-    from nbspam.model.numeric import Edges
 
 DEFAULT_WEIGHT = 100.0  # messages
 
@@ -71,7 +70,7 @@ class PriorModel:
         counted = from_text(self._model.settings, self._model.path).bigrams
         return settings.replaced(bigrams=settings.bigrams and counted)
 
-    def edges(self) -> Edges:
+    def edges(self) -> list[list[float]]:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
         features = self._model.numeric_features()
         if not features:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from nbspam.store.writer import new_model
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.numeric import Edges, FeatureCounts
+    from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
 TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
@@ -63,6 +64,7 @@ class Choices(NamedTuple):
     decision   : settings of decisions: `loss` or `loss_matrix`
     evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
+    edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     """
 
     vocabulary: Vocabulary | None = None
@@ -71,6 +73,7 @@ class Choices(NamedTuple):
     decision: dict[str, str] = {}  # noqa: RUF012 - not changed
     evidence: Evidence | None = None
     replaces: bool = True
+    edges: Mapping[str, list[float]] = MappingProxyType({})
 
 
 class Counted(NamedTuple):
@@ -120,7 +123,9 @@ def train_blocks(
     settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
     if prior:
         prior.check_event_model(settings)
-    edges = prior.edges() if prior and settings.features != "words" else None
+    edges = dict(choices.edges)
+    if prior and settings.features != "words":
+        edges = dict(zip(NAMES, prior.edges(), strict=True))
     counts = counts_for(settings, len(classes), np.array(vocabulary.keys(), np.int64) if vocabulary else None)
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
@@ -209,19 +214,22 @@ def count_blocks(
 
 
 def all_counted(
-    mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
+    mail: Accumulator,
+    settings: Settings,
+    vocabulary: Vocabulary | None,
+    edges: Mapping[str, list[float]] = MappingProxyType({}),
 ) -> Counted:
-    """All counts; the numeric features in the bins of `edges`, else in new bins."""
+    """All counts.  edges : inner edges of bins by feature; the edges of all others are learned"""
     counts = mail.counts()
     if vocabulary is not None:
         counts = vocabulary_counts(vocabulary, len(mail.messages)) + counts
     rows = mail.features
     if rows is None:
         return Counted(mail, counts, None)
-    if edges is None:
-        edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
-    with_pairs = settings.numeric_model == "aode"
-    return Counted(mail, counts, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+    learned = zip(NAMES, learn_edges(rows.sample()[0], settings.bins, settings.binning), strict=False)
+    by_name = {**dict(learned), **edges}
+    bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
+    return Counted(mail, counts, count_features(rows.chunks(), len(mail.messages), bins, with_pairs))
 
 
 def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) -> float:
