@@ -93,9 +93,9 @@ def test_classify_follows_what_is_learned_between_two_messages(
             learn(model, "spam", mail(f"viagra number{number}"))
 
     monkeypatch.setattr(command, "named_messages", messages)
-    monkeypatch.setattr(command, "_form", lambda classifier, verdict, options: f"{verdict.log_odds}")
+    monkeypatch.setattr(command, "verdict_json", lambda judge, verdict: f"{verdict.log_odds}")
     monkeypatch.setattr(command, "_write", written.append)
-    assert command.classify({"model": model}, []) == 0
+    assert command.classify({"model": model, "json": "1"}, []) == 0
     assert written[::2] == written[1::2]
     assert len(set(written)) == 3
 

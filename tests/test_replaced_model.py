@@ -114,9 +114,9 @@ def test_classify_follows_a_model_that_is_replaced(
         yield "-", LETTER
 
     monkeypatch.setattr(command, "named_messages", messages)
-    monkeypatch.setattr(command, "_form", lambda classifier, verdict, options: f"{verdict.log_odds}")
+    monkeypatch.setattr(command, "verdict_json", lambda judge, verdict: f"{verdict.log_odds}")
     monkeypatch.setattr(command, "_write", written.append)
-    assert command.classify({"model": str(model)}, []) == 0
+    assert command.classify({"model": str(model), "json": "1"}, []) == 0
     assert written == expected
 
 
