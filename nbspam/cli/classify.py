@@ -1,6 +1,7 @@
 """The work of `nbspam classify`: read messages, write verdicts, pass a message through.
 
-Every delivery of a mail runs this file, so what few calls need is imported where it is used.
+With -p every byte of the message comes back, or the exit status says that it did not.  Every delivery of a
+mail runs this file, so what few calls need is imported where it is used.
 """
 
 from __future__ import annotations

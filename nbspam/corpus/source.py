@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nbspam.corpus.folders import flags_of, is_maildir, is_number, walk
-from nbspam.corpus.item import Item, Notes, Skipped, file_items, stream_items
+from nbspam.corpus.item import Item, Notes, Skipped, file_items
 from nbspam.errors import NbspamError, NoInputError
 from nbspam.labels import ordered
 
 UNREAD = "unread"
-# A pipe in the place of a file is waited for only where the user's shell made it: <(command).
-_SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-_PIPE_CHUNK_BYTES = 1 << 16
 _HEADER_BYTES = 1 << 16
 _HEADER_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"^Status:(.*)", re.IGNORECASE | re.MULTILINE)
@@ -78,23 +74,6 @@ class PathPart(SourcePart):
         return _without_unread(items, notes) if self.skip_unread else items
 
 
-class PipePart(SourcePart):
-    """The mail that another program writes into a pipe; it is read once."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        return iter(())
-
-    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
-        try:
-            with open(self.path, "rb", buffering=0) as pipe:
-                yield from stream_items(iter(lambda: pipe.read(_PIPE_CHUNK_BYTES), b""), self.path, "")
-        except OSError as error:
-            notes.skip(self.path, error)
-
-
 class Source:
     """Mail, labelled or not.
 
@@ -150,7 +129,8 @@ def open_unlabelled(paths: Iterable[str]) -> Source:
     failures: list[NbspamError] = []
     for path in paths:
         try:
-            parts.append(PipePart(path) if is_shell_pipe(path, mode_of(path)) else PathPart("", path))
+            mode_of(path)
+            parts.append(PathPart("", path))
         except NbspamError as error:
             failures.append(error)
             notes.skipped.append((path, error.why))
@@ -168,11 +148,6 @@ def mode_of(path: str) -> int:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         why = getattr(error, "strerror", None) or str(error)
         raise NoInputError(path, why, "check the path and its permissions", "source-unreadable") from None
-
-
-def is_shell_pipe(path: str, mode: int) -> bool:
-    """True for a pipe whose writer surely ends: a FIFO in a folder may wait for ever."""
-    return stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)
 
 
 def unread_error(skipped: Skipped) -> NoInputError:

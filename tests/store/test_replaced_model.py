@@ -1,7 +1,8 @@
-"""A model that is replaced while others wait for it, begin to write to it, or read on."""
+"""A model that is replaced while other programs wait for it, write to it or read it."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -11,15 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tiny_mail import counts, mail, run, write_folders
 
 from nbspam import files as whole_file
-from nbspam.cli import classify as command
-from nbspam.cli import explain
+from nbspam.cli import classify
 from nbspam.corpus import Item
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
-from nbspam.model.explain import Explanation
 from nbspam.store import reader
 from nbspam.store.check import check_model
 from nbspam.store.connection import ReadingConnection, open_to_write
@@ -27,6 +25,7 @@ from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
 from nbspam.tasks.evaluate import evaluate_model
+from tests.tiny_mail import counts, mail, run, write_folders
 
 LETTER = mail("cheap pills and a garden fence")
 
@@ -40,12 +39,12 @@ def model(tmp_path: Path) -> Path:
 
 
 def half_written(model: Path) -> sqlite3.Connection:
-    """A program in the middle of its transaction, pages of it in the file already."""
+    """A writer in the middle of its transaction, with pages of it in the file already."""
     writer = sqlite3.connect(model, isolation_level=None, check_same_thread=False)
     writer.execute("PRAGMA cache_size = 1")
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("UPDATE token SET documents_0 = documents_0 + 1, text = text || 'x'")
-    assert journal(model).read_bytes()[:1] != b"\0"  # else SQLite would not take it for one to be played back
+    assert journal(model).read_bytes()[:1] != b"\0"
     return writer
 
 
@@ -53,9 +52,7 @@ def journal(model: Path) -> Path:
     return Path(f"{model}-journal")
 
 
-def test_who_waited_for_a_model_that_is_replaced_leaves_the_journal_of_the_next_writer(
-    model: Path, tmp_path: Path
-) -> None:
+def test_waiting_writer_keeps_the_new_writers_journal(model: Path, tmp_path: Path) -> None:
     other, new = shutil.copy(model, tmp_path / "other"), shutil.copy(model, tmp_path / "new")
     learn(str(other), "spam", LETTER)
     first = sqlite3.connect(model, isolation_level=None)
@@ -76,10 +73,10 @@ def test_who_waited_for_a_model_that_is_replaced_leaves_the_journal_of_the_next_
     assert check_model(str(model)) == []
 
 
-def test_training_anew_leaves_the_journal_of_who_writes_to_the_new_model(
+def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the new name and the return of `keep` the folder is written to the disk: time for a learner."""
+    """While the folder is flushed to the disk, after the file has its new name, another program may write."""
     flush = whole_file._flush
     writers: list[sqlite3.Connection] = []
 
@@ -99,55 +96,26 @@ def test_training_anew_leaves_the_journal_of_who_writes_to_the_new_model(
     assert check_model(str(model)) == []
 
 
-def test_classify_follows_a_model_that_is_replaced(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["classify", "explain"])
+def test_model_replaced_between_two_messages_is_followed(
+    command: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The old file is nobody's; and a journal beside the new one would be taken for its own."""
-    new = tmp_path / "new"
-    run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
-    expected = [f"{open_filter(str(path)).classify(LETTER, '-').log_odds}" for path in (model, new)]
-    written: list[str] = []
-
-    def messages(*given: object) -> Iterator[tuple[str, bytes]]:
-        yield "-", LETTER
-        os.replace(new, model)
-        yield "-", LETTER
-
-    monkeypatch.setattr(command, "named_messages", messages)
-    monkeypatch.setattr(command, "verdict_json", lambda judge, verdict: f"{verdict.log_odds}")
-    monkeypatch.setattr(command, "_write", written.append)
-    assert command.classify({"model": str(model), "json": "1"}, []) == 0
-    assert written == expected
-
-
-def test_explain_follows_a_model_that_is_replaced(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And is not stopped by who writes to the new one, whose journal is not of the file that was open."""
     new = tmp_path / "new"
     run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
     expected = [open_filter(str(path)).classify(LETTER, "-").log_odds for path in (model, new)]
-    found: list[float | None] = []
 
     def messages(*given: object) -> Iterator[tuple[str, bytes]]:
         yield "-", LETTER
         os.replace(new, model)
         yield "-", LETTER
 
-    def form(explained: Explanation, *others: object) -> str:
-        found.append(explained.verdict.log_odds)
-        return ""
-
-    monkeypatch.setattr(command, "named_messages", messages)
-    monkeypatch.setattr(explain, "explanation_json", form)
-    assert explain.explain_command.callback((), str(model), "", 1, None, True) == 0  # type: ignore[misc]
-    assert found == expected
+    monkeypatch.setattr(classify, "named_messages", messages)
+    lines = run(command, "--json", "-m", model).splitlines()
+    assert [json.loads(line)["log_odds"] for line in lines] == expected
 
 
-def test_what_fails_on_a_model_that_was_replaced_is_not_told_of_the_new_one(
-    model: Path, tmp_path: Path
-) -> None:
-    """SQLite takes the journal of who writes to the new file for the old one's, and may not play it back."""
+def test_failure_on_a_replaced_model_is_temporary(model: Path, tmp_path: Path) -> None:
+    """SQLite takes the journal of the new file's writer for the old file's, and may not play it back."""
     opened = open_filter(str(model))
     os.replace(shutil.copy(model, tmp_path / "new"), model)
     writer = half_written(model)
@@ -157,7 +125,7 @@ def test_what_fails_on_a_model_that_was_replaced_is_not_told_of_the_new_one(
     assert opened.classify(LETTER, "-").label == "spam"
 
 
-def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
+def test_model_replaced_while_it_is_opened_is_seen_as_replaced(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = shutil.copy(model, tmp_path / "new")
@@ -176,8 +144,8 @@ def test_a_model_that_is_replaced_while_it_is_opened_is_followed(
     assert not open_model(str(model)).replaced()
 
 
-def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
-    """Where it is kept open, the locks that the process has on it are lost when it is closed at last."""
+def test_file_that_cannot_be_locked_is_closed(model: Path) -> None:
+    """Closing it later would drop the locks that this process has on it."""
     model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(sqlite3.DatabaseError) as kept:
         open_to_write(str(model), 1)
@@ -187,8 +155,8 @@ def test_a_file_that_cannot_be_locked_is_closed(model: Path) -> None:
     assert kept
 
 
-def test_an_evaluation_is_not_made_by_two_models(model: Path, tmp_path: Path) -> None:
-    """Each process opens the model when its first mail comes, and the settings told are of the one before."""
+def test_evaluation_by_two_models_is_refused(model: Path, tmp_path: Path) -> None:
+    """Each process opens the model when its first mail comes."""
     new = shutil.copy(model, tmp_path / "new")
 
     def items() -> Iterator[Item]:

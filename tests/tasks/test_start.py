@@ -14,9 +14,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from mail_samples import run_here
-from test_serve import HAM, SPAM, tiny_model
-from tiny_mail import counts, error, mail, process, program, run, write_folders
 
 from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
@@ -26,13 +23,20 @@ from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.store.reader import open_model
 from nbspam.tasks.start import copy_shared, own_or_shared
+from tests.mail_samples import run_here
+from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
+HAM = mail("minutes of the meeting about the garden fence")
+SPAM = mail("cheap pills and cheap watches")
 NEW = mail("a winner of the lottery")
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("start"))
+    folder = tmp_path_factory.mktemp("start")
+    source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
+    run("train", "-q", "-j1", source, "-m", folder / "model")
+    return folder / "model"
 
 
 @pytest.fixture
@@ -42,18 +46,18 @@ def shared(trained: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """Where nothing is yet, not even the folder."""
+    """A path in a folder that is missing."""
     return tmp_path / "folder" / "own"
 
 
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "--json"], ["explain"]])
-def test_until_there_is_a_model_its_start_judges(command: list[str], shared: Path, own: Path) -> None:
+def test_shared_model_judges_until_there_is_an_own_one(command: list[str], shared: Path, own: Path) -> None:
     expected = run(*command, "-m", shared, stdin=SPAM)
     assert run(*command, "-m", own, "--start", shared, stdin=SPAM) == expected
     assert not own.parent.exists()
 
 
-def test_what_is_learned_first_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: Path) -> None:
+def test_first_message_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: Path) -> None:
     before, other = shared.read_bytes(), Path(shutil.copy(shared, tmp_path / "other"))
     done = program("learn", "spam", "-m", own, "--start", shared, stdin=NEW)
     assert (done.returncode, done.stdout) == (0, b"learned\t-\n")
@@ -62,23 +66,17 @@ def test_what_is_learned_first_is_learned_by_a_copy(shared: Path, own: Path, tmp
     assert run("model", "dump", "-m", own) == run("model", "dump", "-m", other)
     assert shared.read_bytes() == before
     assert check_model(str(own)) == []
+    shared.unlink()  # needed no more
+    assert run("classify", "-m", own, "--start", shared, stdin=NEW) == run("classify", "-m", own, stdin=NEW)
 
 
-def test_a_model_that_is_there_needs_its_start_no_more(shared: Path, own: Path) -> None:
-    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
-    shared.unlink()
-    run("learn", "-q", "ham", "-m", own, "--start", shared, stdin=mail("fence"))
-    expected = run("classify", "-m", own, stdin=NEW)
-    assert run("classify", "-m", own, "--start", shared, stdin=NEW) == expected
-
-
-def test_what_the_shared_model_counted_can_be_taken_out_of_the_copy(shared: Path, own: Path) -> None:
+def test_message_of_the_shared_model_can_be_forgotten_by_the_copy(shared: Path, own: Path) -> None:
     assert run("unlearn", "-q", "-m", own, "--start", shared, stdin=SPAM) == "forgotten\t-\n"
     run("unlearn", "-q", "-m", shared, stdin=SPAM)
     assert counts(own) == counts(shared)
 
 
-def test_much_mail_may_be_added_to_a_copy(shared: Path, own: Path, tmp_path: Path) -> None:
+def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path, tmp_path: Path) -> None:
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
     done = program("train", "--update", source, "-m", own, "--start", shared)
     assert done.stderr.decode().startswith(f"{own} begins as a copy of {shared}.\nAdded 2 messages ")
@@ -87,27 +85,22 @@ def test_much_mail_may_be_added_to_a_copy(shared: Path, own: Path, tmp_path: Pat
     assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
 
 
-def test_an_update_that_fails_makes_no_copy(shared: Path, own: Path, tmp_path: Path) -> None:
-    source = write_folders(tmp_path / "more", {"ham": [HAM], "work": [NEW]})
-    text = error("train", "--update", source, "-m", own, "--start", shared, status=65)
-    assert "[update-classes]" in text
-    assert not own.parent.exists()
-
-
-def test_the_start_may_be_named_by_the_environment(
+def test_start_can_be_named_by_the_environment(
     shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBSPAM_START", str(shared))
     assert run("classify", "-m", own, stdin=SPAM).startswith("spam\t")
     run("learn", "-q", "ham", "-m", own, stdin=HAM)
-    assert own.exists()
     own.unlink()
     assert "[model-missing]" in error("classify", "-m", own, "--start", "", status=66, stdin=SPAM)
 
 
-def test_a_start_that_is_missing_or_no_model_is_told_and_loses_nothing(own: Path, tmp_path: Path) -> None:
-    for start, slug in ((tmp_path / "none", "model-missing"), (Path(__file__), "model-foreign")):
-        text = error("learn", "spam", "-m", own, "--start", start, status=66 if "miss" in slug else 65)
+def test_missing_or_foreign_start_is_refused_and_no_mail_is_lost(own: Path, tmp_path: Path) -> None:
+    for start, slug, status in (
+        (tmp_path / "none", "model-missing", 66),
+        (Path(__file__), "model-foreign", 65),
+    ):
+        text = error("learn", "spam", "-m", own, "--start", start, status=status)
         assert text.startswith(f"nbspam: {start}: ")
         assert slug in text
         done = program("classify", "-p", "-m", own, "--start", start, stdin=SPAM)
@@ -115,24 +108,20 @@ def test_a_start_that_is_missing_or_no_model_is_told_and_loses_nothing(own: Path
     assert not own.parent.exists()
 
 
-def test_a_class_that_the_start_has_not_makes_no_copy(shared: Path, own: Path) -> None:
+def test_no_copy_is_made_if_nothing_is_learned(shared: Path, own: Path, tmp_path: Path) -> None:
     assert "[no-such-class]" in error("learn", "work", "-m", own, "--start", shared, status=64, stdin=NEW)
-    assert not own.exists()
-
-
-def test_no_message_makes_no_copy(shared: Path, own: Path, tmp_path: Path) -> None:
+    source = write_folders(tmp_path / "more", {"ham": [HAM], "work": [NEW]})
+    text = error("train", "--update", source, "-m", own, "--start", shared, status=65)
+    assert "[update-classes]" in text
     (tmp_path / "empty").mkdir()
     run("learn", "-q", "spam", tmp_path / "empty", "-m", own, "--start", shared)
     assert not own.exists()
 
 
-def test_a_place_where_none_can_be_made_is_told(shared: Path) -> None:
+def test_copy_that_cannot_be_made_is_an_error(shared: Path, own: Path) -> None:
     text = error("learn", "spam", "-m", "/proc/own", "--start", shared, status=73, stdin=NEW)
     assert text.startswith(f"nbspam: /proc/own: cannot be made a copy of {shared}: ")
-
-
-def test_a_disk_that_is_full_leaves_no_half_of_a_copy(shared: Path, own: Path) -> None:
-    done = subprocess.run(
+    done = subprocess.run(  # on a full disk
         [sys.executable, "-m", "nbspam", "learn", "spam", "-m", own, "--start", shared],
         input=NEW,
         capture_output=True,
@@ -141,17 +130,13 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_copy(shared: Path, own: Path) -
     assert done.returncode == 74, done.stderr
     assert b"Traceback" not in done.stderr
     assert list(own.parent.iterdir()) == []
-    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
 
 
-def test_of_many_that_begin_at_once_each_is_learned(shared: Path, own: Path, tmp_path: Path) -> None:
+def test_many_first_learners_at_once_lose_no_message(shared: Path, own: Path) -> None:
     messages = [mail(f"offer{n} of pills{n}") for n in range(8)]
+    command = ["learn", "-q", "spam", "-m", own, "--start", shared]
     with ThreadPoolExecutor(8) as pool:
-        done = list(
-            pool.map(
-                lambda one: process("learn", "-q", "spam", "-m", own, "--start", shared, stdin=one), messages
-            )
-        )
+        done = list(pool.map(lambda one: process(*command, stdin=one), messages))
     assert [(one.returncode, one.stdout) for one in done] == [(0, b"learned\t-\n")] * 8
     for message in messages:
         run("learn", "-q", "spam", "-m", shared, stdin=message)
@@ -159,53 +144,45 @@ def test_of_many_that_begin_at_once_each_is_learned(shared: Path, own: Path, tmp
     assert os.listdir(own.parent) == [own.name]
 
 
-def test_a_model_that_comes_first_stays(
+def test_model_that_comes_while_it_is_copied_stays(
     shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`train` does not ask who copies: its file comes while the copy is being made."""
     first = Path(shutil.copy(shared, tmp_path / "first"))
     run("learn", "-q", "spam", "-m", first, stdin=NEW)
-
-    def comes_first(path: str) -> None:
-        first.rename(path)
-
-    monkeypatch.setattr(store_writer, "_remove_journal", comes_first)
     expected = counts(first)
+    monkeypatch.setattr(store_writer, "_remove_journal", lambda path: first.rename(path))
     assert not copy_shared(str(own), str(shared))
     assert counts(own) == expected
     assert os.listdir(own.parent) == [own.name]
 
 
-def test_a_training_writes_over_no_model_that_began_meanwhile(
+def test_training_does_not_replace_a_model_that_was_copied_meanwhile(
     shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Mail that was learned while the training read its own would be lost."""
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
     monkeypatch.setattr(train_cli, "check_new_model", lambda *_: copy_shared(str(own), str(shared)))
     status, _, complaint = run_here("train", str(source), "-m", str(own), "-q", "-j1")
     assert (status, "[model-exists]" in complaint) == (73, True)
     assert counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
-    assert run_here("train", str(source), "-m", str(own), "-q", "-j1", "--replace")[0] == 0
-    assert counts(own) != counts(shared)
 
 
-@pytest.mark.parametrize("first", [False, True])
-def test_a_file_system_without_links_has_models_too(
-    first: bool, shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("another_comes", [False, True])
+def test_file_system_without_links_holds_copies_too(
+    another_comes: bool, shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(source: str, target: str) -> None:
-        if first:
+    def refuse(source: str, target: str) -> None:
+        if another_comes:
             Path(target).write_bytes(b"another")
         raise PermissionError(errno.EPERM, "Operation not permitted", source)
 
-    monkeypatch.setattr(os, "link", refused)
-    assert copy_shared(str(own), str(shared)) != first
-    assert own.read_bytes() == b"another" if first else counts(own) == counts(shared)
+    monkeypatch.setattr(os, "link", refuse)
+    assert copy_shared(str(own), str(shared)) != another_comes
+    assert own.read_bytes() == b"another" if another_comes else counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
 
 
-def test_the_copy_is_of_what_is_done_and_not_of_what_is_begun(shared: Path, own: Path) -> None:
+def test_copy_has_no_uncommitted_change(shared: Path, own: Path) -> None:
     expected = counts(shared)
     with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
@@ -214,7 +191,7 @@ def test_the_copy_is_of_what_is_done_and_not_of_what_is_begun(shared: Path, own:
     assert counts(own) == expected
 
 
-def test_a_start_that_is_locked_is_a_passing_trouble(
+def test_locked_start_is_a_temporary_failure(
     shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
@@ -225,9 +202,7 @@ def test_a_start_that_is_locked_is_a_passing_trouble(
     assert not own.exists()
 
 
-def test_the_journal_of_a_model_that_was_taken_away_is_not_played_back(
-    shared: Path, own: Path, tmp_path: Path
-) -> None:
+def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, tmp_path: Path) -> None:
     old = Path(shutil.copy(shared, tmp_path / "old"))
     with closing(sqlite3.connect(old, isolation_level=None)) as writer:
         writer.execute("PRAGMA cache_size = 1")
@@ -241,41 +216,33 @@ def test_the_journal_of_a_model_that_was_taken_away_is_not_played_back(
     assert os.listdir(own.parent) == [own.name]
 
 
-def test_paths_need_not_be_utf8(shared: Path, tmp_path: Path) -> None:
-    own = os.fsdecode(os.fsencode(tmp_path) + b"/\xff/\xfe")
-    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
-    assert check_model(own) == []
-
-
-def test_through_a_link_the_file_that_it_leads_to_is_made(shared: Path, own: Path, tmp_path: Path) -> None:
+def test_copy_has_any_path_and_follows_a_link(shared: Path, own: Path, tmp_path: Path) -> None:
+    not_utf8 = os.fsdecode(os.fsencode(tmp_path) + b"/\xff/\xfe")
+    run("learn", "-q", "spam", "-m", not_utf8, "--start", shared, stdin=NEW)
+    assert check_model(not_utf8) == []
     own.parent.mkdir()
     own.symlink_to(tmp_path / "elsewhere" / "model")
-    assert run("classify", "-m", own, "--start", shared, stdin=SPAM).startswith("spam\t")
     run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
     assert own.is_symlink()
     assert (tmp_path / "elsewhere" / "model").exists()
 
 
-def test_a_folder_that_cannot_be_looked_into_is_not_taken_for_one_without_a_model(shared: Path) -> None:
-    """Else the shared model would judge, and nobody would see that the own one is out of reach."""
+def test_own_model_out_of_reach_is_not_taken_for_missing(shared: Path) -> None:
     inside = shared / "own"
     assert own_or_shared(str(inside), str(shared)) == str(inside)
     with pytest.raises(NbspamError):
-        open_model(own_or_shared(str(inside), str(shared)))
+        open_model(str(inside))
 
 
-def test_doctor_tells_who_judges_and_looks_at_it(shared: Path, own: Path) -> None:
+def test_doctor_examines_the_shared_model(shared: Path, own: Path, tmp_path: Path) -> None:
     text = run("doctor", "-m", own, "--start", shared)
     assert "learn begins with a copy of it" in " ".join(text.split())
     assert "2 ham, 2 spam" in text
+    source = write_folders(tmp_path / "wrong", {"ham": [SPAM], "spam": [HAM]})
+    text = run("doctor", source, "-m", own, "--start", shared, status=65)
+    assert "counted in the model as another class" in " ".join(text.split())
     shared.write_bytes(shared.read_bytes()[:5000])
     assert "cut short" in " ".join(run("doctor", "-m", own, "--start", shared, status=65).split())
     shared.unlink()
     text = run("doctor", "-q", "-m", own, "--start", shared, status=66)
     assert f"start {shared}: there is no model here" in " ".join(text.split())
-
-
-def test_doctor_judges_labels_by_the_start(shared: Path, own: Path, tmp_path: Path) -> None:
-    source = write_folders(tmp_path / "wrong", {"ham": [SPAM], "spam": [HAM]})
-    text = run("doctor", source, "-m", own, "--start", shared, status=65)
-    assert "counted in the model as another class" in " ".join(text.split())

@@ -1,8 +1,9 @@
-"""A model that another program changes while many messages are judged: each is judged by one state of it."""
+"""A model that another program changes while many messages are read: each is judged by one state of it."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nbspam.cli import classify as command
+from nbspam.cli import classify
 from nbspam.corpus import Item, open_labelled
 from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
@@ -44,7 +45,7 @@ def scores(classifier: Filter) -> list[float]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -> None:
+def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -> None:
     classifier = open_filter(model, WAYS[way])
     first = scores(classifier)
     for number in range(3):
@@ -54,7 +55,7 @@ def test_a_message_is_judged_by_what_was_learned_before_it(model: str, way: str)
         assert verdict.scored.scores != first
 
 
-def test_a_model_that_nobody_changed_is_read_no_more_than_once_again(model: str) -> None:
+def test_unchanged_model_is_read_once(model: str) -> None:
     opened = open_model(model)
     assert [opened.refresh() for _ in range(3)] == [True, False, False]
     learn(model, "spam", LETTER)
@@ -62,7 +63,7 @@ def test_a_model_that_nobody_changed_is_read_no_more_than_once_again(model: str)
     assert opened.messages == [12, 13]
 
 
-def test_nothing_is_locked_between_two_messages(model: str) -> None:
+def test_model_is_not_locked_between_two_messages(model: str) -> None:
     classifier = open_filter(model)
     many = " ".join(f"word{number}x" for number in range(2000))  # more keys than one query asks for
     for judge in (classifier.judge, classifier.judge_now):
@@ -70,7 +71,7 @@ def test_nothing_is_locked_between_two_messages(model: str) -> None:
         assert not classifier.model.connection.in_transaction
 
 
-def test_mail_is_classified_while_more_than_a_cache_full_is_changed(model: str) -> None:
+def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> None:
     first = scores(open_filter(model))
     with updating(model) as updater:
         updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
@@ -84,25 +85,23 @@ def test_mail_is_classified_while_more_than_a_cache_full_is_changed(model: str) 
 def test_classify_follows_what_is_learned_between_two_messages(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written: list[str] = []
+    expected: list[float | None] = []
 
     def messages(*given: Any) -> Iterator[tuple[str, bytes]]:
         for number in range(3):
-            written.append(f"{open_filter(model).classify(LETTER, '-').log_odds}")
+            expected.append(open_filter(model).classify(LETTER, "-").log_odds)
             yield "-", LETTER
             learn(model, "spam", mail(f"viagra number{number}"))
 
-    monkeypatch.setattr(command, "named_messages", messages)
-    monkeypatch.setattr(command, "verdict_json", lambda judge, verdict: f"{verdict.log_odds}")
-    monkeypatch.setattr(command, "_write", written.append)
-    assert command.classify({"model": model, "json": "1"}, []) == 0
-    assert written[::2] == written[1::2]
-    assert len(set(written)) == 3
+    monkeypatch.setattr(classify, "named_messages", messages)
+    lines = run("classify", "--json", "-m", model).splitlines()
+    assert [json.loads(line)["log_odds"] for line in lines] == expected
+    assert len(set(expected)) == 3
 
 
 @pytest.fixture
 def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """What has another program learn into the model; it does not wait long."""
+    """Another program learns into the model; it does not wait long."""
     monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
 
     def learned(*_: object) -> None:
@@ -113,8 +112,6 @@ def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
-    """The work, and something else before it."""
-
     def both(*arguments: Any) -> Any:
         first()
         return work(*arguments)
@@ -122,7 +119,7 @@ def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[...
     return both
 
 
-def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
+def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
     expected, lines = list(dump_model(model)), []
     for line in dump_model(model):
         lines.append(line)
@@ -131,14 +128,14 @@ def test_a_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_pat
     assert lines == expected
 
 
-def test_a_sound_model_is_found_sound_while_it_learns(
+def test_check_reads_one_state(
     model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check, "_token_complaints", before(check._token_complaints, learns))
     assert check.check_model(model) == []
 
 
-def test_merging_adds_up_one_state(
+def test_merge_reads_one_state(
     model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
@@ -148,7 +145,7 @@ def test_merging_adds_up_one_state(
     assert check.check_model(str(tmp_path / "both")) == []
 
 
-def test_a_prior_model_that_learns_while_mail_is_read_is_taken_as_it_is_then(
+def test_prior_model_is_read_when_the_new_model_is_written(
     model: str, learns: Callable[..., None], tmp_path: Path
 ) -> None:
     def items() -> Iterator[Item]:
