@@ -1,7 +1,6 @@
-"""The work of `nbspam classify`, for the lane and for click alike.
+"""The work of `nbspam classify`, for the short parser and for click.
 
-Hides how messages are named on the command line, the forms of a verdict, and the promises of
-passthrough: every byte comes back, or the exit status says that it did not.
+With -p every byte of the message comes back, or the exit status says that it did not.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def _current(classifier: Filter, options: Options) -> Filter:
 
 
 def _learn(classifier: Filter, verdict: Verdict, data: bytes, options: Options) -> None:
-    """With --autolearn.  The verdict is out by now, and stands whatever becomes of the learning."""
+    """With --autolearn.  The verdict is already written, and learning cannot change it."""
     if "autolearn" not in options:
         return
     from nbspam.tasks.autolearn import lesson

@@ -1,8 +1,7 @@
 """Counts of any amount of mail in bounded memory.
 
-Hides when blocks are folded together.  The table of counts grows with the vocabulary; the rows
-(which message held which token) are kept for the latest messages of each class only, because the
-calibration needs no more.
+The table of counts grows with the vocabulary.  The rows (which message held which token) are kept only for
+the latest messages of each class, because the calibration needs no more.
 """
 
 from __future__ import annotations
@@ -206,9 +205,9 @@ def order_of_dates(dates: NDArray[np.float64]) -> Ints:
 
 
 def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Ints:
-    """About n of some labelled rows, in the order these stand in: of each class its share, the latest.
+    """About n of some labelled rows, in their order: the latest of each class, in proportion.
 
-    messages : int64 (n_classes,), of which the shares are taken
+    messages : int64 (n_classes,), for the proportions
     The latest of all would be of one class where a folder of ham is older than that of spam.  Of mail without
     dates the last read is not the latest: a few by their digests, which is to say any.
     """
@@ -223,7 +222,7 @@ def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Int
 
 
 def is_dated(dates: NDArray[np.float64]) -> bool:
-    """Whether so many dates are known, and not one alone, that time order means something."""
+    """True if enough different dates are known to order the messages by time."""
     known = dates[~np.isnan(dates)]
     return len(np.unique(known)) > 1 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 

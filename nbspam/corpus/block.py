@@ -1,6 +1,6 @@
 """A block: the tokens of some messages as numbers.
 
-Hides the layout in which counted mail travels between processes and is merged: token texts as
+It is the layout in which counted mail travels between processes and is merged: token texts as
 one byte string, rows as compressed sparse rows over the block's own columns.  Everything is
 an integer array, so a block of 500 messages pickles in a millisecond.
 """
@@ -86,7 +86,7 @@ class Block:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
     def pairs_of(self, rows: Ints) -> Ints:
-        """int64: where the pairs of some rows stand, row after row."""
+        """int64: the places of the pairs of some rows, row after row."""
         lengths = np.diff(self.starts)[rows]
         begins = np.cumsum(lengths) - lengths
         places = np.repeat(self.starts[rows] - begins, lengths)

@@ -1,7 +1,7 @@
 """Counted mail of a whole source: blocks merged over one set of columns.
 
-Hides the merge.  It is associative and keeps integers, so the result does not depend on how
-the mail was cut into blocks; columns stand in the order of their keys.
+The merge is associative and keeps integers, so the result does not depend on how the mail was cut into
+blocks; columns are in the order of their keys.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Pile:
         self._pairs += len(block.columns)
 
     def is_high(self) -> bool:
-        """Whether merging pays."""
+        """True if merging pays."""
         return self._pairs > MAX_PENDING_PAIRS
 
     def taken(self) -> list[Block]:

@@ -27,7 +27,7 @@ from nbspam.labels import HAM, SPAM, checked_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 INBOX = "INBOX"
-BESIDE = "beside the folders"
+OUTSIDE = "in no class folder"
 _SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
 _NOT_RECEIVED = frozenset(
     ("trash", "drafts", "draft", "sent", "templates", "outbox", "deleted items", "deleted messages")
@@ -120,7 +120,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     if loose:
-        notes.leave_out(BESIDE, len(loose))
+        notes.leave_out(OUTSIDE, len(loose))
     inner = [(name, os.path.join(path, name)) for name in visible]
     return [PathPart(checked_name(name, place), place) for name, place in inner]
 
@@ -186,7 +186,7 @@ class IndexPart(SourcePart):
     """
 
     def __init__(self, path: str) -> None:
-        """BadDataError for a file that is no index, or a line that is none."""
+        """BadDataError for a file that is no index, or a line that is not one."""
         self.path = path
         _refuse_mail(path)
         self.labels = tuple(dict.fromkeys(label for label, _ in _entries(path)))
@@ -288,7 +288,7 @@ def _files_as_folders(name: str, path: str, files: list[str], notes: Notes) -> I
     if not mboxes and paths and name:
         yield name, path
     elif len(paths) > len(mboxes):
-        notes.leave_out(BESIDE, len(paths) - len(mboxes))
+        notes.leave_out(OUTSIDE, len(paths) - len(mboxes))
 
 
 def _is_mbox(path: str) -> bool:

@@ -1,7 +1,6 @@
 """Many token texts as one byte string.
 
-Hides how they are parted (by line feeds; no token holds one) and how some are taken out without making
-an object of each, which would cost as much time as counting them.
+Line feeds separate them; no token holds one.  An object for each would cost as much time as counting them.
 """
 
 from __future__ import annotations

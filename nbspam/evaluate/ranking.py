@@ -2,7 +2,7 @@
 
 A Ranking sorts once and cuts the sorted messages into blocks: messages of one score, and neighbouring blocks
 of only ham or only spam, joined.  The order inside a block changes no figure, so a bootstrap replicate costs
-one pass over the messages and then works on blocks, of which a good filter has few.  Ties are never broken.
+one pass over the messages and then works on blocks; a good filter has few.  Ties are never broken.
 """
 
 from __future__ import annotations

@@ -189,6 +189,7 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
         ),
         "bins": binned,
         "binning": binned,
+        "edges": binned,
         "alpha": (
             with_words or not gaussian or smoothed,
             "the Gaussian model has no lambda",

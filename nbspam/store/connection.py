@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6E627370
 FORMAT = 4  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
-BESIDE = ("-journal", "-wal", "-shm")  # endings of the files that SQLite keeps beside a database
+BESIDE = ("-journal", "-wal", "-shm")  # endings of the files that SQLite keeps next to a database
 FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
 LONGEST_PAUSE = 0.05
 HEAD_BYTES = 100
@@ -220,7 +220,7 @@ def file_identity(path: str) -> tuple[int, int] | None:
 
 
 def journal_of(path: str) -> str:
-    """Where a writer keeps the old pages: beside the file that a link leads to."""
+    """The place of the journal: next to the file that a link leads to."""
     return os.path.realpath(path) + "-journal"
 
 

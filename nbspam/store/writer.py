@@ -220,7 +220,7 @@ def _keep(new: NewFile, path: str, replace: bool) -> bool:
 
 @contextlib.contextmanager
 def _old_model_rolled_back(path: str) -> Iterator[None]:
-    """Lock the old model while a new one takes its name, with no journal left beside it.
+    """Lock the old model while a new one takes its name, with no journal left next to it.
 
     SQLite would play any journal of this name back into the new file.  Once the new file is there, a journal
     belongs to its writer.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,14 +127,11 @@ def trained_on(
     return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
 
 
-def judged_rows(
-    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, method: str = "holdout"
-) -> Evaluation:
+def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
     """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     outcomes = [outcome_of(joint, corpus.classes, loss) for joint in joints.tolist()]
-    return evaluation_of(
-        corpus.classes, method, *named_rows(corpus, rows), outcomes, corpus.block.dates[rows]
-    )
+    named = named_rows(corpus, rows)
+    return evaluation_of(corpus.classes, "holdout", *named, outcomes, corpus.block.dates[rows])
 
 
 def named_rows(corpus: Corpus, rows: Ints) -> tuple[list[str], Ints]:
@@ -258,17 +255,16 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _Shard(NamedTuple):
-    """Some messages judged by a saved model."""
+class _JudgedMail(NamedTuple):
+    """A message judged by a saved model; clues only of a mistake."""
 
-    names: list[str]
-    truth: list[int]
-    outcomes: list[Outcome]
-    times: list[float]
-    identities: list[bytes]
-    clues: dict[str, tuple[ShortClue, ...]]
-    skipped: Skipped
-    sizes: list[int]
+    name: str
+    truth: int
+    outcome: Outcome
+    time: float
+    identity: bytes
+    size_bytes: int
+    clues: tuple[ShortClue, ...]
 
 
 class _ModelWork:
@@ -282,38 +278,31 @@ class _ModelWork:
         self._file = file
         self._filter: Filter | None = None
 
-    def __call__(self, items: list[Item]) -> _Shard:
+    def __call__(self, items: list[Item]) -> tuple[list[_JudgedMail], Skipped]:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
         if self._filter is None:
             self._filter = open_filter(*self._arguments)
             if self._filter.model.file != self._file:
                 self._filter.model.close()
                 raise replaced_error(self._arguments[0])
-        found = _Shard([], [], [], [], [], {}, [], [])
+        judged, skipped = [], []
         for item in items:
             try:
                 data = item.read()
             except OSError as error:
-                found.skipped.append((item.name, error.strerror or "cannot be read"))
+                skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            self._judge(found, item, data, self._filter)
-        return found
+            judged.append(self._judge(item, data, self._filter))
+        return judged, skipped
 
-    def _judge(self, found: _Shard, item: Item, data: bytes, spam_filter: Filter) -> None:
-        classes, tokens = spam_filter.model.classes, read(data, spam_filter.settings.wanted | {DATE})
+    def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
+        classes, tokens = spam_filter.classes, read(data, spam_filter.settings.wanted | {DATE})
         verdict = spam_filter.judge_now(counted(tokens, item.name), item.name)
-        outcome, truth = (
-            outcome_of(verdict.scored.scores, classes, spam_filter.loss),
-            classes.index(item.label),
-        )
-        found.names.append(item.name)
-        found.truth.append(truth)
-        found.outcomes.append(outcome)
-        found.times.append(float("nan") if tokens.date is None else tokens.date)
-        found.identities.append(identity_of(data, item.label))
-        found.sizes.append(len(data))
-        if outcome.decided not in (truth, UNDECIDED):
-            found.clues[item.name] = tuple(verdict.clues)
+        outcome = outcome_of(verdict.scored.scores, classes, spam_filter.loss)
+        truth, time = classes.index(item.label), nan if tokens.date is None else tokens.date
+        clues = tuple(verdict.clues) if outcome.decided not in (truth, UNDECIDED) else ()
+        key = identity_of(data, item.label)
+        return _JudgedMail(item.name, truth, outcome, time, key, len(data), clues)
 
 
 def evaluate_model(
@@ -337,30 +326,26 @@ def evaluate_model(
     if unknown:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    parts: list[_Shard] = []
-    for part in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
-        parts.append(part)
+    mails: list[_JudgedMail] = []
+    skipped: Skipped = []
+    for judged, unread in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
+        mails += judged
+        skipped += unread
         if progress:
-            progress(len(part.outcomes), sum(part.sizes))
-    names, truth, outcomes, times, identities, _, skipped, _ = (
-        ([one for column in columns for one in column] for columns in zip(*parts, strict=True))
-        if parts
-        else ([],) * 8
-    )
-    if not outcomes:
+            progress(len(judged), sum(mail.size_bytes for mail in judged))
+    if not mails:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     evaluation = evaluation_of(
         known,
         "model",
-        names,
-        truth,
-        outcomes,
-        times,
-        digest=corpus_digest(identities),
+        [mail.name for mail in mails],
+        [mail.truth for mail in mails],
+        [mail.outcome for mail in mails],
+        [mail.time for mail in mails],
+        digest=corpus_digest(mail.identity for mail in mails),
         settings={**settings, "model": path, "loss": loss or ""},
     )
-    clues = {name: found for part in parts for name, found in part.clues.items()}
-    return with_worst_clues(evaluation, clues), skipped
+    return with_worst_clues(evaluation, {mail.name: mail.clues for mail in mails if mail.clues}), skipped
 
 
 class _Recorder:

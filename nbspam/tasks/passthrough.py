@@ -1,7 +1,7 @@
 """A message with our header fields in it.
 
-Hides where they go and how a clue is written in a header: first of all fields (after an mbox
-`From ` line), in the message's own line ends, in ASCII, folded.  Fields of our names that the
+They are the first of all fields (after an mbox `From ` line), in the message's own line ends, in ASCII,
+folded.  Fields of our names that the
 message brought along are forged or stale, and are taken out; no other byte changes.  A first field
 that is indented (broken mail) stays before ours: behind it, it would be a folded part of our field.
 Where an indented line is text (broken mail without a header), an empty line goes between.

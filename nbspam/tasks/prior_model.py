@@ -32,7 +32,6 @@ from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.vocabulary import Vocabulary
-    from nbspam.model.numeric import Edges
 
 DEFAULT_WEIGHT = 100.0  # messages
 
@@ -51,7 +50,7 @@ class PriorModel:
             raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])
         self.weight = weight
-        power_factor(weight, self._model.messages)  # raises for a weight that is none
+        power_factor(weight, self._model.messages)  # raises for a wrong weight
         self._written: Model | None = None
 
     def __enter__(self) -> PriorModel:
@@ -72,7 +71,7 @@ class PriorModel:
         counted = from_text(self._model.settings, self._model.path).bigrams
         return settings.replaced(bigrams=settings.bigrams and counted)
 
-    def edges(self) -> Edges:
+    def edges(self) -> list[list[float]]:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
         features = self._model.numeric_features()
         if not features:

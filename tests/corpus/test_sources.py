@@ -310,7 +310,7 @@ def test_each_walk_is_the_same_and_counts_afresh(tmp_path: Path) -> None:
     walks = [list(source.items()) for _ in range(2)]
     assert walks[0] == walks[1]
     assert len(source.skipped) == 4
-    assert source.left_out == {"beside the folders": 1}
+    assert source.left_out == {"in no class folder": 1}
 
 
 def test_the_stream_does_not_read_ahead(tmp_path: Path) -> None:
