@@ -98,16 +98,11 @@ def read_corpus(
 def check_classes(corpus: Corpus) -> None:
     """Raises unless at least two classes have mail, and every class has."""
     if len(corpus.classes) < 2:
-        raise BadDataError(
-            "evaluation",
-            "the messages are of one class only: nothing can be told apart",
-            "name mail of at least two classes, for example `ham=PATH` `spam=PATH`",
-            "one-class",
-        )
-    for name, count in zip(
-        corpus.classes, np.bincount(corpus.truth(), minlength=len(corpus.classes)), strict=True
-    ):
-        if not count:
+        why = "all messages are of one class"
+        remedy = "name mail of at least two classes, for example `ham=PATH` `spam=PATH`"
+        raise BadDataError("evaluation", why, remedy, "one-class")
+    for number, name in enumerate(corpus.classes):
+        if not (corpus.block.labels == number).any():
             why = f"no message of class {name} could be read"
             raise BadDataError("evaluation", why, "name mail of each class", "class-empty")
 
