@@ -90,7 +90,7 @@ def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: P
     item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     for credit, expected in (("7", "8"), ("20", "20")):
         with updating(model) as updater:
-            updater.write_setting("calibration_credit", credit)
+            updater.settings({"calibration_credit": credit})
         one = shutil.copy(model, str(tmp_path / "one"))
         learn(one, item.label, item.read())
         assert settings_of(one)["calibration_credit"] == expected
@@ -99,7 +99,7 @@ def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: P
     merge([one, many], str(tmp_path / "merged"))
     assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
     with updating(model) as updater:
-        updater.write_setting("calibration_credit", "much")
+        updater.settings({"calibration_credit": "much"})
     with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
         learn(model, other.label, other.read())
 
