@@ -22,17 +22,16 @@ import numpy as np
 
 from experiments.corpora import corpus_folder
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.blocks import used_columns, without_columns
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.token_texts import split_texts
-from nbspam.evaluate.metrics import log_loss_terms, mean_one_minus_roca, rankings
-from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.evaluation import Evaluation
+from nbspam.evaluate.metrics import log_loss_terms
+from nbspam.evaluate.ranking import rankings, roca_percent
 from nbspam.evaluate.replay import Feedback
+from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
-from nbspam.tasks.replay import evaluate_replay
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tokens.measures import MEASURES
 
 JOBS = 2
@@ -113,8 +112,8 @@ def judged(trial: Trial, sources: tuple[Corpus, Corpus]) -> list[Judged]:
     )
 
     def figures(number: int) -> Judged:
-        columns = ways[number]().columns
-        return Judged(log_loss_terms(columns), 100 * mean_one_minus_roca(rankings(columns)))
+        evaluation = ways[number]()
+        return Judged(log_loss_terms(evaluation), roca_percent(rankings(evaluation)))
 
     return list(run_shards(figures, range(len(ways)), JOBS))
 

@@ -5,7 +5,7 @@ How to raise one below the command line:
   option  the wrong argument as Python names it: UsageError("x", "is not a number", option="alpha")
   allowed the values that would be right, where these can be listed; they become the remedy
   remedy  what to do next, one line
-No text names a flag.  In `why` and `remedy` an argument stands in backticks, written as in Python:
+No text names a flag.  In `why` and `remedy` an argument is in backticks, written as in Python:
 "train again with `features=both`", "add `update`"; the command line shows it as an option (cli/texts.py).
 A slug never changes: people search for it, tests check it.  Procmail and other programs read the exit status:
 75 is a temporary failure, every other status from 64 a lasting one.

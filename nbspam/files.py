@@ -1,6 +1,6 @@
 """Files that are written whole or not at all.
 
-A temporary file beside the target takes its name when all is on the disk; after an error it is gone, and the
+A temporary file next to the target takes its name when all is on the disk; after an error it is gone, and the
 old file stays.  A replaced file keeps its mode and, where that is allowed, its owner; a link stays a link.
 """
 

@@ -1,7 +1,6 @@
-"""Class names and their order: the one place that knows which class is first.
+"""Class names and their order: ham is first, spam is last.
 
-Hides how `ham` and `spam` are spelled, that ham stands first and spam last, and which
-names a class may have.  Everything above works with class numbers 0 .. K-1 in this order.
+Other rooms use class numbers 0 .. K-1 in this order.
 """
 
 from nbspam.errors import BadDataError
@@ -12,11 +11,11 @@ UNSURE = "unsure"
 HAM_AND_SPAM = (HAM, SPAM)  # the classes of a plain filter, in order
 MAX_CLASSES = 400  # two columns a class in a model file; SQLite allows 2,000
 MAX_NAME_LENGTH = 100
-NAMED_CLASSES = 8  # in a line for people; of more their number is told
+NAMED_CLASSES = 8  # in a line for people; if there are more, the line has their number
 
 
 def checked_name(name: str, where: str = "class name") -> str:
-    """The canonical spelling of a class name; BadDataError if it cannot be one.
+    """The canonical spelling of a class name; BadDataError for a wrong name.
 
     Ham and spam are recognised in any case (TREC and other indexes write HAM, Spam).
     """
@@ -39,7 +38,7 @@ def checked_name(name: str, where: str = "class name") -> str:
 
 
 def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
-    """Class names in class order: ham first, spam last, the others by name; BadDataError for too many."""
+    """Class names in class order: ham, then the others by name, then spam; BadDataError for too many."""
     distinct = set(names)
     if len(distinct) > MAX_CLASSES:
         raise BadDataError(
@@ -52,5 +51,5 @@ def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
 
 
 def positive(names: tuple[str, ...]) -> int | None:
-    """The number of the class whose probability a verdict reports: spam, if there is one."""
+    """The number of the class spam, whose probability a verdict reports; None without spam."""
     return names.index(SPAM) if SPAM in names else None

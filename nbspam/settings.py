@@ -1,7 +1,6 @@
-"""How a model scores unless the command line says otherwise.
+"""The settings of a model: how it counts and scores.
 
-Hides the defaults and how a setting is written in a model file or on the command line.
-Every default that was chosen by experiment names its table.
+Each default chosen by experiment has its table in docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -9,73 +8,78 @@ from __future__ import annotations
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 
-EVENT_MODELS = ("presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
 NUMERIC_MODELS = ("gaussian", "categorical", "aode")
+EVENT_MODELS = (*WORD_MODELS, *NUMERIC_MODELS)
 FEATURES = ("words", "numeric", "both")
 BINNINGS = ("frequency", "width")
 
-ALPHA = 0.03  # docs/decisions.md; Laplace's 1 is the textbook, many times worse on whole mail
+ALPHA = 0.03  # Laplace's 1 of textbooks is many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
-SECOND_ALPHA = 10.0  # of averaged views, beside the first: docs/decisions.md
-MEASURE_ALPHA = 1.0  # of the bins of a measure: docs/decisions.md
-# How evidence is averaged in a view: header, body, structure, bigrams.  All of docs/decisions.md.
-THRESHOLD = 2.0  # nats; a token whose classes differ by no more says nothing in an average
-STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads over it count
-WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads over it count where AT_LEAST asks for more
-AT_LEAST = (0, 20, 0, 0)  # so many of the largest spreads count, by view: short texts have few strong words
-MOST_TIMES = 4  # a word that a message has n times counts 1 + log n times in an average, n at most this
-DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of tokens never met
-HAM_CAP = 2.5  # nats; of ham and spam no view's evidence says more for ham: docs/decisions.md
-SHRINKAGE = 3.0  # added to the number of tokens an average divides by
-SAME = 1e-9  # nats; spreads no further apart are tied, whatever rounded them
-KINDS = ("evidence", "cautious", "measure")  # of evidence; a weight for each view, or measure
+SECOND_ALPHA = 10.0
+MEASURE_ALPHA = 1.0  # of the bins of a measure
+# Averages of a view: header, body, structure, bigrams.
+THRESHOLD = 2.0  # nats; a token whose classes differ by less is ignored
+STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads above it count
+WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads above it count to reach AT_LEAST
+AT_LEAST = (0, 20, 0, 0)  # of the largest spreads, by view: short texts have few strong words
+MOST_TIMES = 4  # a word that occurs n times in a message counts 1 + log n, n at most this
+DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of unknown tokens
+HAM_CAP = 2.5  # nats
+SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
+SAME = 1e-9  # nats; spreads that differ by less are ties
+KINDS = ("evidence", "cautious", "measure")  # of evidence; each has a weight for each view, or measure
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
 MEASURES_NAME = "measures"  # the view that is not averaged
+# The settings in a model file: type, and value in older files without it; None: they all have it.
+_STORED: dict[str, tuple[type, str | None]] = {
+    "event_model": (str, None),
+    "alpha": (float, None),
+    "prior": (str, None),
+    "averaged": (bool, None),
+    "threshold": (float, None),
+    "normalise": (bool, None),
+    "features": (str, None),
+    "numeric_model": (str, ""),
+    "bins": (int, str(BINS)),
+    "binning": (str, "frequency"),
+    "second_alpha": (float, "0"),
+    "diluted": (bool, "0"),
+    "views": (str, ALL_VIEWS),
+    "measures": (bool, "0"),
+    "bigrams": (bool, "0"),
+}
 
 
 class Settings:
-    """One way of scoring.
+    """Immutable settings of counting and scoring."""
 
-    event_model : one of EVENT_MODELS
-    alpha       : the smoothing constant, >= 0
-    prior       : as people write it, a named one in small letters
-    averaged    : views averaged and calibrated (the default) or one sum (the textbook)
-    second_alpha : views are averaged a second time under this lambda, which trusts rare words less; 0: once
-    diluted     : the evidence of a view counts less if few of its tokens were met; see DILUTION
-    capped      : no view's evidence says more for ham than HAM_CAP, because spammers can add words of ham and
-                  copy its header; true for the classes ham and spam, see `of`; no part of a model file
-    threshold   : nats; a token whose classes differ by no more says nothing in an averaged view
-    normalise   : weight normalisation of `complement`
-    features    : words, numeric or both
-    numeric_model : what scores the numeric features; with `both` beside a word model, else event_model
-    views       : those whose tokens are counted: `all`, or names parted by commas
-    measures    : a few numeric features are evidence of their own: docs/decisions.md
-    bigrams     : so are pairs of neighbouring words: docs/decisions.md
-    bins, binning : how training cuts numeric features: bins of equal frequency or width
-    """
+    __slots__ = tuple(sorted((*_STORED, "capped")))  # the order in the JSON of an evaluation
 
-    __slots__ = (
-        "alpha",
-        "averaged",
-        "bigrams",
-        "binning",
-        "bins",
-        "capped",
-        "diluted",
-        "event_model",
-        "features",
-        "measures",
-        "normalise",
-        "numeric_model",
-        "prior",
-        "second_alpha",
-        "threshold",
-        "views",
-    )
+    event_model: str  # one of EVENT_MODELS
+    alpha: float  # the smoothing constant, >= 0; by default ALPHA for averaged views, else 1
+    prior: str  # a named prior, or a probability for each class: spam=0.4,ham=0.6
+    averaged: bool  # views are averaged and calibrated; else one sum, as in textbooks
+    threshold: float  # nats; averaged views ignore a token whose classes differ by less
+    normalise: bool  # the weights of `complement` are normalised
+    features: str  # one of FEATURES
+    numeric_model: str  # the model of the numeric features
+    bins: int  # how training cuts numeric features
+    binning: str
+    second_alpha: float  # of averaging the views once more, which trusts rare words less; 0: only once
+    diluted: bool  # the evidence of a view counts less if few of its tokens are known, see DILUTION
+    views: str  # the views whose tokens are counted: `all`, or names with commas between
+    measures: bool  # a few binned numeric features are evidence of their own
+    bigrams: bool  # so are pairs of neighbouring words
+    # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
+    capped: bool  # for the classes ham and spam, see `of`; not in a model file
 
     def __init__(
         self,
@@ -99,82 +103,98 @@ class Settings:
         _check_event_model(event_model)
         if features == "both" and event_model in NUMERIC_MODELS:
             event_model, numeric_model = "presence", event_model
-        self.event_model = event_model
-        self.features = features or ("words" if event_model in WORD_MODELS else "numeric")
-        _check_features(event_model, self.features)
-        can_average = event_model == "presence" and self.features == "words"
-        self.averaged = self.capped = can_average if averaged is None else averaged and can_average
-        self.alpha = (ALPHA if self.averaged else TEXTBOOK_ALPHA) if alpha is None else alpha
-        self.prior = prior.strip() if "=" in prior else prior.strip().lower()  # a class may be named Ham
-        self.threshold, self.normalise, self.views = threshold, normalise, views
-        self.numeric_model = event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian"
-        self.bins, self.binning = bins, binning
-        self.second_alpha = second_alpha if self.averaged else 0.0
-        self.diluted = diluted and self.averaged
-        self.measures = measures and self.averaged and _reads(MEASURES_NAME, views)
-        self.bigrams = bigrams and self.averaged and _reads(BIGRAMS_NAME, views)
+        features = features or ("words" if event_model in WORD_MODELS else "numeric")
+        _check_features(event_model, features)
+        averaged = averaged is not False and event_model == "presence" and features == "words"
+        read = (BIGRAMS_NAME, MEASURES_NAME) if views == ALL_VIEWS else views.split(",")
+        self._set(
+            event_model=event_model,
+            alpha=(ALPHA if averaged else TEXTBOOK_ALPHA) if alpha is None else alpha,
+            prior=prior.strip() if "=" in prior else prior.strip().lower(),  # a class may be named Ham
+            averaged=averaged,
+            threshold=threshold,
+            normalise=normalise,
+            features=features,
+            numeric_model=event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian",
+            bins=bins,
+            binning=binning,
+            second_alpha=second_alpha if averaged else 0.0,
+            diluted=diluted and averaged,
+            views=views,
+            measures=measures and averaged and MEASURES_NAME in read,
+            bigrams=bigrams and averaged and BIGRAMS_NAME in read,
+            capped=averaged,
+        )
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"settings are immutable: use replaced({name}=...)")
+
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        """For pickle, which other processes get the settings by."""
+        self._set(**state[1])
+
+    def replaced(self, **changes: object) -> Settings:
+        """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
+        new = Settings.__new__(Settings)
+        new._set(**{name: getattr(self, name) for name in Settings.__slots__} | changes)
+        return new
 
     @property
     def alphas(self) -> tuple[float, ...]:
-        """The smoothing constants of averaged views, each with evidence of its own."""
+        """The smoothing constants of averaged views; each gives evidence of its own."""
         return (self.alpha, self.second_alpha) if self.second_alpha else (self.alpha,)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        there = (True, bool(self.second_alpha), self.measures)
-        return tuple(kind for kind, is_there in zip(KINDS, there, strict=True) if is_there)
+        present = (True, bool(self.second_alpha), self.measures)
+        return tuple(kind for kind, is_present in zip(KINDS, present, strict=True) if is_present)
 
     @property
     def wanted(self) -> frozenset[str]:
-        """What is read of a message in addition to its words, see nbspam.tokens.read."""
-        asked = {
-            BIGRAMS_NAME: self.bigrams,
-            MEASURES_NAME: self.measures,
-            NUMERIC_NAME: self.features != "words",
-        }
-        return frozenset(name for name, is_asked in asked.items() if is_asked)
+        """What to read of a message in addition to its words, see nbspam.tokens.read."""
+        wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures}
+        wanted[NUMERIC_NAME] = self.features != "words"
+        return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
 
     def of(self, classes: tuple[str, ...]) -> Settings:
-        """The same for a filter of these classes: only spam hides, and only in ham."""
+        """The settings for these classes: evidence is capped only for ham and spam."""
         return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
 
     def ham_cap(self, n_classes: int) -> float:
-        """Nats: no evidence of a view says more for ham than that; infinite if nothing caps it."""
+        """Nats: the most that a view may say for ham; infinite without a cap."""
         return HAM_CAP if self.capped and n_classes == 2 else float("inf")
-
-    def replaced(self, **changes: object) -> Settings:
-        """The same settings with some of them replaced, nothing else recomputed; AttributeError: no such."""
-        new = Settings.__new__(Settings)
-        for name in Settings.__slots__:
-            setattr(new, name, getattr(self, name))
-        for name, value in changes.items():
-            setattr(new, name, value)
-        return new
 
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""
+        values = {name: getattr(self, name) for name in _STORED}
         return {
-            "event_model": self.event_model,
-            "alpha": repr(self.alpha),
-            "prior": self.prior,
-            "averaged": str(int(self.averaged)),
-            "threshold": repr(self.threshold),
-            "normalise": str(int(self.normalise)),
-            "features": self.features,
-            "numeric_model": self.numeric_model,
-            "bins": str(self.bins),
-            "binning": self.binning,
-            "second_alpha": repr(self.second_alpha),
-            "diluted": str(int(self.diluted)),
-            "views": self.views,
-            "measures": str(int(self.measures)),
-            "bigrams": str(int(self.bigrams)),
+            name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in values.items()
         }
 
 
-def _reads(view: str, views: str) -> bool:
-    return views == ALL_VIEWS or view in views.split(",")
+def textbook(settings: Settings) -> Settings:
+    """The same event model as in the lecture notes: one bag, lambda = 1, no averaging."""
+    off = dict.fromkeys(("averaged", "diluted", "measures", "bigrams", "capped"), False)
+    return settings.replaced(alpha=TEXTBOOK_ALPHA, second_alpha=0.0, **off)
+
+
+def from_text(values: dict[str, str], where: str = "model") -> Settings:
+    """The settings in the model file `where`; DamagedModelError if they are wrong."""
+    found: dict[str, Any] = {}
+    try:
+        for name, (kind, missing) in _STORED.items():
+            text = values[name] if missing is None else values.get(name, missing)
+            found[name] = text == "1" if kind is bool else kind(text)
+            if kind is float and not 0 <= found[name] < float("inf"):
+                raise ValueError(f"{name} {text}")
+        return Settings(**found)
+    except (KeyError, ValueError, UsageError) as error:
+        raise DamagedModelError(where, f"setting {error}") from None
 
 
 def _check_event_model(event_model: str) -> None:
@@ -185,63 +205,7 @@ def _check_event_model(event_model: str) -> None:
 
 def _check_features(event_model: str, features: str) -> None:
     if features == ("words" if event_model in NUMERIC_MODELS else "numeric"):
-        fitting = NUMERIC_MODELS if features == "numeric" else WORD_MODELS
-        raise UsageError(
-            features,
-            f"event model {event_model} does not score {'numbers' if features == 'numeric' else features}",
-            f"`event_model={', '.join(fitting)}`; or `features=both`",
-            "features",
-            option="features",
-        )
-
-
-def from_text(values: dict[str, str], where: str = "model") -> Settings:
-    """The settings kept in the model file `where`; DamagedModelError if they are none."""
-    try:
-        return _from_text(values)
-    except (KeyError, ValueError, UsageError) as error:
-        raise DamagedModelError(where, f"setting {error}") from None
-
-
-def _from_text(values: dict[str, str]) -> Settings:
-    return Settings(
-        values["event_model"],
-        alpha=_not_negative(values, "alpha"),
-        prior=values["prior"],
-        averaged=values["averaged"] == "1",
-        threshold=_not_negative(values, "threshold"),
-        normalise=values["normalise"] == "1",
-        features=values["features"],
-        numeric_model=values.get("numeric_model", ""),
-        bins=int(values.get("bins", BINS)),
-        binning=values.get("binning", "frequency"),
-        second_alpha=_not_negative(values, "second_alpha", "0"),
-        diluted=values.get("diluted") == "1",
-        views=values.get("views", ALL_VIEWS),
-        measures=values.get("measures") == "1",
-        bigrams=values.get("bigrams") == "1",
-    )
-
-
-def _not_negative(values: dict[str, str], name: str, missing: str | None = None) -> float:
-    text = values[name] if missing is None else values.get(name, missing)
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise ValueError(f"{name} {text}")
-    return value
-
-
-def textbook(settings: Settings) -> Settings:
-    """The same event model as the lecture notes have it: one bag, lambda = 1, no averaging."""
-    return settings.replaced(
-        alpha=TEXTBOOK_ALPHA,
-        averaged=False,
-        second_alpha=0.0,
-        diluted=False,
-        measures=False,
-        bigrams=False,
-        capped=False,
-    )
+        what, others = ("words", WORD_MODELS) if features == "words" else ("numbers", NUMERIC_MODELS)
+        why = f"event model {event_model} does not score {what}"
+        remedy = f"`event_model={', '.join(others)}`; or `features=both`"
+        raise UsageError(features, why, remedy, "features", option="features")

@@ -4,11 +4,12 @@
     python -m peers.bogofilter SOURCE --folds 10
     python -m peers.bogofilter train.index --test test.index
 
-Hides its command line and its word lists, which live in a temporary folder.
+Its word lists are in a temporary folder.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -19,20 +20,10 @@ from math import log
 from pathlib import Path
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluate.outcomes import Evaluation, Outcome
-from nbspam.evaluate.replay import Filter, OwnWord
+from nbspam.evaluate.evaluation import Evaluation, Outcome
+from nbspam.evaluate.replay import Autolearn, Filter
 from nbspam.labels import HAM, SPAM
-from peers.common import (
-    Judged,
-    Messages,
-    arguments,
-    by_folds,
-    by_replay,
-    finish,
-    joined,
-    outcome_of,
-    read_messages,
-)
+from peers.common import Messages, arguments, by_folds, by_replay, by_split, finish, read_messages
 
 # bogofilter's own defaults, given on the command line so that no configuration file of the machine counts.
 SPAM_CUTOFF, HAM_CUTOFF = 0.99, 0.45
@@ -45,7 +36,7 @@ MEMORY = "/dev/shm"  # a word list there costs no disk
 
 
 def with_empty_line(data: bytes) -> bytes:
-    """The message with an empty line behind its header, if it has none: else bogofilter reads text as header.
+    """The message with an empty line after its header: without one bogofilter reads text as header.
 
     Enron's files have a Subject and then their text, those of sms text alone.
     """
@@ -96,15 +87,15 @@ class Bogofilter:
         return [float(line.rpartition(b" ")[2]) for line in done.stdout.splitlines()]
 
 
-def judged(score: float) -> Judged:
+def outcome_of(score: float) -> Outcome:
     """bogofilter's decision.  Its score serves as probability; at 0 and 1 there are no log-odds."""
     decided = 1 if score >= SPAM_CUTOFF else 0 if score <= HAM_CUTOFF else UNDECIDED
     odds = log(score) - log(1 - score) if 0 < score < 1 else None
-    return decided, odds, (1 - score, score)
+    return Outcome(decided, odds, (1 - score, score))
 
 
 class BogofilterReplay:
-    """What evaluation.replay drives."""
+    """bogofilter as a filter that evaluate.replay drives."""
 
     def __init__(self, filter: Bogofilter, messages: Messages, order: list[int]) -> None:
         self._filter = filter
@@ -112,16 +103,14 @@ class BogofilterReplay:
         self._order = order
 
     def score(self, message: int) -> Outcome:
-        row = self._order[message]
-        score = self._filter.score(self._messages.contents[row])
-        return outcome_of(self._messages, row, judged(score), message)
+        return outcome_of(self._filter.score(self._messages.contents[self._order[message]]))
 
     def learn(self, message: int, label: int) -> None:
         classes = self._messages.corpus.classes
         self._filter.learn(self._messages.contents[self._order[message]], classes[label])
 
     def autolearn(self, message: int, outcome: Outcome) -> int:
-        """What `bogofilter -u` does: it registers what it is not unsure of."""
+        """As `bogofilter -u`: register every message that is not unsure."""
         if outcome.decided != UNDECIDED:
             self.learn(message, outcome.decided)
         return outcome.decided
@@ -144,7 +133,7 @@ class Batch:
             path.write_bytes(content)
             self._paths.append(path)
 
-    def __call__(self, train: list[int], rows: list[int]) -> list[Judged]:
+    def __call__(self, train: list[int], rows: list[int]) -> list[Outcome]:
         words = Path(tempfile.mkdtemp(dir=self._folder))
         filter = Bogofilter(self._program, words)
         labels, classes = self._messages.corpus.block.labels, self._messages.corpus.classes
@@ -152,7 +141,7 @@ class Batch:
             filter.learn_files([self._paths[row] for row in train if labels[row] == number], name)
         scores = filter.score_files([self._paths[row] for row in rows])
         shutil.rmtree(words)
-        return [judged(score) for score in scores]
+        return [outcome_of(score) for score in scores]
 
 
 def main() -> None:
@@ -175,24 +164,23 @@ def _read(source: str) -> Messages:
     return Messages(corpus, [with_empty_line(content) for content in contents])
 
 
-def _evaluate(program, folder, messages, options, settings) -> Evaluation:  # type: ignore[no-untyped-def]
-    classes, digest = messages.corpus.classes, messages.corpus.digest()
+def _evaluate(
+    program: str, folder: Path, messages: Messages, options: argparse.Namespace, settings: dict[str, str]
+) -> Evaluation:
     if options.replay:
 
-        def begun(order: list[int]) -> Filter:
+        def begin(order: list[int]) -> Filter:
             subject = BogofilterReplay(Bogofilter(program, folder / "words"), messages, order)
-            return OwnWord(subject) if options.autolearn else subject
+            return Autolearn(subject) if options.autolearn else subject
 
-        outcomes, trained, order = by_replay(messages, begun, options.feedback, options.seed)
-        settings = settings | {"feedback": options.feedback, "order": order}
-        return Evaluation(classes, tuple(outcomes), "replay", digest, settings, trained=trained)
+        return by_replay(messages, begin, options.feedback, options.seed, settings)
     if options.test:
-        both, train, rows = joined(messages, _read(options.test))
-        found = Batch(program, folder, both)(train, rows)
-        outcomes = [outcome_of(both, row, one, row) for row, one in zip(rows, found, strict=True)]
-        return Evaluation(classes, tuple(outcomes), "holdout", "", settings, trained=len(train))
-    outcomes, fold = by_folds(messages, options.folds, options.seed, Batch(program, folder, messages))
-    return Evaluation(classes, tuple(outcomes), "folds", digest, settings | {"folds": options.folds}, fold)
+
+        def judge(both: Messages, train: list[int], rows: list[int]) -> list[Outcome]:
+            return Batch(program, folder, both)(train, rows)
+
+        return by_split(messages, _read(options.test), judge, settings)
+    return by_folds(messages, options.folds, options.seed, Batch(program, folder, messages), settings)
 
 
 if __name__ == "__main__":

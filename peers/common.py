@@ -1,6 +1,6 @@
 """What every peer needs: the messages of a source, the same splits as nbspam, the same summary.
 
-Hides that order, folds, feedback and figures are those of nbspam.  A peer gives bytes a score.
+Order, folds, feedback and figures are those of nbspam.  A peer gives bytes a score.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluate import folds as splitting
-from nbspam.evaluate.evaluation_file import save
-from nbspam.evaluate.outcomes import Evaluation, Outcome
-from nbspam.evaluate.replay import Filter, parse_feedback, replay
-from nbspam.evaluate.summary import summary
-from nbspam.evaluate.trec import result_lines
+from nbspam.evaluate.evaluation import Evaluation, Outcome, evaluation_of
+from nbspam.evaluate.figures import summary
+from nbspam.evaluate.formats import result_lines, to_json
+from nbspam.evaluate.replay import Filter, Replay, parse_feedback, replay
 from nbspam.files import whole_file
-
-Judged = tuple[int, float | None, tuple[float, ...]]  # decided, log-odds, probabilities: as in Outcome
+from nbspam.model.block import merge_blocks
 
 
 class Messages(NamedTuple):
@@ -60,29 +58,41 @@ def arguments(doing: str) -> argparse.ArgumentParser:
     return parser
 
 
-def outcome_of(messages: Messages, row: int, judged: Judged, index: int) -> Outcome:
-    """What a peer said of a row."""
-    block = messages.corpus.block
-    return Outcome(block.names[row], int(block.labels[row]), *judged, None, index)
+def judged(
+    messages: Messages, rows: list[int], outcomes: list[Outcome], method: str, **more: Any
+) -> Evaluation:
+    """The evaluation of the outcomes of some rows, in the order judged."""
+    corpus = messages.corpus
+    names = [corpus.block.names[row] for row in rows]
+    return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, **more)
 
 
 def by_folds(
-    messages: Messages, n_folds: int, seed: int, judge: Callable[[list[int], list[int]], Sequence[Judged]]
-) -> tuple[list[Outcome], tuple[int, ...]]:
+    messages: Messages,
+    n_folds: int,
+    seed: int,
+    judge: Callable[[list[int], list[int]], Sequence[Outcome]],
+    settings: dict[str, str],
+) -> Evaluation:
     """judge(rows to train on, rows to judge) for the folds that `nbspam eval --folds` makes."""
     fold = splitting.stratified_folds(messages.corpus.truth(), n_folds, seed)
-    outcomes: list[Outcome | None] = [None] * len(fold)
+    outcomes: dict[int, Outcome] = {}
     for train, rows in splitting.fold_splits(fold):
-        for row, judged in zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True):
-            outcomes[row] = outcome_of(messages, row, judged, row)
-    return [outcome for outcome in outcomes if outcome is not None], tuple(fold.tolist())
+        outcomes |= zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True)
+    every = list(range(len(fold)))
+    more = {"digest": messages.corpus.digest(), "settings": settings | {"folds": n_folds}, "folds": fold}
+    return judged(messages, every, [outcomes[row] for row in every], "folds", **more)
 
 
 def by_replay(
-    messages: Messages, make: Callable[[list[int]], Filter], feedback: str, seed: int
-) -> tuple[list[Outcome], int, str]:
+    messages: Messages,
+    make: Callable[[list[int]], Filter],
+    feedback: str,
+    seed: int,
+    settings: dict[str, str],
+) -> Evaluation:
     """The replay of `nbspam eval --replay`: make(order) gives the filter to drive."""
-    order, right = in_time(messages.corpus)
+    order, reason = in_time(messages.corpus)
     truth = messages.corpus.truth()[order].tolist()
     watched = sys.stderr.isatty()
 
@@ -91,8 +101,21 @@ def by_replay(
         if watched and done[0] % 100 == 0:
             sys.stderr.write(f"\r{done[0]:,} of {len(truth):,}")
 
-    run = replay(truth, make(order.tolist()), parse_feedback(feedback), seed, progress=progress)
-    return list(run.outcomes), run.trained, right
+    run: Replay = replay(truth, make(order.tolist()), parse_feedback(feedback), seed, progress=progress)
+    more = {"settings": settings | {"feedback": feedback, "order": reason}, "trained": len(run.learned)}
+    digest = messages.corpus.digest()
+    return judged(messages, order.tolist(), run.outcomes, "replay", digest=digest, **more)
+
+
+def by_split(
+    first: Messages,
+    second: Messages,
+    judge: Callable[[Messages, list[int], list[int]], list[Outcome]],
+    settings: dict[str, str],
+) -> Evaluation:
+    """judge(both sources as one, rows of the first, rows of the second): a split that others made."""
+    both, train, rows = joined(first, second)
+    return judged(both, rows, judge(both, train, rows), "holdout", settings=settings, trained=len(train))
 
 
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
@@ -101,7 +124,8 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
         with whole_file(options.results) as file:
             file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if options.save:
-        save(evaluation, options.save)
+        with whole_file(options.save) as file:
+            file.write(to_json(evaluation))
     found = summary(evaluation)
     if options.json:
         print(json.dumps(found))
@@ -110,9 +134,7 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
 
 
 def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list[int]]:
-    """Two sources as one, and the rows of each: for a split that others made."""
-    from nbspam.corpus.blocks import merge_blocks
-
+    """Two sources as one, and the rows of each."""
     if first.corpus.classes != second.corpus.classes:
         raise SystemExit("the classes of both sources differ")
     both = Corpus(

@@ -11,17 +11,8 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from nbspam.evaluate.outcomes import Evaluation
-from peers.common import (
-    Judged,
-    Messages,
-    arguments,
-    by_folds,
-    finish,
-    joined,
-    outcome_of,
-    read_messages,
-)
+from nbspam.evaluate.evaluation import Outcome
+from peers.common import Messages, arguments, by_folds, by_split, finish, read_messages
 
 MODELS = {"MultinomialNB": MultinomialNB, "ComplementNB": ComplementNB, "BernoulliNB": BernoulliNB}
 
@@ -34,7 +25,7 @@ class Batch:
         self._labels = messages.corpus.truth()
         self._texts = np.array([decoded(content) for content in messages.contents], dtype=object)
 
-    def __call__(self, train: list[int], rows: list[int]) -> list[Judged]:
+    def __call__(self, train: list[int], rows: list[int]) -> list[Outcome]:
         vectorizer = CountVectorizer()
         model = self._model().fit(vectorizer.fit_transform(self._texts[train]), self._labels[train])
         matrix = vectorizer.transform(self._texts[rows])
@@ -42,7 +33,7 @@ class Batch:
         shares = model.predict_proba(matrix)
         odds = joint[:, 1] - joint[:, 0]  # unrounded, where a probability would be 1
         return [
-            (int(share.argmax()), float(one), tuple(share.tolist()))
+            Outcome(int(share.argmax()), float(one), tuple(share.tolist()))
             for share, one in zip(shares, odds, strict=True)
         ]
 
@@ -64,16 +55,15 @@ def main() -> None:
     messages = read_messages(options.source)
     settings = {"filter": f"scikit-learn CountVectorizer and {options.event_model}"}
     if options.test:
-        both, train, rows = joined(messages, read_messages(options.test))
-        found = Batch(options.event_model, both)(train, rows)
-        outcomes = [outcome_of(both, row, one, row) for row, one in zip(rows, found, strict=True)]
-        method, fold, digest = "holdout", (), ""
+
+        def judge(both: Messages, train: list[int], rows: list[int]) -> list[Outcome]:
+            return Batch(options.event_model, both)(train, rows)
+
+        evaluation = by_split(messages, read_messages(options.test), judge, settings)
     else:
         batch = Batch(options.event_model, messages)
-        outcomes, fold = by_folds(messages, options.folds, options.seed, batch)
-        method, digest = "folds", messages.corpus.digest()
-        settings["folds"] = str(options.folds)
-    finish(Evaluation(messages.corpus.classes, tuple(outcomes), method, digest, settings, fold), options)
+        evaluation = by_folds(messages, options.folds, options.seed, batch, settings)
+    finish(evaluation, options)
 
 
 if __name__ == "__main__":

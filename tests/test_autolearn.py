@@ -14,15 +14,15 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
-from nbspam.evaluate.outcomes import Outcome
-from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
+from nbspam.evaluate.evaluation import Outcome
+from nbspam.evaluate.replay import Autolearn, parse_feedback, replay
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
-from nbspam.store.updater import mark
-from nbspam.tasks.judges.replay import AveragedReplay
+from nbspam.store.updater import mark, updating
+from nbspam.tasks.judges import ReplayJudge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]
@@ -268,9 +268,8 @@ def test_update_says_what_a_message_is(model: Path, copy: Path, tmp_path: Path) 
 
 
 def test_check_finds_a_message_that_was_never_counted(model: Path) -> None:
-    with closing(sqlite3.connect(model)) as connection:
-        mark(connection, 5, 1, [])
-        connection.commit()
+    with updating(str(model)) as updater:
+        mark(updater, 5, 1, [])
     assert check_model(str(model)) == ["autolearned: 1 messages that are not in the list of those learned"]
 
 
@@ -354,7 +353,7 @@ class Sure:
 
     def score(self, message: int) -> Outcome:
         self.calls.append(f"score {message}")
-        return Outcome(f"m{message}", 0, 1, 9.0, (0.0, 1.0))
+        return Outcome(1, 9.0, (0.0, 1.0))
 
     def learn(self, message: int, label: int) -> None:
         self.calls.append(f"learn {message} as {label}")
@@ -369,7 +368,7 @@ class Sure:
 
 def test_in_a_replay_what_is_told_takes_the_place_of_the_filters_own_word() -> None:
     subject = Sure()
-    own = OwnWord(subject, outdated)
+    own = Autolearn(subject, outdated)
     replay([0, 0, 1], own, parse_feedback("on-error"))
     assert subject.calls == [
         *("score 0", "autolearn 0", "learn 0 as 0"),
@@ -381,7 +380,7 @@ def test_in_a_replay_what_is_told_takes_the_place_of_the_filters_own_word() -> N
 
 def test_in_a_replay_what_was_learned_long_ago_is_forgotten() -> None:
     subject = Sure()
-    own = OwnWord(subject, lambda own: max(0, own - 2))
+    own = Autolearn(subject, lambda own: max(0, own - 2))
     replay([1, 1, 1, 1, 1], own, parse_feedback("delayed:9"))
     forgotten = [call for call in subject.calls if call.startswith("unlearn")]
     assert forgotten == ["unlearn 1 as 1", "unlearn 2 as 1"]
@@ -394,7 +393,7 @@ def test_in_a_replay_what_was_learned_long_ago_is_forgotten() -> None:
 
 def test_feedback_on_the_first_messages_alone() -> None:
     subject = Sure()
-    assert replay([1, 1, 1], subject, parse_feedback("first:2")).trained == 2
+    assert replay([1, 1, 1], subject, parse_feedback("first:2")).learned == [0, 1]
     assert str(parse_feedback("first:2")) == "first:2"
     assert [call for call in subject.calls if call.startswith("learn")] == ["learn 0 as 1", "learn 1 as 1"]
 
@@ -405,12 +404,12 @@ def corpus(trained: Path) -> Corpus:
     return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
-def fed(corpus: Corpus) -> Iterator[AveragedReplay]:
+def fed(corpus: Corpus) -> Iterator[ReplayJudge]:
     """Filters that were told of the first messages of each class."""
     block = corpus.block
     order = np.argsort(np.arange(len(block)) % ENOUGH, kind="stable")
     while True:
-        subject = AveragedReplay(block, order, corpus.classes, Settings(), zero_one_loss(2))
+        subject = ReplayJudge(block, order, corpus.classes, Settings(), zero_one_loss(2))
         for message in range(2 * MIN_LABELLED):
             subject.learn(message, int(block.labels[order[message]]))
         yield subject
@@ -421,24 +420,24 @@ def test_taking_back_what_a_replay_learned_itself_leaves_no_trace(corpus: Corpus
     message = 2 * MIN_LABELLED
     label = subject.autolearn(message, subject.score(message))
     assert label == int(corpus.block.labels[subject._order[message]])
-    assert subject._counts.sums.messages.sum() == message + 1
+    assert subject._counts.messages.sum() == message + 1
     subject.unlearn(message, label)
     for name in ("documents", "occurrences"):
         assert np.array_equal(getattr(subject._counts, name), getattr(untouched._counts, name))
-    for one, other in zip(subject._counts.sums, untouched._counts.sums, strict=True):
+    for one, other in zip(subject._counts.totals, untouched._counts.totals, strict=True):
         assert np.array_equal(one, other)
     assert subject.score(message + 1) == untouched.score(message + 1)
 
 
 def test_a_replay_that_is_told_everything_is_one_without_autolearn(corpus: Corpus) -> None:
     plain, own = (one for one, _ in zip(fed(corpus), range(2), strict=False))
-    taught = OwnWord(own, outdated)
+    taught = Autolearn(own, outdated)
     for message in range(2 * MIN_LABELLED, 2 * ENOUGH):
         truth = int(corpus.block.labels[plain._order[message]])
         assert plain.score(message) == taught.score(message)
         plain.learn(message, truth)
         taught.learn(message, truth)
-    assert plain.weights() == own.weights()
+    assert plain.scorer().model.calibration() == own.scorer().model.calibration()
 
 
 def test_replay_says_how_much_was_learned_so(trained: Path) -> None:
@@ -447,7 +446,7 @@ def test_replay_says_how_much_was_learned_so(trained: Path) -> None:
     lines = [f"{name} {name}/{number:03}.eml" for number in range(ENOUGH) for name in ("ham", "spam")]
     index.write_text("\n".join(lines) + "\n")
     shown = run("eval", "--replay", "--autolearn", "--feedback", f"first:{2 * MIN_LABELLED}", index)
-    assert f"learned {2 * MIN_LABELLED} and on its own word 10, 0 wrongly" in shown
+    assert f"learned {2 * MIN_LABELLED} and on its own verdict 10, 0 wrongly" in shown
 
 
 def test_its_own_word_is_learned_by_a_copy_of_the_shared_model(

@@ -10,7 +10,8 @@ import pytest
 from mail_samples import make_corpus
 
 from nbspam.evaluate import folds as splitting
-from nbspam.evaluate.replay import OwnWord, parse_feedback, replay
+from nbspam.evaluate.evaluation import Outcome
+from nbspam.evaluate.replay import Autolearn, parse_feedback, replay
 from peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
 
 
@@ -38,14 +39,14 @@ def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
     seen: list[tuple[list[int], list[int]]] = []
     batch = scikit_learn.Batch("MultinomialNB", messages)
 
-    def judge(train: list[int], rows: list[int]) -> list[common.Judged]:
+    def judge(train: list[int], rows: list[int]) -> list[Outcome]:
         seen.append((train, rows))
         return batch(train, rows)
 
-    outcomes, fold = common.by_folds(messages, 4, 0, judge)
-    assert list(fold) == splitting.stratified_folds(messages.corpus.truth(), 4, 0).tolist()
-    assert [outcome.name for outcome in outcomes] == messages.corpus.block.names
-    assert sum(outcome.decided == outcome.truth for outcome in outcomes) >= 38
+    found = common.by_folds(messages, 4, 0, judge, {})
+    assert found.folds.tolist() == splitting.stratified_folds(messages.corpus.truth(), 4, 0).tolist()
+    assert found.names.tolist() == messages.corpus.block.names
+    assert (found.decided == found.truth).sum() >= 38
     assert all(not set(train) & set(rows) for train, rows in seen)
 
 
@@ -71,30 +72,30 @@ def messages(tmp_path: Path) -> common.Messages:
 
 @pytest.mark.debian
 def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages, tmp_path: Path) -> None:
-    outcomes, trained, _ = common.by_replay(
+    found = common.by_replay(
         messages,
         lambda order: bogofilter.BogofilterReplay(
             bogofilter.Bogofilter(program, tmp_path / "words"), messages, order
         ),
         "immediate",
         0,
+        {},
     )
-    assert trained == 50
-    assert outcomes[0].probabilities == (0.5, 0.5)
-    late = [outcome for outcome in outcomes[25:] if outcome.decided != outcome.truth]
-    assert not [outcome for outcome in late if outcome.decided >= 0]
+    assert found.trained == 50
+    assert found.probabilities[0].tolist() == [0.5, 0.5]
+    assert not found.is_mistake[25:].any()
     files = tmp_path / "files"
     files.mkdir()
     batch = bogofilter.Batch(program, files, messages)
     rows = np.arange(50)
     judged = batch(rows[::2].tolist(), rows[1::2].tolist())
     truth = messages.corpus.truth()[1::2]
-    scores = np.array([probabilities[1] for _, _, probabilities in judged])
+    scores = np.array([outcome.probabilities[1] for outcome in judged])
     assert scores[truth == 1].min() > scores[truth == 0].max()
 
 
 @pytest.mark.debian
-def test_bogofilter_takes_back_what_it_learned_by_itself(
+def test_bogofilter_unlearns_its_own_verdicts_on_feedback(
     program: str, messages: common.Messages, tmp_path: Path
 ) -> None:
     def score_after(told: int, own: bool, name: str) -> float:
@@ -102,7 +103,7 @@ def test_bogofilter_takes_back_what_it_learned_by_itself(
         order = [*range(0, 50, 2), *range(1, 50, 2)]
         filter = bogofilter.Bogofilter(program, tmp_path / name)
         subject = bogofilter.BogofilterReplay(filter, messages, order)
-        replayed = OwnWord(subject) if own else subject
+        replayed = Autolearn(subject) if own else subject
         truth = messages.corpus.truth()[order].tolist()[:-1]
         replay(truth, replayed, parse_feedback(f"first:{told}"))
         return filter.score(messages.contents[order[-1]])
@@ -122,5 +123,5 @@ def test_bogofilter_takes_back_what_it_learned_by_itself(
         (b"", b"\n"),
     ],
 )
-def test_bogofilter_is_told_where_the_text_begins(data: bytes, expected: bytes) -> None:
+def test_bogofilter_sees_where_the_text_begins(data: bytes, expected: bytes) -> None:
     assert bogofilter.with_empty_line(data) == expected

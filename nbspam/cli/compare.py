@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+from math import isnan
 
 import click
+from rich.markup import escape
 
-from nbspam.cli.render_evaluation import show_comparison, waiting
-from nbspam.cli.shared import json_option, shows_progress
-from nbspam.evaluate.comparison import compare
-from nbspam.evaluate.evaluation_file import load
-from nbspam.evaluate.outcomes import Evaluation
-from nbspam.evaluate.trec import read_results
+from nbspam.cli.render import console, narrow_table, waiting
+from nbspam.cli.shared import options, shows_progress
+from nbspam.cli.texts import amount, plain
+from nbspam.evaluate.comparison import Comparison, Difference, compare
+from nbspam.evaluate.evaluation import Evaluation
+from nbspam.evaluate.formats import load
 
 
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@json_option
+@options("json")
 def compare_command(a: str, b: str, as_json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
-    class= score=).  Which ranks better, which decides better, and whether that could be chance.
+    class= score=).  Prints which ranks better, which decides better, and whether that could be chance.
 
     \b
     Example:
@@ -33,31 +35,50 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
 
     Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
     """
-    first, second = read_evaluation(a), read_evaluation(b)
+    first, second = load(a), load(b)
+    names = os.path.basename(a), os.path.basename(b)
+    if names[0] == names[1]:
+        names = a, b
     with waiting("Pairing and resampling", shows_progress(False)):
-        found = compare(first, second, shown_names(a, b))
+        found = compare(first, second, names)
     if as_json:
         click.echo(json.dumps({"a": a, "b": b} | found.summary(), ensure_ascii=True, allow_nan=False))
     else:
-        show_comparison(found, first, second, shown_names(a, b))
+        _show(found, first, second, names)
 
 
-def read_evaluation(path: str) -> Evaluation:
-    """What eval kept, or result lines; these know no digest of the mail."""
-    if not _is_result_lines(path):
-        return load(path)
-    return read_results(path)
+def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
+    """Both evaluations side by side, and the verdict."""
+    out = console()
+    a, b = (escape(plain(name)) for name in names)
+    messages = amount(found.messages, "message")
+    out.print(f"[bold]{messages}[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
+    out.print()
+    table = narrow_table("A", "B", "B - A", "95 % interval", "p")
+    if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
+        table.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))
+    if found.log_loss is not None:
+        table.add_row("log loss", *_cells(found.log_loss, 5))
+    right = [int((part.decided == part.truth).sum()) for part in (first, second)]
+    numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
+    table.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
+    out.print(table)
+    only = f"right alone: A {found.mcnemar.only_a_right:,}, B {found.mcnemar.only_b_right:,}"
+    if found.won or found.tied or found.lost:
+        parts = f"B won {found.won}, tied {found.tied}, lost {found.lost}"
+        only += f"; of the {found.parts}, by (1-ROCA)%, {parts}"
+    out.print(f"{only}.", soft_wrap=True)
+    out.print(f"[bold]{escape(plain(found.verdict))}[/]", soft_wrap=True)
 
 
-def _is_result_lines(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(5) == b"file="
-    except OSError:
-        return False  # load says what is wrong
+def _cells(found: Difference, digits: int) -> list[str]:
+    low, high = found.interval
+    interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
+    values = ((found.a, ""), (found.b, ""), (found.difference, "+"))
+    shown = ["" if isnan(value) else f"{value:{sign}.{digits}f}" for value, sign in values]
+    return [*shown, interval, p_cell(found.p)]
 
 
-def shown_names(a: str, b: str) -> tuple[str, str]:
-    """What the verdict calls them: the file names, where they differ, else the paths."""
-    short = os.path.basename(a), os.path.basename(b)
-    return (a, b) if short[0] == short[1] else short
+def p_cell(p: float) -> str:
+    """A p-value in a table."""
+    return "" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

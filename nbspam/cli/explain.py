@@ -1,20 +1,45 @@
-"""`nbspam explain`."""
+"""`nbspam explain`: the command, and an explanation as text or JSON.
+
+Text from a mail goes through `plain` and then `Text`, so that neither a terminal nor rich acts on it.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-from math import isfinite
-from typing import Any
+import os
+import sys
+from collections.abc import Sequence
+from itertools import product
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
 import click
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import EXPLAIN, SETTINGS
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
-from nbspam.filter import open_filter
-from nbspam.model.explain import Explanation
+from nbspam.cli.texts import counted_text, plain
+from nbspam.filter import Filter, Verdict, open_filter
+from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
+from nbspam.model.features import bin_text
+from nbspam.model.priors import OF_MAIL
 from nbspam.tasks.start import own_or_shared
+
+WIDTH = 100  # where stdout is no terminal
+BAR_CELLS = 16
+MAX_CLUE, MIN_CLUE = 40, 18  # cells of a clue in the table
+MAX_COLUMNS = 6  # classes with a column each
+FOLDED = 10  # cells of a heading where there is little room
+MAX_FLIP = 8  # clues named
+SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
+SUM_NAMES = {"unknown": "unknown in {}", "prior": "prior {}"}
 
 
 @click.command("explain")
@@ -40,27 +65,24 @@ def explain_command(
     """
     asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
     change = {name: "1" if value is True else value for name, value in asked.items()}
-    classifier = open_filter(own_or_shared(model, start), change, loss)
+    judge = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        classifier = classifier.current()
-        found = classifier.explain(data, name)
-        if as_json:
-            write_text(explanation_json(found, classifier.model.classes, top))
-        else:
-            from nbspam.cli.render_explain import explanation_text  # rich is for people
-
-            write_text(explanation_text(found, classifier, top))
+        judge = judge.current()
+        found = judge.explain(data, name)
+        shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
+        left_out = len(found.clues) - len(shown.clues)
+        write_text(explanation_json(shown, judge.classes) if as_json else _text(shown, judge, left_out))
     return messages.status
 
 
-def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> str:
+def explanation_json(found: Explanation, classes: tuple[str, ...]) -> str:
     """One object, one line; what is not finite is null."""
     verdict = found.verdict
     content = {
         "name": verdict.name,
         "label": verdict.label,
-        "class": classes[found.verdict.number],
+        "class": classes[verdict.number],
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": found.interval,
@@ -80,7 +102,12 @@ def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> 
                 "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
                 "share_interval": clue.share_interval,
             }
-            for clue in found.clues[: top or None]
+            for clue in found.clues
+        ],
+        "features": [
+            {"feature": name, "value": value, "nats": _finite(nats), "bin": edges or None}
+            | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
+            for (name, value, edges, parameters), nats in found.features
         ],
         "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
     }
@@ -89,3 +116,203 @@ def explanation_json(found: Explanation, classes: tuple[str, ...], top: int) -> 
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
+
+
+def _text(found: Explanation, judge: Filter, left_out: int) -> str:
+    """The explanation for people: verdict, sum with its bars, clues, and clues that decide."""
+    is_terminal = sys.stdout.isatty()
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=is_terminal,
+        width=None if is_terminal else WIDTH,
+        highlight=False,
+        no_color="NO_COLOR" in os.environ,
+    )
+    console.print(_headline(found, judge))
+    console.print(_setting_line(judge), style="dim")
+    console.print(_sum_table(found, judge))
+    if found.clues:
+        console.print(clue_table(found, judge.classes, console.width))
+    if left_out:
+        console.print(Text(f"  and {left_out:,} more clues: --top 0 shows all", style="dim"))
+    if found.features:
+        console.print(_feature_table(found, judge.classes))
+    console.print(_flip_line(found))
+    written: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in written.split("\n"))
+
+
+def _headline(found: Explanation, judge: Filter) -> Text:
+    verdict = found.verdict
+    line = Text(plain(verdict.label), style="bold")
+    if verdict.probability is None:
+        line.append(f"  the probability is undefined: {_why_undefined(verdict, judge)}", style="not bold")
+    else:
+        name = plain(judge.classes[verdict.number])
+        line.append(f"  P({name}) {verdict.probability:.4f}", style="not bold")
+    if verdict.log_odds is not None:
+        line.append(f"   log-odds {verdict.log_odds:+.2f}", style="not bold")
+    if found.interval:
+        line.append("  (95 %: {:+.2f} to {:+.2f})".format(*found.interval), style="not bold")
+    line.append(f"   {plain(verdict.name)}", style="not bold dim")
+    return line
+
+
+def _why_undefined(verdict: Verdict, judge: Filter) -> str:
+    if not has_evidence(judge, verdict):
+        return "fewer than two classes have mail in the model"
+    if not any(judge.scorer.model.messages) and judge.settings.prior in OF_MAIL:
+        return "no mail is in the model, and the prior is of it"
+    return "every class is ruled out (lambda = 0)"
+
+
+def _setting_line(judge: Filter) -> Text:
+    settings, model = judge.settings, judge.model
+    how = "views averaged and calibrated" if settings.averaged else "one sum"
+    kind = settings.event_model + (f" and {settings.numeric_model}" if settings.features == "both" else "")
+    counts = counted_text(model.classes, model.messages)
+    return Text(f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}")
+
+
+def _sum_table(found: Explanation, judge: Filter) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    largest = max((abs(one.log_odds) for one in found.sums if _finite(one.log_odds)), default=0.0)  # type: ignore[arg-type]
+    for one in found.sums:
+        if one.log_odds or one.log_odds is None or one.kind == "view":
+            table.add_row(Text(_sum_name(one)), nats_text(one.log_odds), _bar(one.log_odds, largest))
+    total = found.verdict.scored.log_odds(found.verdict.number)
+    rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
+    name = f"= log-odds of {plain(judge.classes[found.verdict.number])}"
+    table.add_row(Text(name, style="bold"), nats_text(total, "bold"), Text(rest, style="dim"))
+    return table
+
+
+def _sum_name(one: Sum) -> str:
+    if one.kind == "view":
+        return f"{one.name}, {one.clues:,} {'clue' if one.clues == 1 else 'clues'}"
+    if one.kind == "features":
+        return f"numeric features, {one.clues:,}"
+    if one.kind == "base" and one.name == "bernoulli":
+        return "absent words"
+    return SUM_NAMES.get(one.kind, "{}").format(plain(one.name))
+
+
+def _bar(value: float | None, largest: float) -> Text:
+    if not value or abs(value) == inf or not largest:
+        return Text("")
+    return Text("■" * max(1, round(BAR_CELLS * abs(value) / largest)), style=_colour(value))
+
+
+def nats_text(value: float | None, style: str = "") -> Text:
+    """A contribution to the log-odds, red or green unless a style is given."""
+    if value is None:
+        return Text("undefined", style=style)
+    text = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
+    return Text(text, style=style or _colour(value))
+
+
+def _colour(value: float) -> str:
+    """Red for the class of the verdict, green against it."""
+    return "" if not value else "red" if value > 0 else "green"
+
+
+class _Column(NamedTuple):
+    heading: str
+    cells: list[Text]
+
+    def width(self, most: int) -> int:
+        """Room for all cells, and for so many cells of the heading."""
+        return max(min(cell_len(self.heading), most), *(cell.cell_len for cell in self.cells))
+
+
+def clue_table(found: Explanation, classes: tuple[str, ...], width: int) -> Table:
+    """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
+
+    As many classes have a column as the width allows; the others share one.  Headings are folded before
+    classes share a column, and numbers are never cut.
+    """
+    texts = [_cut(plain(clue.token)) for clue in found.clues]
+    wanted = min(MIN_CLUE, max(map(cell_len, ["clue", *texts])))
+    for groups, most in product(_column_groups(found.verdict), (WIDTH, FOLDED)):
+        columns, gap = _columns(found, classes, groups), 3 if most == WIDTH else 2
+        room = width - sum(column.width(most) + gap for column in columns) - 2
+        if room >= wanted:
+            break
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 2, 0, 1), pad_edge=False)
+    for column in columns:
+        justify: Any = "left" if column.heading == "where" else "right"
+        table.add_column(Text(column.heading), justify=justify, width=column.width(most), overflow="fold")
+    table.add_column("clue", width=max(4, min(room, max(map(cell_len, ["clue", *texts])))), overflow="fold")
+    for row, text in enumerate(texts):
+        table.add_row(*(column.cells[row] for column in columns), Text(text))
+    return table
+
+
+def _column_groups(verdict: Verdict) -> list[list[Sequence[int]]]:
+    """The classes that share a column, the best layout first."""
+    number, scores = verdict.number, verdict.scored.scores
+    others = sorted((k for k in range(len(scores)) if k != number), key=lambda k: -scores[k])
+    layouts: list[list[Sequence[int]]] = []
+    if len(scores) <= MAX_COLUMNS:
+        layouts.append([[k] for k in range(len(scores))])
+    if len(scores) > 2:
+        layouts += [[[number], others[:1], others[1:]], [[number], others]]
+    return layouts
+
+
+def _columns(found: Explanation, classes: tuple[str, ...], groups: list[Sequence[int]]) -> list[_Column]:
+    clues, names = found.clues, [plain(name) for name in classes]
+    headings = [names[group[0]] if len(group) == 1 else f"{len(group)} others" for group in groups]
+    counts = [_counts(clue, groups) for clue in clues]
+    shares = [_percents(clue.share_interval) for clue in clues]
+    return [
+        _Column("nats", [nats_text(clue.log_odds) for clue in clues]),
+        *(_Column(head, [Text(row[place]) for row in counts]) for place, head in enumerate(headings)),
+        _Column(f"share of {names[found.verdict.number]}", shares),
+        _Column("where", [Text(clue.view or clue.kind) for clue in clues]),
+    ]
+
+
+def _counts(clue: Clue, groups: list[Sequence[int]]) -> list[str]:
+    """How many messages of each group of classes hold a clue; of a numeric feature nothing is counted."""
+    if not clue.counts:
+        return [""] * len(groups)
+    return clue._replace(counts=tuple(sum(clue.counts[k] for k in group) for group in groups)).count_texts()
+
+
+def _percents(share: tuple[float, float] | None) -> Text:
+    return Text(f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else "")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…"
+
+
+def _feature_table(found: Explanation, classes: Sequence[str]) -> Table:
+    """The numeric features, and the parameters that they are scored by."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for head in ("nats", "value"):
+        table.add_column(head, justify="right")
+    table.add_column("feature")
+    table.add_column("parameters")
+    for facts, nats in found.features:
+        texts = [bin_text(*facts.bin)] if facts.bin else []
+        for k, name in enumerate(classes):
+            numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
+            texts.append(f"{plain(name)} {' '.join(numbers)}")
+        shown = Text("") if nats is None else nats_text(nats)
+        table.add_row(shown, f"{facts.value:,.6g}", facts.name, Text(", ".join(texts)))
+    return table
+
+
+def _flip_line(found: Explanation) -> Text:
+    if found.flip is None:
+        return Text("Removing the strongest clues does not change the verdict.")
+    removed, label = found.flip
+    names = ", ".join(plain(text)[:MAX_CLUE] for text in removed[:MAX_FLIP])
+    more = f" and {len(removed) - MAX_FLIP} more" if len(removed) > MAX_FLIP else ""
+    unit = "this clue" if len(removed) == 1 else f"these {len(removed)} clues"
+    return Text(f"Without {unit} it would be {plain(label)}: {names}{more}")

@@ -1,7 +1,6 @@
-"""What goes to a terminal or a log: errors, names, numbers.
+"""Texts for a terminal or a log: errors, names, numbers.
 
-Hides how text that came out of a mail or a file system is made harmless: control characters
-are shown, never passed through.
+Text out of a mail or a file system is made harmless: control characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def flag_of(name: str) -> str:
 
 
 def with_flags(text: str) -> str:
-    """Write the arguments that stand in backticks as options: `bins=10` becomes --bins 10."""
+    """Write arguments in backticks as options: `bins=10` becomes --bins 10."""
     if "`" not in text:
         return text
     import re  # 5 ms, for errors only

@@ -24,6 +24,7 @@ from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
+from nbspam.model.features import parse_edges
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train")
 @source_argument
-@options(*SOURCE, "model", *SCORING, "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime")
+@options(
+    *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
+)
 @options("update", "start", "replace", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail.
@@ -84,6 +87,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             prior,
             loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
+            edges=parse_edges(given["edges"], settings.numeric_model),
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:
@@ -106,22 +110,18 @@ def _train_by_regime(
     given: dict[str, Any],
 ) -> Trained:
     """Train a new model on the messages that --regime chooses."""
-    # A replay and its bar stand on scipy, which a plain training need not wait for.
+    # A replay imports scipy, which a plain training need not wait for.
+    from nbspam.cli.evaluate import read_source
     from nbspam.cli.render import Steps
-    from nbspam.tasks import regimes
+    from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
-    feedback = regimes.parse_regime(given["regime"])
-    regimes.check_regime(feedback, settings, choices)
+    feedback = parse_regime(given["regime"])
+    check_regime(feedback, settings, choices)
     source = source or labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
-    shown = shows_progress(quiet)
-    with MessageSteps("Reading", source, shown) as progress:
-        read = regimes.read_block(
-            source.items(), source.classes, model, given["jobs"], progress.advance, settings.wanted
-        )
-    regime = regimes.Regime(feedback, loss, source.ordered_by_index)
-    with Steps("Choosing", len(read[0]), shown) as steps:
-        return regimes.train_by_regime(read, source.classes, model, settings, regime, choices, steps.advance)
+    corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
+    with Steps("Choosing", len(corpus.block), shows_progress(quiet)) as steps:
+        return train_by_regime(corpus, model, settings, feedback, choices, loss, steps.advance)
 
 
 def _check_no_start() -> None:

@@ -7,60 +7,53 @@ from math import isnan
 from typing import Any
 
 import click
+from rich.markup import escape
 
+from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
+from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_new_model
-from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, train_summary
-from nbspam.cli.render_evaluation import show_tuning
-from nbspam.cli.shared import (
-    asked_options,
-    jobs_option,
-    json_option,
-    labelled_source,
-    model_option,
-    quiet_option,
-    shows_progress,
-    source_options,
-    verbose_option,
+from nbspam.cli.render import (
+    MessageSteps,
+    Steps,
+    check_all_read,
+    console,
+    left_out_lines,
+    narrow_table,
+    say,
+    train_summary,
 )
+from nbspam.cli.shared import asked_options, labelled_source, options, shows_progress, source_argument
 from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 from nbspam.tasks.tune import Candidate, Tried, Tuned, steps, tune
+from nbspam.tokens.bag import READ_VIEWS
 
 
 @click.command("tune")
-@source_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, where there are no dates."
-)
-@click.option("--write", is_flag=True, help="Train MODEL on SOURCE with what was chosen.")
-@model_option
-@click.option("--replace", is_flag=True, help="With --write: write over a model that is there.")
-@jobs_option
-@json_option
-@verbose_option
-@quiet_option
+@source_argument
+@options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
 def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
-    """Choose settings on your own mail, and print the options to give to nbspam train, or train with them.
+    """Choose settings on your own mail; print the options for nbspam train, or train with them.
 
-    SOURCE is what nbspam train takes.  Smoothing, the informative threshold, the views and the event model
-    are tried on the same messages, each judged by what came before it, or where there are no dates by other
-    campaigns.  The default stays unless another choice has less log loss by more than chance.
+    SOURCE is what nbspam train takes.  Tries smoothing, the informative threshold, the views and the event
+    model on the same messages, each judged by the mail before it, or by other campaigns if there are no
+    dates.  The default stays unless another choice has less log loss by more than chance.
 
     With --write the model is what nbspam train makes of SOURCE by the options printed, written whole or not
-    at all.  It has counted SOURCE and nothing else: messages that an old model learned from elsewhere are
-    not in it.
+    at all.  It counts SOURCE and nothing else: messages that an old model learned from elsewhere are not in
+    it.
 
     \b
     Example:
         nbspam tune ~/Maildir
         nbspam tune ~/Maildir --write --replace
 
-    Exit status: 0 chosen, be it the default; 64 usage; 65 bad data, such as mail of one class;
-    66 no mail, or some that cannot be read: chosen on all other; with --write also 73 cannot create the
-    model, told before the search; 74 I/O.
+    Exit status: 0 chosen, even if it is the default; 64 usage; 65 bad data, such as mail of one class; 66 no
+    mail, or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model
+    (before the search), 74 I/O.
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
@@ -84,7 +77,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
 
 def _check_model(write: bool, model: str, replace: bool) -> None:
-    """Raises where the model is not to be written, or cannot be: told before the search, not after it."""
+    """Raises before the search if the model cannot be written, or is named without --write."""
     if write:
         check_new_model(model, replace)
         return
@@ -95,7 +88,7 @@ def _check_model(write: bool, model: str, replace: bool) -> None:
 def write_model(
     candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True, replace: bool = False
 ) -> Trained:
-    """Trains a model on the source, as `nbspam train` does with the options of the candidate."""
+    """Train a model on the source, as `nbspam train` does with the options of the candidate."""
     choices = Choices(automatic=candidate.automatic, replaces=replace)
     with MessageSteps("Training", source, shows_progress(quiet)) as progress:
         items, settings = source.items(), candidate.settings
@@ -103,10 +96,10 @@ def write_model(
 
 
 def tuning_content(tuned: Tuned) -> dict[str, Any]:
-    """What tuning found as JSON values."""
+    """The result of tuning as JSON values."""
     chosen = tuned.chosen.candidate
     return {
-        "messages": len(tuned.chosen.evaluation.outcomes),
+        "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
         "chosen": chosen.options,
         "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
@@ -121,3 +114,54 @@ def _row(one: Tried) -> dict[str, Any]:
     values = {name: getattr(one, name) for name in figures}
     finite = {name: None if isnan(value) else value for name, value in values.items()}
     return {"options": one.candidate.options, "event_model": one.candidate.settings.event_model} | finite
+
+
+def show_tuning(tuned: Tuned, notes: list[str]) -> None:
+    """The table of candidates, and the options to give to train."""
+    out = console()
+    chosen = tuned.chosen
+    out.print(f"[bold]{len(chosen.evaluation):,} messages judged[/], {escape(tuned.how)}.", soft_wrap=True)
+    for note in notes:
+        out.print(escape(note), style="yellow", soft_wrap=True)
+    out.print()
+    has_spam = chosen.evaluation.positive is not None
+    figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
+    table = narrow_table(*figures, "log loss", "against", "p")
+    for one in tuned.tried:
+        is_default = one is tuned.tried[0]
+        table.add_row(*_cells(one, is_default), style="bold green" if one is chosen else "")
+    out.print(table)
+    if tuned.comparison is not None:
+        out.print(escape(f"Paired: {tuned.comparison.verdict}."), soft_wrap=True)
+    verdict = f"[bold]Chosen[/]: nbspam train {escape(chosen.candidate.options)} …"
+    if chosen is tuned.tried[0]:
+        verdict = "[bold]The default stays[/]: no other choice is better by more than chance."
+    out.print(verdict, soft_wrap=True)
+
+
+def _cells(one: Tried, is_default: bool) -> list[str]:
+    evaluation = one.evaluation
+    shares = [one.hm_percent, one.sm_percent]
+    if evaluation.positive is None:
+        shares = [100 * float((evaluation.decided != evaluation.truth).mean())]
+    percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
+    ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
+    against = ["", ""] if is_default else [f"{one.difference:+.5f}", p_cell(one.p)]
+    return [
+        escape(candidate_name(one.candidate.options)),
+        *percents,
+        ranking,
+        f"{one.log_loss:.5f}",
+        *against,
+    ]
+
+
+def candidate_name(options: str) -> str:
+    """The options of train in fewer words: a table has little room."""
+    option, _, views = options.partition(" ")
+    missing = [name for name in READ_VIEWS if name not in views.split(",")]
+    if option == "--views" and len(missing) == 1:
+        return f"without {missing[0]}"
+    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--views ", "only "), ("--", "")):
+        options = options.replace(option, name)
+    return options or "the default"

@@ -1,7 +1,7 @@
 """Numeric features of all training mail, until the edges of the bins are known.
 
-Hides that much mail waits on disk.  Edges need the whole range of values, and counts need the edges, so the
-values are gone through twice: 288 bytes a message, in memory up to MAX_MEMORY.
+Edges need the whole range of values, and counts need the edges, so the values are read twice: 288 bytes a
+message, in memory up to MAX_MEMORY, then on disk.
 """
 
 from __future__ import annotations

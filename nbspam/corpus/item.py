@@ -36,6 +36,7 @@ UNPACKERS: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open} 
 MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
 HEAD_BYTES = 1024
 _CHUNK_BYTES = 1 << 20
+_SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFCHR: "a device",
@@ -113,13 +114,19 @@ def packed_as(head: bytes) -> str:
     return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
 
 
+def is_shell_pipe(path: str, mode: int) -> bool:
+    """True for a pipe that the user's shell made, <(command): a FIFO in a folder may wait for ever."""
+    return stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)
+
+
 def open_regular(path: str) -> BinaryIO:
-    """A regular file, open for reading; OSError for anything else."""
+    """A regular file, or a pipe of the shell, open for reading; OSError for anything else."""
     file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode) and not is_shell_pipe(path, mode):
         file.close()
         raise not_regular(path, mode)
+    os.set_blocking(file.fileno(), True)
     return file
 
 
@@ -179,19 +186,26 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
     """
     try:
         with open_regular(path) as file:
+            if not file.seekable():
+                yield from _stream_items(_chunks(file), path, label)
+                return
             head = file.read(HEAD_BYTES)
             file.seek(0)
             if kind := packed_as(head):
-                yield from stream_items(_unpack(file, kind, path, notes), path, label)
+                yield from _stream_items(_unpack(file, kind, path, notes), path, label)
             elif begins_mbox(head):
-                yield from _numbered(_mbox_items(iter(lambda: file.read(_CHUNK_BYTES), b""), path, label))
+                yield from _numbered(_mbox_items(_chunks(file), path, label))
             else:
                 yield Item(path, label, path)
     except OSError as error:
         notes.skip(path, error)
 
 
-def stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(_CHUNK_BYTES), b"")
+
+
+def _stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
     """The messages of a stream that cannot be read twice: the items carry their bytes."""
     source = iter(pieces)
     head = b""

@@ -10,20 +10,21 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Block, Ints
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.corpus.token_texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.settings import ALL_VIEWS
+from nbspam.model.block import Block
+from nbspam.model.counts import Counts, Ints, join_texts, split_texts, take_texts
+from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
-from nbspam.tokens.bag import VIEWS, view_numbers
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEWS, view_numbers
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.tokens.words import words as split_words
 
@@ -101,27 +102,30 @@ class Built(NamedTuple):
 
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
     """The file of a vocabulary, line by line."""
-    rows: list[list[str]] = [
+    rows = chain(_header(vocabulary), map(_row, count(), vocabulary.words))
+    return ("\t".join(row) + "\n" for row in rows)
+
+
+def _header(vocabulary: Vocabulary, n_codes: int = -1) -> list[list[str]]:
+    classes = [escaped(name) for name in vocabulary.classes]
+    columns = [f"{kind}:{name}" for name in classes for kind in ("documents", "occurrences")]
+    return [
         [_MAGIC, str(FORMAT)],
         ["#views", vocabulary.views],
-        ["#codes", str(len(vocabulary.words))],
-        ["#classes", *map(escaped, vocabulary.classes)],
+        ["#codes", str(len(vocabulary.words) if n_codes < 0 else n_codes)],
+        ["#classes", *classes],
         ["#messages", *map(str, vocabulary.messages)],
-        _columns(vocabulary.classes),
+        ["code", "view", "word", *columns],
     ]
-    yield from ("\t".join(row) + "\n" for row in rows)
-    for code, word in enumerate(vocabulary.words):
-        counts = [str(n) for pair in zip(word.documents, word.occurrences, strict=True) for n in pair]
-        yield "\t".join([str(code), VIEW_COLUMN[word.view], escaped(word.text), *counts]) + "\n"
 
 
-def _columns(classes: Iterable[str]) -> list[str]:
-    counts = [f"{kind}:{escaped(name)}" for name in classes for kind in ("documents", "occurrences")]
-    return ["code", "view", "word", *counts]
+def _row(code: int, word: Word) -> list[str]:
+    counts = chain.from_iterable(zip(word.documents, word.occurrences, strict=True))
+    return [str(code), VIEW_COLUMN[word.view], escaped(word.text), *map(str, counts)]
 
 
 def read_vocabulary(path: str) -> Vocabulary:
-    """The vocabulary in a file; a child of NbspamError says what is wrong with it, and in which line."""
+    """The vocabulary in a file; a child of NbspamError says what is wrong with it, and where."""
     try:
         with open(path, "rb") as file:
             if not file.read(len(_MAGIC)).startswith(_MAGIC.encode()):
@@ -130,68 +134,55 @@ def read_vocabulary(path: str) -> Vocabulary:
     except OSError as error:
         raise NoInputError(path, reason_of(error), "check the path, or " + _REMEDY, "no-input") from None
     except UnicodeDecodeError:
-        raise BadDataError(path, "the vocabulary is not UTF-8 text", _REMEDY, "vocabulary-damaged") from None
+        raise _damaged(path, "the vocabulary is not UTF-8 text") from None
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
-    if rest != [""] or len(rows) < _HEADER_ROWS:
-        raise _cut_short(path)
-    words: list[Word] = []
-    where = f"{path}: lines 1-{_HEADER_ROWS}"
-    try:
-        header, n_codes = _parse_header(path, rows)
-        for row in rows[_HEADER_ROWS : _HEADER_ROWS + n_codes]:
-            where = f"{path}: line {_HEADER_ROWS + len(words) + 1}"
-            words.append(_parse_word(len(words), row, header.messages))
-    except ValueError as error:
-        raise BadDataError(where, str(error), _REMEDY, "vocabulary-damaged") from None
-    if len(words) < max(1, n_codes):
-        raise _cut_short(path)
-    if len({word.text for word in words}) != len(rows) - _HEADER_ROWS:
-        why = f"more lines than the {n_codes} codes of line 3, or a word is there twice"
-        raise BadDataError(path, why, _REMEDY, "vocabulary-damaged")
+    header, n_codes = _parse_header(path, rows[:_HEADER_ROWS])
+    if rest != [""] or len(rows) - _HEADER_ROWS < max(1, n_codes):
+        raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
+    words = [_parse_word(path, code, row, header) for code, row in enumerate(rows[_HEADER_ROWS:])]
+    if len({word.text for word in words}) != n_codes:
+        raise _damaged(path, f"a word is there twice, or there are more than the {n_codes} codes of line 3")
     return header._replace(words=words)
 
 
-def _cut_short(path: str) -> BadDataError:
-    return BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
+def _damaged(where: str, why: str) -> BadDataError:
+    return BadDataError(where, why, _REMEDY, "vocabulary-damaged")
 
 
 def _parse_header(path: str, rows: list[list[str]]) -> tuple[Vocabulary, int]:
-    """The vocabulary without its words, and how many codes must follow; ValueError says what is wrong."""
-    names = (_MAGIC, "#views", "#codes", "#classes", "#messages", "code")
-    for row, name in zip(rows, names, strict=False):
-        if row[0] != name or len(row) < 2:
-            raise ValueError(f"expected the lines {', '.join(names)} with their values")
-    version, n_codes = natural(rows[0][1]), natural(rows[2][1])
-    if version > FORMAT:
-        why = f"format {version} is newer than this program reads (1-{FORMAT})"
-        raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
-    views = rows[1][1]
-    if views not in (ALL_VIEWS, *VIEWS):
-        raise ValueError(f"{views!r} is no view; the views are: all, {', '.join(VIEWS)}")
-    classes = tuple(checked_name(unescaped(name), f"{path}: line 4") for name in rows[3][1:])
-    if ordered(classes) != classes:
-        raise ValueError("the classes are not in class order (ham first, spam last), or one is there twice")
-    messages = tuple(map(natural, rows[4][1:]))
-    if len(messages) != len(classes):
-        raise ValueError(f"{len(messages)} counts of messages for {len(classes)} classes")
-    if rows[5] != _columns(classes):
-        raise ValueError("the columns do not belong to the classes")
-    return Vocabulary(classes, messages, views, ()), n_codes
+    """The vocabulary without its words, and how many codes must follow."""
+    try:
+        (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows)
+        if natural(version) > FORMAT:
+            why = f"format {version} is newer than this program reads (1-{FORMAT})"
+            raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
+        classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
+        header = Vocabulary(classes, tuple(map(natural, messages)), views, ())
+        if (
+            rows != _header(header, natural(n_codes))
+            or len(messages) != len(classes)
+            or views not in (ALL_VIEWS, *VIEWS)
+        ):
+            raise ValueError
+    except ValueError:
+        raise _damaged(path, f"lines 1-{_HEADER_ROWS} are not those of a vocabulary") from None
+    return header, int(n_codes)
 
 
-def _parse_word(code: int, row: list[str], messages: tuple[int, ...]) -> Word:
-    if len(row) != 3 + 2 * len(messages):
-        raise ValueError(f"{len(row)} fields instead of {3 + 2 * len(messages)}")
-    number, view, text = row[:3]
-    if number != str(code) or view not in VIEW_COLUMN or (view == NO_VIEW) != (code == 0):
-        raise ValueError(f"expected code {code} with the name of its view")
-    if code == 0 and text != NOTAWORD:
-        raise ValueError(f"code 0 is {NOTAWORD} in every vocabulary")
-    documents, occurrences = tuple(map(natural, row[3::2])), tuple(map(natural, row[4::2]))
-    for n, times, m in zip(documents, occurrences, messages, strict=True):
-        if not n <= min(times, m) or (times and not n):
-            raise ValueError("the counts contradict each other or the number of messages")
-    return Word(unescaped(text), VIEW_COLUMN.index(view), documents, occurrences)
+def _parse_word(path: str, code: int, row: list[str], header: Vocabulary) -> Word:
+    try:
+        _, view, text, *fields = row
+        counts = tuple(map(natural, fields))
+        word = Word(unescaped(text), VIEW_COLUMN.index(view), counts[::2], counts[1::2])
+        if row != _row(code, word) or (code == 0) != (view == NO_VIEW) or (code == 0) != (text == NOTAWORD):
+            raise ValueError
+        for n, times, m in zip(*word[2:], header.messages, strict=True):
+            if not n <= min(times, m) or (times and not n):
+                raise ValueError
+    except ValueError:
+        where = f"{path}: line {_HEADER_ROWS + code + 1}"
+        raise _damaged(where, f"expected code {code}: its view, word, and counts that are possible") from None
+    return word
 
 
 def read_word_list(path: str) -> tuple[list[str], int]:
@@ -216,7 +207,7 @@ def read_word_list(path: str) -> tuple[list[str], int]:
     return words, sum(len(tokens) != 1 for tokens in found)
 
 
-def check_choice(choice: Choice) -> None:
+def _check_choice(choice: Choice) -> None:
     """Raises UsageError if no word could be chosen so."""
     if choice.size is not None and choice.size < 1:
         why, remedy = "a vocabulary has one word at least", "for example `size=5000`"
@@ -242,7 +233,7 @@ def build_vocabulary(
     The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
     NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
     """
-    check_choice(choice)
+    _check_choice(choice)
     views = view_numbers(choice.views)
     listed = (
         None if choice.words is None else np.unique(np.array(list(map(token_key, choice.words)), np.int64))
@@ -260,7 +251,7 @@ def build_vocabulary(
                     progress(len(block), int(block.sizes.sum()))
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-        table = counts.table()
+        table = counts.counts()
         words = (
             _chosen_words(table, choice, tokens)
             if choice.words is None
@@ -299,7 +290,7 @@ def _documents_outside(file: BinaryIO, keys: Ints, n_classes: int) -> tuple[int,
     return tuple(found.tolist())
 
 
-def _chosen_words(table: Table, choice: Choice, tokens: BinaryIO) -> list[Word]:
+def _chosen_words(table: Counts, choice: Choice, tokens: BinaryIO) -> list[Word]:
     """NOTAWORD and the words that are chosen from the mail."""
     documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
     texts = split_texts(table.texts, len(table.keys))
@@ -312,7 +303,7 @@ def _chosen_words(table: Table, choice: Choice, tokens: BinaryIO) -> list[Word]:
     return [Word(NOTAWORD, len(VIEWS), n_jk, tuple(outside.tolist())), *_words(table, chosen.tolist())]
 
 
-def _words(table: Table, columns: Iterable[int]) -> Iterator[Word]:
+def _words(table: Counts, columns: Iterable[int]) -> Iterator[Word]:
     texts = split_texts(table.texts, len(table.keys))
     documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
     for j in columns:
@@ -320,7 +311,7 @@ def _words(table: Table, columns: Iterable[int]) -> Iterator[Word]:
         yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
 
 
-def _listed_words(table: Table, words: list[str]) -> list[Word]:
+def _listed_words(table: Counts, words: list[str]) -> list[Word]:
     """NOTAWORD and the words of a list in its order, also those that the mail does not hold."""
     columns = {key: column for column, key in enumerate(table.keys.tolist())}
     nothing = (0,) * len(table.documents)
@@ -333,3 +324,32 @@ def _listed_words(table: Table, words: list[str]) -> list[Word]:
         notaword,
         *(next(counted) if key in columns else Word(word, body, nothing, nothing) for key, word in listed),
     ]
+
+
+def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
+    """The words of a fixed vocabulary and NOTAWORD, with counts of no message."""
+    keys = np.array([NOTAWORD_KEY, *vocabulary.keys()], np.int64)
+    views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
+    texts = [NOTAWORD.encode(), *(word.text.encode("utf-8", "replace") for word in vocabulary.words[1:])]
+    keys, order = np.unique(keys, return_index=True)
+    documents, occurrences = np.zeros((2, n_classes, len(keys)), np.int64)
+    messages = np.zeros(n_classes, np.int64)
+    joined = take_texts(join_texts(texts), order)
+    return Counts(keys, views[order], joined, documents, occurrences, messages, is_fixed=True)
+
+
+def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
+
+    A word outside it may be one that every message has, so it is no news.
+    """
+    if vocabulary is None:
+        return settings
+    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+
+
+def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
+    """What the model file says about its vocabulary."""
+    if vocabulary is None:
+        return {"vocabulary": "open"}
+    return {"vocabulary": "fixed", "views": vocabulary.views}

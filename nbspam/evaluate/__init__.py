@@ -1,5 +1,4 @@
-"""Judging a filter: outcomes in, figures, curves and pages out.
+"""Judging a filter: what it decided comes in as an Evaluation, out come figures, curves and pages.
 
-Hides how each figure is defined and how sure one can be of it.  Nothing here knows a
-filter, a model or a mail: what was decided about each message comes in as Outcomes.
+Nothing here knows a filter, a model or a mail.
 """

@@ -1,36 +1,29 @@
-"""Two evaluations of the same mail, paired message by message: which filter is better, and is it chance.
+"""Two evaluations of the same mail, paired by message: which filter is better, and could it be chance.
 
-Hides the pairing and the tests.  What is compared is what both did to each single
-message, which tells far smaller differences from chance than two separate intervals do.
+Pairs of decisions about the same message show far smaller differences than two separate intervals do.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
 from nbspam.evaluate import metrics
+from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
 from nbspam.evaluate.intervals import Interval, percentile_interval, replicates, resamples
-from nbspam.evaluate.outcomes import Columns, Evaluation
-from nbspam.evaluate.ranking import Ranking
+from nbspam.evaluate.ranking import depends_on_one, rankings, roca_percent
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
-
-BLOCKS = 10  # parts that play folds where there are none
-# Two tests are made (ranking and decisions), so each must be twice as sure (Bonferroni).
+BLOCKS = 10  # parts in place of folds if there are none
+# There are two tests (ranking and decisions), so each needs half the level (Bonferroni).
 SIGNIFICANCE = 0.05 / 2
 
 
-@dataclass(frozen=True, slots=True)
-class McNemar:
+class McNemar(NamedTuple):
     """Messages that only one of both decided rightly (unsure is not right); p: how likely by chance."""
 
     only_a_right: int
@@ -38,8 +31,7 @@ class McNemar:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """A figure of A and of B; difference is B - A with its 95 % interval; p two-sided by bootstrap."""
 
     a: float
@@ -49,14 +41,13 @@ class Difference:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a paired comparison found.
+class Comparison(NamedTuple):
+    """The result of a paired comparison.
 
-    one_minus_roca_percent : lower is better; macro over the classes where none plays spam
-    log_loss               : nats a message, lower is better; None where a filter gives no probabilities
+    one_minus_roca_percent : lower is better; without a class spam the mean over the classes
+    log_loss               : nats a message, lower is better; None if a filter gives no probabilities
     won, tied, lost        : parts in which B ranks better than, like, or worse than A, by (1-ROCA)%
-    parts                  : "folds", or "blocks" where the evaluations do not share folds: a tenth of each
+    parts                  : "folds", or "blocks" if the evaluations do not share folds: a tenth of each
                              class in each, in the order judged
     verdict                : one line in plain words
     """
@@ -74,72 +65,74 @@ class Comparison:
 
     def summary(self) -> dict[str, Any]:
         """The comparison as JSON values; undefined figures are None."""
-        found: dict[str, Any] = _json_values(asdict(self))
+        found: dict[str, Any] = _json_values(self)
         return found
+
+
+def _json_values(value: Any) -> Any:
+    """Named tuples as objects, other tuples as lists, nan as None."""
+    if hasattr(value, "_asdict"):
+        return {key: _json_values(one) for key, one in value._asdict().items()}
+    if isinstance(value, tuple):
+        return [_json_values(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A", "B")) -> Comparison:
     """Compare two evaluations of the same mail, paired by message name.
 
-    names : what the verdict calls them
+    names : of the two in the verdict
     BadDataError if classes, messages, digests or true classes differ.
     """
-    rows_a, rows_b = _paired(first, second, names)
-    a, b = _rows(first.columns, rows_a), _rows(second.columns, rows_b)
+    a, b = _paired(first, second, names)
+    count = replicates(len(a), 2 if a.positive is not None else 2 * a.n_classes)
     mcnemar = _mcnemar(a, b)
-    count = replicates(len(a.truth), 2 if a.positive is not None else 2 * a.n_classes)
     ranking, log_loss = _resampled(a, b, count)
-    parts, part_of = _parts(first, second, rows_a, rows_b)
-    won, tied, lost = _won_tied_lost(a, b, part_of)
+    shares_folds = len(a.folds) > 0 and np.array_equal(a.folds, b.folds)
+    won, tied, lost = _won_tied_lost(a, b, a.folds if shares_folds else _blocks(a.truth))
     return Comparison(
-        messages=len(a.truth),
+        messages=len(a),
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,
         won=won,
         tied=tied,
         lost=lost,
-        parts=parts,
+        parts="folds" if shares_folds else "blocks",
         replicates=count,
         verdict=verdict(ranking, mcnemar, names),
     )
 
 
-def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tuple[Whole, Whole]:
-    """Rows of both evaluations that are about the same message, in the order A judged them."""
+def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tuple[Evaluation, Evaluation]:
+    """Both evaluations with rows about the same messages, in the order A judged them."""
     where = " and ".join(names)
     if first.classes != second.classes:
-        raise _refused(
-            where, f"their classes differ: {_listed(first.classes)}; {_listed(second.classes)}", "classes"
-        )
+        one, other = (", ".join(each.classes[:10]) for each in (first, second))
+        raise _refused(where, f"their classes differ: {one}; {other}", "classes")
     rows, others = _rows_by_name(first), _rows_by_name(second)
     unpaired = len(rows.keys() ^ others.keys())
     if unpaired:
-        why = f"they judge different mail: {unpaired:,} of the messages in one of them only"
+        why = f"they judge different mail: {unpaired:,} of the messages are in one of them only"
         raise _refused(where, why, "other-mail")
     if first.digest and second.digest and first.digest != second.digest:
         raise _refused(where, "the messages have the same names but not the same content", "other-mail")
-    rows_a = np.array(list(rows.values()), dtype=np.int64)
-    rows_b = np.array([others[name] for name in rows], dtype=np.int64)
-    differ = first.columns.truth[rows_a] != second.columns.truth[rows_b]
+    second = second.take(np.array([others[name] for name in rows], dtype=np.int64))
+    differ = first.truth != second.truth
     if differ.any():
-        name = first.outcomes[rows_a[int(np.argmax(differ))]].name
-        why = f"they disagree on the true class of {int(differ.sum()):,} of the messages, the first is {name}"
+        count, name = int(differ.sum()), first.names[int(np.argmax(differ))]
+        why = f"they disagree on the true class of {count:,} of the messages, the first is {name}"
         raise _refused(where, why, "other-labels")
-    return rows_a, rows_b
+    return first, second
 
 
 def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
-    """Row of each message by its name and how many of that name were judged before, in the order judged.
-
-    An index may name a message twice.
-    """
+    """Row of each message by its name and how many of that name were before it: an index may repeat one."""
     rows: dict[tuple[str, int], int] = {}
-    met: Counter[str] = Counter()
-    for row in np.argsort([outcome.index for outcome in evaluation.outcomes], kind="stable").tolist():
-        name = evaluation.outcomes[row].name
-        rows[name, met[name]] = row
-        met[name] += 1
+    seen: Counter[str] = Counter()
+    for row, name in enumerate(evaluation.names):
+        rows[name, seen[name]] = row
+        seen[name] += 1
     return rows
 
 
@@ -148,52 +141,33 @@ def _refused(where: str, why: str, slug: str) -> BadDataError:
     return BadDataError(where, why, remedy, f"compare-{slug}")
 
 
-def _listed(classes: tuple[str, ...]) -> str:
-    return ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
-
-
-def _rows(columns: Columns, rows: Whole) -> Columns:
-    return Columns(
-        columns.truth[rows],
-        columns.decided[rows],
-        columns.score[rows],
-        columns.probabilities[rows],
-        columns.positive,
-        columns.n_classes,
-    )
-
-
-def _mcnemar(a: Columns, b: Columns) -> McNemar:
-    """Exact test: were both equally good, either would be right alone as often.  Source: McNemar 1947."""
+def _mcnemar(a: Evaluation, b: Evaluation) -> McNemar:
+    """Exact test: if both are equally good, each is right alone equally often.  Source: McNemar 1947."""
     right_a, right_b = a.decided == a.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
     return McNemar(only_a, only_b, p)
 
 
-def _resampled(a: Columns, b: Columns, count: int) -> tuple[Difference, Difference | None]:
+def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
     """(1-ROCA)% and log loss of both on the same stratified resamples.
 
-    Where a ranking hangs on one message no resample says how chance would have it: no interval, no p.
+    If a ranking depends on one message no resample says how chance would have it: no interval, no p.
     """
-    tasks_a, tasks_b = metrics.rankings(a), metrics.rankings(b)
-    has_both = bool(a.probabilities.shape[1] and b.probabilities.shape[1])
-    losses = (metrics.log_loss_terms(a), metrics.log_loss_terms(b)) if has_both else None
+    tasks_a, tasks_b = rankings(a), rankings(b)
+    has_both = a.has_probabilities and b.has_probabilities
+    losses = [metrics.log_loss_terms(each) for each in (a, b)] if has_both else []
     drawn = np.full((count, 2), nan)
     for row, weights in zip(drawn, resamples(a.truth, count), strict=True):
-        row[0] = _area_percent(tasks_b, weights) - _area_percent(tasks_a, weights)
-        if losses is not None:
+        row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
+        if losses:
             row[1] = weights @ (losses[1] - losses[0]) / len(weights)
-    if metrics.hangs_on_one(a):
+    if depends_on_one(a):
         drawn[:, 0] = nan
-    ranking = _difference(_area_percent(tasks_a), _area_percent(tasks_b), drawn[:, 0])
-    if losses is None:
+    ranking = _difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
+    if not losses:
         return ranking, None
     return ranking, _difference(float(losses[0].mean()), float(losses[1].mean()), drawn[:, 1])
-
-
-def _area_percent(tasks: list[Ranking], weights: Floats | None = None) -> float:
-    return 100 * metrics.mean_one_minus_roca(tasks, weights)
 
 
 def _difference(a: float, b: float, drawn: Floats) -> Difference:
@@ -211,20 +185,11 @@ def _bootstrap_p(drawn: Floats) -> float:
     return min(1.0, 2 * (side + 1) / (len(drawn) + 1))
 
 
-def _parts(first: Evaluation, second: Evaluation, rows_a: Whole, rows_b: Whole) -> tuple[str, Whole]:
-    """The fold of each message where both evaluations used the same folds, else its block."""
-    if first.folds and second.folds:
-        fold_a, fold_b = np.array(first.folds)[rows_a], np.array(second.folds)[rows_b]
-        if np.array_equal(fold_a, fold_b):
-            return "folds", fold_a
-    return "blocks", _blocks(first.columns.truth[rows_a])
-
-
-def _blocks(truth: Whole) -> Whole:
+def _blocks(truth: Ints) -> Ints:
     """The block of each message, int64 (n,): within each class BLOCKS consecutive parts of one size.
 
     truth : int64 (n,), class numbers in the order judged.  Mail of folders comes one class after the other,
-            and in a block of one class no message ranks above another wrongly.
+            and in a block of one class there is no ranking.
     """
     block = np.empty(len(truth), dtype=np.int64)
     for number in np.unique(truth):
@@ -233,12 +198,12 @@ def _blocks(truth: Whole) -> Whole:
     return block
 
 
-def _won_tied_lost(a: Columns, b: Columns, part_of: Whole) -> tuple[int, int, int]:
+def _won_tied_lost(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
     """Parts in which B's (1-ROCA)% is lower, equal, higher; parts where it is undefined are not counted."""
     won = tied = lost = 0
     for part in np.unique(part_of):
         rows = np.flatnonzero(part_of == part)
-        wrong_a, wrong_b = (_area_percent(metrics.rankings(_rows(columns, rows))) for columns in (a, b))
+        wrong_a, wrong_b = (roca_percent(rankings(each.take(rows))) for each in (a, b))
         won += wrong_b < wrong_a
         lost += wrong_b > wrong_a
         tied += wrong_b == wrong_a
@@ -246,34 +211,25 @@ def _won_tied_lost(a: Columns, b: Columns, part_of: Whole) -> tuple[int, int, in
 
 
 def verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:
-    """One line: who ranks better; if that could be chance, who decides better; else that it may be chance."""
+    """One line: which filter ranks better; if that could be chance, which decides better, if any."""
     a, b = names
     if ranking.p < SIGNIFICANCE:
-        better, value, other = (
-            (b, ranking.b, ranking.a) if ranking.difference < 0 else (a, ranking.a, ranking.b)
-        )
-        chance = f"unlikely chance ({_p(ranking.p)})"
+        figures = [(ranking.a, a), (ranking.b, b)]
+        (value, better), (other, _) = sorted(figures, key=lambda figure: figure[0])
+        chance = f"unlikely chance ({p_text(ranking.p)})"
         return f"{better} is better: (1-ROCA)% {value:.4f} against {other:.4f}, {chance}"
     if mcnemar.p < SIGNIFICANCE:
-        b_wins = mcnemar.only_b_right > mcnemar.only_a_right
-        counts = sorted((mcnemar.only_a_right, mcnemar.only_b_right), reverse=True)
-        alone = f"right alone on {counts[0]:,} messages against {counts[1]:,}"
+        counts = [(mcnemar.only_a_right, a), (mcnemar.only_b_right, b)]
+        (more, better), (less, _) = sorted(counts, key=lambda count: -count[0])
         return (
-            f"{b if b_wins else a} decides better: {alone}, "
-            f"unlikely chance ({_p(mcnemar.p)}); in ranking, no difference that could not be chance"
+            f"{better} decides better: right alone on {more:,} messages against {less:,}, "
+            f"unlikely chance ({p_text(mcnemar.p)}); in ranking, no difference that could not be chance"
         )
-    found = [_p(ranking.p)] if isfinite(ranking.p) else []
-    return f"no difference that could not be chance ({', '.join([*found, f'decisions {_p(mcnemar.p)}'])})"
+    found = [p_text(ranking.p)] if isfinite(ranking.p) else []
+    found.append(f"decisions {p_text(mcnemar.p)}")
+    return f"no difference that could not be chance ({', '.join(found)})"
 
 
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """`p=0.012`, `p<0.001`."""
     return "p<0.001" if value < 0.001 else f"p={value:.3f}"
-
-
-def _json_values(value: Any) -> Any:
-    """The same with tuples as lists and nan as None."""
-    if isinstance(value, dict):
-        return {key: _json_values(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json_values(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,21 +1,20 @@
 """Which messages train and which are judged: folds, grouped folds, splits in time, a holdout.
 
-Hides how classes are spread evenly and how messages of one group stay together.  All of it
-depends only on the labels, the groups and the seed: the same corpus gives the same folds.
+The result depends only on the labels, the groups and the seed: the same corpus gives the same folds.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nbspam.errors import BadDataError, UsageError
+from nbspam.evaluate.evaluation import Ints
 
-Whole = NDArray[np.int64]
-Split = tuple[Whole, Whole]  # rows to train on, rows to judge, both rising
+Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
 
 
-def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Whole:
+def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message, classes spread evenly: sizes differ by at most one a class, and overall.
 
     truth : int (n,), class numbers
@@ -26,14 +25,14 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Whole:
     _, counts = np.unique(classes, return_counts=True)
     _refuse_few(int(counts.min()), folds, "messages")
     shuffled = np.random.default_rng(seed).permutation(len(classes))
-    # Dealt like cards, one class after the other, so that no fold starts anew with each class.
+    # Dealt like cards over all classes, so that the sizes of whole folds differ by one at most, too.
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
     fold = np.empty(len(classes), dtype=np.int64)
     fold[by_class] = np.arange(len(classes)) % folds
     return fold
 
 
-def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Whole:
+def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message: a group stays in one fold, classes are spread as evenly as that allows.
 
     truth  : int (n,), class numbers
@@ -61,7 +60,7 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     return fold_of_group[group_of]
 
 
-def fold_splits(fold: Whole) -> list[Split]:
+def fold_splits(fold: Ints) -> list[Split]:
     """(rows to train on, rows to judge) for each fold number in rising order."""
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
 
@@ -76,7 +75,9 @@ def time_splits(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:
     """
     classes, rows = np.asarray(truth), np.asarray(order)
     if splits < 1:
-        raise UsageError("splits", f"{splits} splits in time; at least 1 is needed", slug="too-few-folds")
+        raise UsageError(
+            str(splits), "at least 1 split in time is needed", slug="too-few-folds", option="splits"
+        )
     blocks = np.array_split(rows, splits + 1)
     _refuse_missing_class(classes, blocks[0], f"the oldest of {splits + 1} blocks in time")
     return [
@@ -97,9 +98,8 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
     """
     classes = np.asarray(truth)
     if not 0 < share < 1:
-        raise UsageError(
-            "--holdout", f"{share} is no share between 0 and 1", "for example --holdout 0.3", "holdout-share"
-        )
+        why = "is no share between 0 and 1"
+        raise UsageError(f"{share:g}", why, "for example `holdout=0.3`", "holdout-share", option="holdout")
     _refuse_one_class(classes)
     if order is not None:
         rows = np.asarray(order)
@@ -116,43 +116,35 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
     return np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
 
 
-def _checked(truth: ArrayLike, folds: int) -> Whole:
+def _checked(truth: ArrayLike, folds: int) -> Ints:
     classes = np.asarray(truth, dtype=np.int64)
     if folds < 2:
-        raise UsageError(
-            "--folds", f"{folds}; at least 2 folds are needed", "for example --folds 10", "too-few-folds"
-        )
+        why = "at least 2 folds are needed"
+        raise UsageError(str(folds), why, "for example `folds=10`", "too-few-folds", option="folds")
     _refuse_one_class(classes)
     return classes
 
 
-def _refuse_one_class(classes: NDArray[np.generic]) -> None:
+def _refuse_one_class(classes: Ints) -> None:
     if len(np.unique(classes)) < 2:
-        raise BadDataError(
-            "evaluation",
-            "the messages are of one class only: nothing can be told apart",
-            "name mail of at least two classes, for example --ham PATH --spam PATH",
-            "one-class",
-        )
+        why = "the messages are of one class only"
+        remedy = "name mail of at least two classes, for example `ham=PATH` `spam=PATH`"
+        raise BadDataError("evaluation", why, remedy, "one-class")
 
 
 def _refuse_few(fewest: int, needed: int, what: str) -> None:
     if fewest < needed:
         few = f"{fewest} {what.removesuffix('s') if fewest == 1 else what}"
-        raise BadDataError(
-            "evaluation",
-            f"the smallest class has {few}, fewer than the {needed} parts to be made",
-            f"use at most {fewest} folds, or more mail" if fewest >= 2 else "name more mail of that class",
-            "too-many-folds",
+        why = f"the smallest class has {few}, fewer than the {needed} parts to be made"
+        remedy = (
+            f"use at most {fewest} folds, or more mail" if fewest >= 2 else "name more mail of that class"
         )
+        raise BadDataError("evaluation", why, remedy, "too-many-folds")
 
 
-def _refuse_missing_class(classes: NDArray[np.generic], rows: NDArray[np.generic], what: str) -> None:
+def _refuse_missing_class(classes: Ints, rows: Ints, what: str) -> None:
     missing = len(np.unique(classes)) - len(np.unique(classes[rows]))
     if missing or not len(rows):
-        raise BadDataError(
-            "evaluation",
-            f"{what} lack {missing} of the classes: there is nothing to learn them from",
-            "train on a larger share, or use --folds, which spreads the classes evenly",
-            "class-missing-in-time",
-        )
+        why = f"{what} lack {missing} of the classes"
+        remedy = "train on a larger share, or use `folds`, which spreads the classes evenly"
+        raise BadDataError("evaluation", why, remedy, "class-missing-in-time")

@@ -1,37 +1,33 @@
-"""The figures by which filters are compared, each computed from plain arrays.
+"""Figures by which filters are compared, as functions of an evaluation's columns or its confusion matrix.
 
-Hides the conventions of the field: what unsure counts as, what zero errors mean in a
-logistic average, how ties fall into bins.  Rates are in percent where the name says so,
-undefined ones (a class without messages) are nan.
+Rates are in percent where the name says so; the rate of a class without messages is nan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, log, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.decision import UNDECIDED, Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate.outcomes import Columns, log_odds_of
-from nbspam.evaluate.ranking import Ranking, ranked
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
+from nbspam.evaluate.ranking import ranked, roca_percent
 
 ECE_BINS = 15
-HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in the summary, and per mille
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts
+CURVE_POINTS = 50
+CURVE_FIELDS = ("hm_percent", "sm_percent", "one_minus_roca_percent")
+Matrix = NDArray[np.int64]  # (n_classes, n_classes + 1): row true class, column decided one, unsure last
 
 
-@dataclass(frozen=True, slots=True)
-class HamSpam:
-    """Counts for the two-class figures.  Ham is every class but the positive one.
+class HamSpam(NamedTuple):
+    """Counts for the figures of two classes.  Ham is every class but spam.
 
-    ham_lost: decided as spam.  spam_missed: decided as anything else but unsure.  An
-    unsure message is neither lost nor missed (the user still sees it); it is counted apart.
+    ham_lost: decided as spam.  spam_missed: decided as another class.  An unsure message is neither lost nor
+    missed, because the user still sees it.
     """
 
     ham: int
@@ -42,27 +38,20 @@ class HamSpam:
     spam_unsure: int
 
 
-def confusion(columns: Columns) -> Whole:
-    """int64 (n_classes, n_classes + 1): a row a true class, a column a decided one, unsure last."""
-    width = columns.n_classes + 1
-    decided = np.where(columns.decided == UNDECIDED, columns.n_classes, columns.decided)
-    cells = np.bincount(columns.truth * width + decided, minlength=columns.n_classes * width)
-    return cells.reshape(columns.n_classes, width).astype(np.int64)
+def confusion(evaluation: Evaluation) -> Matrix:
+    """Messages by true and decided class, int64 (n_classes, n_classes + 1), unsure in the last column."""
+    n_classes = evaluation.n_classes
+    decided = np.where(evaluation.decided == UNDECIDED, n_classes, evaluation.decided)
+    cells = np.bincount(evaluation.truth * (n_classes + 1) + decided, minlength=n_classes * (n_classes + 1))
+    return cells.reshape(n_classes, n_classes + 1).astype(np.int64)
 
 
-def ham_spam(counts: Whole, positive: int) -> HamSpam:
-    """The two-class counts out of a confusion matrix with unsure as its last column."""
-    others = np.delete(counts, positive, axis=0)
-    own = counts[positive]
-    spam, spam_unsure = int(own.sum()), int(own[-1])
-    return HamSpam(
-        ham=int(others.sum()),
-        ham_lost=int(others[:, positive].sum()),
-        ham_unsure=int(others[:, -1].sum()),
-        spam=spam,
-        spam_missed=spam - int(own[positive]) - spam_unsure,
-        spam_unsure=spam_unsure,
-    )
+def ham_spam(counts: Matrix, positive: int) -> HamSpam:
+    """The counts of ham and spam in a confusion matrix.  positive : number of the class spam"""
+    own, others = counts[positive], np.delete(counts, positive, axis=0).sum(axis=0)
+    missed = own.sum() - own[positive] - own[-1]
+    found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
+    return HamSpam(*map(int, found))
 
 
 def percent(part: float, whole: float) -> float:
@@ -73,15 +62,13 @@ def percent(part: float, whole: float) -> float:
 def lam_with_interval(
     ham_lost: float, ham: float, spam_missed: float, spam: float
 ) -> tuple[float, tuple[float, float]]:
-    """Logistic average misclassification percentage, the two rates averaged as logits; its 95 % interval.
+    """Logistic average misclassification percentage, the mean of two rates as logits; its 95 % interval.
 
-    logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1
-    has no logit: there half a message is counted as wrong, or right (0.5 / n, 1 - 0.5 / n), as
-    TREC's toolkit does for its curves; other rates are not smoothed, so that the figure
-    agrees with published ones.  nan where a class has no messages.
+    logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1 has no logit:
+    there half a message counts as wrong, or right (0.5 / n, 1 - 0.5 / n), as in TREC's toolkit for curves;
+    other rates are not smoothed, so that the figure agrees with published ones.  nan for an empty class.
     The interval is normal in logits.  The variance of a logit is 1 / wrong + 1 / right, that of their mean a
-    quarter of the sum of both (Woolf 1955).  Without errors it is still wide, where resampling would see no
-    variation at all.
+    quarter of the sum of both (Woolf 1955).  Without errors it is still wide.
     Source: Cormack and Lynam, TREC 2005 spam track overview, section 3.
     """
     if not ham or not spam:
@@ -96,60 +83,53 @@ def lam_with_interval(
     return value, (low, high)
 
 
-def expected_loss(counts: NDArray[np.generic], costs: Floats) -> Floats:
-    """Mean loss a message.
+def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
+    """Mean loss a message, float64 (...).
 
-    counts : (..., n_classes, n_classes + 1), confusion matrices with unsure last
+    counts : (..., n_classes, n_classes + 1), confusion matrices
     costs  : loss_table() of one such matrix
-    Returns float64 (...), in the units of the loss.
     """
     cells = np.asarray(counts, dtype=np.float64)
     return np.asarray((cells * costs).sum(axis=(-2, -1)) / cells.sum(axis=(-2, -1)))
 
 
-def loss_table(loss: Loss, counts: Whole) -> Floats:
-    """The loss laid out like a confusion matrix: float64 (n_classes, n_classes + 1), row truth, unsure last.
+def loss_table(loss: Loss, counts: Matrix) -> Floats:
+    """The loss in the layout of a confusion matrix, float64 (n_classes, n_classes + 1).
 
-    UsageError if the loss is of another number of classes, or does not price the unsure decisions there are.
+    UsageError if the loss is of another number of classes, or gives no price to unsure decisions.
     """
-    n_classes = len(counts)
+    n_classes, unsure = len(counts), int(counts[:, -1].sum())
     if len(loss.matrix) != n_classes:
-        raise UsageError(
-            "loss", f"it prices {len(loss.matrix)} classes, the evaluation has {n_classes}", slug="loss-shape"
-        )
-    if loss.unsure is None and counts[:, -1].any():
-        raise UsageError(
-            "loss",
-            f"{int(counts[:, -1].sum())} decisions are unsure, and the loss does not price that",
-            "add it, for example FP=10,FN=1,unsure=0.2",
-            "loss-unsure",
-        )
-    unsure = loss.unsure or (0.0,) * n_classes
-    return np.column_stack([np.array(loss.matrix, dtype=np.float64).T, unsure])
+        why = f"it prices {len(loss.matrix)} classes, the evaluation has {n_classes}"
+        raise UsageError("loss", why, slug="loss-shape")
+    if loss.unsure is None and unsure:
+        why = f"{unsure} decisions are unsure, and the loss gives no price to that"
+        raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
+    prices = loss.unsure or (0.0,) * n_classes
+    return np.column_stack([np.array(loss.matrix, dtype=np.float64).T, prices])
 
 
-def brier_terms(columns: Columns) -> Floats:
+def brier_terms(evaluation: Evaluation) -> Floats:
     """Squared error of the probabilities, float64 (n,); their mean is the Brier score.
 
     Two classes: (p - y)^2 of one class, 0 to 1.  More: summed over the classes, 0 to 2.
     Source: Brier 1950, halved for two classes as is usual.
     """
-    hot = np.eye(columns.n_classes)[columns.truth]
-    total: Floats = ((columns.probabilities - hot) ** 2).sum(axis=1)
-    return total / 2 if columns.n_classes == 2 else total
+    errors = evaluation.probabilities - np.eye(evaluation.n_classes)[evaluation.truth]
+    total: Floats = (errors**2).sum(axis=1)
+    return total / 2 if evaluation.n_classes == 2 else total
 
 
-def log_loss_terms(columns: Columns) -> Floats:
+def log_loss_terms(evaluation: Evaluation) -> Floats:
     """-ln of the probability given to the true class, float64 (n,), nats; its mean is the log loss.
 
     Probabilities are cut at 2.2e-16, so that one message costs at most 36 nats.
     """
-    given = columns.probabilities[np.arange(len(columns.truth)), columns.truth]
+    given = evaluation.probabilities[np.arange(len(evaluation)), evaluation.truth]
     return np.asarray(-np.log(np.clip(given, SMALLEST_PROBABILITY, 1.0)))
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(NamedTuple):
     """Confidence against what came true, in bins of equal mass; a row a bin that is not empty.
 
     bin_of     : int64 (n,), the bin of each message
@@ -159,9 +139,9 @@ class Reliability:
     came_true  : float64 (n_bins,), share
     """
 
-    bin_of: Whole
+    bin_of: Ints
     surplus: Floats
-    messages: Whole
+    messages: Ints
     confidence: Floats
     came_true: Floats
 
@@ -174,116 +154,93 @@ class Reliability:
         return float(np.abs(np.bincount(self.bin_of, weights=surplus)).sum()) / len(surplus)
 
 
-def reliability(columns: Columns, bins: int = ECE_BINS) -> Reliability:
+def reliability(evaluation: Evaluation, bins: int = ECE_BINS) -> Reliability:
     """Bins for a reliability diagram and the calibration error.
 
-    With a positive class: its probability against whether the message was of it.  Without:
-    the largest probability against whether that class was right.  Bins hold equally many messages;
-    messages of one probability share a bin (that of their middle rank), so the result does not
-    depend on the order of the messages, and there may be fewer bins than asked for.
+    With a class spam: its probability against what was spam.  Without: the largest probability against
+    whether that class was right.  Bins hold equally many messages; messages of one probability share a bin
+    (that of their middle rank), so the order of the messages does not matter, and there may be fewer bins.
     """
-    if columns.positive is not None:
-        confidence = columns.probabilities[:, columns.positive]
-        came_true = columns.is_positive.astype(np.float64)
+    if evaluation.positive is not None:
+        confidence, right = evaluation.probabilities[:, evaluation.positive], evaluation.is_positive
     else:
-        confidence = columns.probabilities.max(axis=1)
-        came_true = (columns.probabilities.argmax(axis=1) == columns.truth).astype(np.float64)
+        confidence = evaluation.probabilities.max(axis=1)
+        right = np.asarray(evaluation.probabilities.argmax(axis=1) == evaluation.truth)
+    came_true = right.astype(np.float64)
     _, place, repeats = np.unique(confidence, return_inverse=True, return_counts=True)
     middle = np.cumsum(repeats) - repeats / 2
     _, bin_of = np.unique(np.floor(bins * middle / len(confidence))[place], return_inverse=True)
     messages = np.bincount(bin_of)
-    return Reliability(
-        bin_of=bin_of,
-        surplus=came_true - confidence,
-        messages=messages,
-        confidence=np.bincount(bin_of, weights=confidence) / messages,
-        came_true=np.bincount(bin_of, weights=came_true) / messages,
-    )
+    means = [np.bincount(bin_of, weights=values) / messages for values in (confidence, came_true)]
+    return Reliability(bin_of, came_true - confidence, messages, *means)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassRates:
-    """Rates over all classes, 0 to 1.  Scores for one class: float64 (..., n_classes); macro: their mean.
+def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
+    """Precision, recall and F1 from confusion matrices (..., n_classes, n_classes + 1), 0 to 1.
 
-    Unsure lowers recall and accuracy, and leaves precision alone.  A class never decided
-    has precision 0; a class without messages has recall 0 and is left out of the macro means.
+    By class float64 (..., n_classes); `macro_` their mean, `micro_` those of all messages.  Unsure lowers
+    recall and leaves precision alone.  A class never decided has precision 0; a class without messages has
+    recall 0 and is left out of the macro means.
     """
-
-    precision: Floats
-    recall: Floats
-    f1: Floats
-    macro_precision: Floats
-    macro_recall: Floats
-    macro_f1: Floats
-    micro_precision: Floats
-    micro_recall: Floats
-    micro_f1: Floats
-
-
-def class_rates(counts: NDArray[np.generic]) -> ClassRates:
-    """Precision, recall and F1 from confusion matrices (..., n_classes, n_classes + 1)."""
     cells = np.asarray(counts, dtype=np.float64)
     right = np.diagonal(cells[..., :-1], axis1=-2, axis2=-1)
     actual, decided = cells.sum(axis=-1), cells[..., :-1].sum(axis=-2)
-    precision, recall = _share(right, decided), _share(right, actual)
-    f1 = _share(2 * right, actual + decided)
+    rates = {
+        "precision": _share(right, decided),
+        "recall": _share(right, actual),
+        "f1": _share(2 * right, actual + decided),
+    }
     present = actual > 0
+    means = {
+        f"macro_{name}": _share((rate * present).sum(axis=-1), present.sum(axis=-1))
+        for name, rate in rates.items()
+    }
     hits, called, total = right.sum(axis=-1), decided.sum(axis=-1), actual.sum(axis=-1)
-    classes = present.sum(axis=-1)
-    return ClassRates(
-        precision=precision,
-        recall=recall,
-        f1=f1,
-        macro_precision=_share((precision * present).sum(axis=-1), classes),
-        macro_recall=_share(recall.sum(axis=-1), classes),
-        macro_f1=_share((f1 * present).sum(axis=-1), classes),
-        micro_precision=_share(hits, called),
-        micro_recall=_share(hits, total),
-        micro_f1=_share(2 * hits, called + total),
-    )
+    micro = {
+        "micro_precision": _share(hits, called),
+        "micro_recall": _share(hits, total),
+        "micro_f1": _share(2 * hits, called + total),
+    }
+    return rates | means | micro
 
 
-def _share(part: Floats, whole: NDArray[np.generic]) -> Floats:
+def _share(part: Floats, whole: NDArray[Any]) -> Floats:
     """part / whole, 0 where whole is 0."""
     return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
 
 
-def rankings(columns: Columns) -> list[Ranking]:
-    """What (1-ROCA)% is computed on: the positive class; without one, each class against the rest.
+def learning_curve(
+    evaluation: Evaluation, points: int = CURVE_POINTS, window: int | None = None
+) -> dict[str, NDArray[Any]]:
+    """Figures after every n / points messages, in the order judged.
 
-    Classes without messages, or with all of them, are left out; so the list may be empty.
+    points : how many at most
+    window : messages that the windowed figures look back on; None = a tenth of all
+    Returns columns: `messages`, CURVE_FIELDS, and the same of the window as `window_...`; nan while ham or
+    spam is missing, and throughout without a class spam.
     """
-    if columns.positive is not None:
-        tasks = [ranked(columns.score, columns.is_positive)]
-    elif columns.probabilities.shape[1]:
-        tasks = one_against_rest(columns)
-    else:
-        tasks = []
-    return [task for task in tasks if task.is_defined]
+    total = len(evaluation)
+    window = window or max(1, total // 10)
+    ends = np.unique(np.linspace(0, total, min(points, total) + 1).astype(np.int64)[1:])
+    rows = [
+        (*_curve_point(evaluation, 0, end), *_curve_point(evaluation, max(0, end - window), end))
+        for end in ends.tolist()
+    ]
+    names = (*CURVE_FIELDS, *(f"window_{name}" for name in CURVE_FIELDS))
+    return {"messages": ends} | dict(zip(names, np.array(rows).T, strict=True))
 
 
-def hangs_on_one(columns: Columns, is_mean: bool = False) -> bool:
-    """Whether one message is a side of a ranking: drawn anew within its class, it is itself every time.
-
-    is_mean : of the mean over the classes against the rest, even where one plays spam
-    """
-    by_class = columns.positive is None or (is_mean and columns.n_classes > 2)
-    sizes = np.bincount(columns.truth if by_class else columns.is_positive)
-    return bool((sizes == 1).any())
-
-
-def loses_none(ham: int, level: str) -> bool:
-    """Whether a share of HAM_LOST_PERMILLE is less than one ham, so that its threshold loses none at all."""
-    return ham * HAM_LOST_PERMILLE[level] < 1000
-
-
-def one_against_rest(columns: Columns) -> list[Ranking]:
-    """One ranking a class, by its log-odds against all others."""
-    odds = log_odds_of(columns.probabilities)
-    return [ranked(odds[:, number], columns.truth == number) for number in range(columns.n_classes)]
-
-
-def mean_one_minus_roca(tasks: list[Ranking], weights: Floats | None = None) -> float:
-    """Mean of 1 - ROCA over the rankings that are defined, 0 to 1; nan if none is."""
-    values = [task.one_minus_roca(weights) for task in tasks if task.is_defined]
-    return sum(values) / len(values) if values else nan
+def _curve_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
+    """hm%, sm% and (1-ROCA)% of the messages from start to end."""
+    if evaluation.positive is None:
+        return nan, nan, nan
+    rows = slice(start, end)
+    is_spam, decided = evaluation.is_positive[rows], evaluation.decided[rows]
+    lost = ~is_spam & (decided == evaluation.positive)
+    missed = is_spam & (decided != evaluation.positive) & (decided != UNDECIDED)
+    spam = int(is_spam.sum())
+    return (
+        percent(int(lost.sum()), len(is_spam) - spam),
+        percent(int(missed.sum()), spam),
+        roca_percent([ranked(evaluation.score[rows], is_spam)]),
+    )

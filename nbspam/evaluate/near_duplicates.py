@@ -1,9 +1,9 @@
-"""Which messages are variants of one another: a spam campaign, a newsletter, a copy.
+"""Groups of messages that are variants of one another: a spam campaign, a newsletter, a copy.
 
-Hides MinHash by one permutation and its bands (Li, Owen and Zhang 2012; Shrivastava and Li 2014; Leskovec et
-al., Mining of Massive Datasets, ch. 3): each message is cut down to 128 numbers, and only messages
-that share a band of four are compared.  Time and memory grow with the number of tokens, not with pairs.
-No random numbers: the same messages give the same groups.
+MinHash by one permutation and its bands (Li, Owen and Zhang 2012; Shrivastava and Li 2014; Leskovec et al.,
+Mining of Massive Datasets, ch. 3): each message becomes 128 numbers, and only messages that share a band of
+four are compared.  Time and memory grow with the number of tokens, not with pairs.  No random numbers: the
+same messages give the same groups.
 """
 
 from __future__ import annotations

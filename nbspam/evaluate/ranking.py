@@ -1,57 +1,42 @@
-"""How well scores put spam above ham: area under the ROC curve, spam missed at a given ham loss, the curve.
+"""How well scores rank spam above ham: area under the ROC curve, spam missed at a given ham loss, the curve.
 
-Hides the sorting, and that most of it is redundant.  A Ranking sorts once and cuts the
-sorted messages into blocks: messages of one score, and neighbouring blocks of ham alone or of
-spam alone, joined.  Inside a block no figure below depends on the order, so a bootstrap replicate
-costs one pass over the messages and then works on blocks, of which a good filter has few.
-Ties are never broken: messages of one score stand or fall together.
+A Ranking sorts once and cuts the sorted messages into blocks: messages of one score, and neighbouring blocks
+of only ham or only spam, joined.  The order inside a block changes no figure, so a bootstrap replicate costs
+one pass over the messages and then works on blocks; a good filter has few.  Ties are never broken.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import nan
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from nbspam.evaluate.evaluation import Evaluation, Floats, Ints, log_odds_of
 
-# How often ham and spam of each block count: float64 (n_blocks, 2), column 0 ham, column 1 spam,
-# blocks by falling score.
+# Number of ham and spam of each block: float64 (n_blocks, 2), column 0 ham, column 1 spam, by falling score.
 Tally = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """Messages cut into blocks by score.
 
     cell     : int64 (n,), 2 * block + (1 for spam), blocks numbered by falling score
     n_blocks : number of blocks
     """
 
-    cell: Whole
+    cell: Ints
     n_blocks: int
 
     def tally(self, weights: Floats | None = None) -> Tally:
-        """How often each block's ham and spam count.
-
-        weights : float64 (n,), how often each message counts; None = once
-        """
-        return (
-            np.bincount(self.cell, weights=weights, minlength=2 * self.n_blocks)
-            .reshape(-1, 2)
-            .astype(np.float64)
-        )
-
-    def one_minus_roca(self, weights: Floats | None = None) -> float:
-        """one_minus_roca() of the messages so weighted."""
-        return one_minus_roca(self.tally(weights))
+        """Ham and spam of each block.  weights : float64 (n,), how often each message counts; None = once"""
+        counts = np.bincount(self.cell, weights=weights, minlength=2 * self.n_blocks)
+        return counts.reshape(-1, 2).astype(np.float64)
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is both ham and spam; without that no figure has a meaning."""
+        """True if there is both ham and spam."""
         return bool(self.tally().sum(axis=0).all())
 
 
@@ -64,11 +49,40 @@ def ranked(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
     scores, group = np.unique(-score, return_inverse=True)
     spam = np.bincount(group, weights=is_spam, minlength=len(scores))
     size = np.bincount(group, minlength=len(scores))
-    kind = np.where(spam == 0, 0, np.where(spam == size, 1, 2))  # ham alone, spam alone, mixed
+    kind = np.where(spam == 0, 0, np.where(spam == size, 1, 2))  # only ham, only spam, mixed
     starts = np.ones(len(scores), dtype=np.bool_)
     starts[1:] = (kind[1:] != kind[:-1]) | (kind[1:] == 2)
     block = np.cumsum(starts) - 1
     return Ranking(2 * block[group] + is_spam, int(starts.sum()))
+
+
+def rankings(evaluation: Evaluation) -> list[Ranking]:
+    """The rankings behind (1-ROCA)%: by the score of spam; without a class spam, each class against the rest.
+
+    Classes without messages, or with all of them, are left out; so the list may be empty.
+    """
+    if evaluation.positive is None:
+        return [task for task in one_against_rest(evaluation) if task.is_defined]
+    task = ranked(evaluation.score, evaluation.is_positive)
+    return [task] if task.is_defined else []
+
+
+def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
+    """One ranking a class, by its log-odds against all others; empty without probabilities."""
+    if not evaluation.has_probabilities:
+        return []
+    odds = log_odds_of(evaluation.probabilities)
+    return [ranked(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
+
+
+def depends_on_one(evaluation: Evaluation, is_mean: bool = False) -> bool:
+    """True if one message is a whole side of a ranking: no resample says how chance would have it.
+
+    is_mean : of the mean over the classes, each against the rest, also if one is spam
+    """
+    by_class = evaluation.positive is None or is_mean
+    sizes = np.bincount(evaluation.truth if by_class else evaluation.is_positive)
+    return bool((sizes == 1).any())
 
 
 def one_minus_roca(tally: Tally) -> float:
@@ -83,12 +97,18 @@ def one_minus_roca(tally: Tally) -> float:
     return float(spam @ (above - ham / 2)) / pairs if pairs else nan
 
 
-def spam_missed_at(tally: Tally, permille: int) -> float:
-    """Share of spam missed by the most watchful threshold that loses at most `permille` / 1000 of ham.
+def roca_percent(tasks: list[Ranking], weights: Floats | None = None) -> float:
+    """(1-ROCA)%, the mean over the rankings; nan without any."""
+    values = [one_minus_roca(task.tally(weights)) for task in tasks]
+    return 100 * (sum(values) / len(values)) if values else nan
 
-    A message is taken for spam when its score is at or above the threshold.  The threshold is the
-    lowest at which no more than floor(ham * permille / 1000) ham messages are at or above it.  Messages
-    of one score are taken or left together; with fewer than 1000 / permille ham messages none may be lost.
+
+def spam_missed_at(tally: Tally, permille: int) -> float:
+    """Share of spam missed by the lowest threshold that loses at most `permille` / 1000 of ham.
+
+    A message is taken for spam if its score is at or above the threshold.  At most
+    floor(ham * permille / 1000) ham messages are at or above it.  Messages of one score are taken or left
+    together; with fewer than 1000 / permille ham messages none may be lost.
     Returns 0 to 1; nan without ham or without spam.
     """
     ham, spam = np.cumsum(tally[:, 0]), np.cumsum(tally[:, 1])

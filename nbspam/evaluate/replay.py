@@ -1,26 +1,27 @@
-"""Judging a filter as a user would: message after message, learning what the user tells it.
+"""Judging a filter as a user would: message after message, learning what the user corrects or confirms.
 
-Hides when the true class reaches the filter (the feedback), and nothing of the filter
-itself: any object that scores and learns can be replayed, so peers are measured by the same code.
+Any object that scores and learns can be replayed, so other filters are measured by the same code.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import isfinite
-from typing import Protocol
+from math import inf, isfinite, log
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from nbspam.decision import UNDECIDED
 from nbspam.errors import UsageError
-from nbspam.evaluate.outcomes import Outcome
+from nbspam.evaluate.evaluation import Outcome
 
-IMMEDIATE, DELAYED, PARTIAL, ON_ERROR, THICK = "immediate", "delayed", "partial", "on-error", "thick"
-FIRST = "first"
-WITH_AMOUNT = (DELAYED, PARTIAL, THICK, FIRST)
+IMMEDIATE, DELAYED, PARTIAL, ON_ERROR, THICK, FIRST = (
+    *("immediate", "delayed", "partial"),
+    *("on-error", "thick", "first"),
+)
+KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
+LEAST = 1e-300  # of a probability whose logarithm is taken
 
 
 class Filter(Protocol):
@@ -33,81 +34,77 @@ class Filter(Protocol):
         """Learn that message number `message` is of class `label`."""
 
 
-class SelfTeaching(Filter, Protocol):
-    """What OwnWord needs of a filter."""
+class SelfTraining(Filter, Protocol):
+    """What Autolearn needs of a filter."""
 
     def autolearn(self, message: int, outcome: Outcome) -> int:
         """Learn message number `message`, just judged, on that verdict; the class, or UNDECIDED if not."""
 
     def unlearn(self, message: int, label: int) -> None:
-        """Take back that message number `message` was learned as class `label`."""
+        """Undo that message number `message` was learned as class `label`."""
 
 
-class OwnWord:
-    """A filter that learns each message on its own verdict, and forgets it when it is told or long after.
+class Autolearn:
+    """A filter that learns each message on its own verdict, and unlearns it on feedback or long after.
 
-    learned : message -> class, of those that nobody has told it
+    learned : message -> class, of those without feedback
     """
 
-    def __init__(self, subject: SelfTeaching, outdated: Callable[[int], int] = lambda own: 0) -> None:
-        """outdated : how many it forgets of so many that it has learned so; none unless given"""
+    def __init__(self, subject: SelfTraining, outdated: Callable[[int], int] = lambda own: 0) -> None:
+        """outdated : how many to unlearn of so many that were learned on own verdicts"""
         self._subject = subject
         self._outdated = outdated
-        self._counted: dict[int, int] = {}  # of `learned` what is not forgotten, the oldest first
+        self._counted: dict[int, int] = {}  # of `learned` what is not unlearned, the oldest first
         self.learned: dict[int, int] = {}
 
     def score(self, message: int) -> Outcome:
-        """Judge a message, and learn that."""
+        """Judge a message, and learn the verdict."""
         outcome = self._subject.score(message)
         label = self._subject.autolearn(message, outcome)
         if label != UNDECIDED:
             self.learned[message] = self._counted[message] = label
             for _ in range(self._outdated(len(self._counted))):
-                self._take_back(next(iter(self._counted)))
+                self._unlearn(next(iter(self._counted)))
         return outcome
 
     def learn(self, message: int, label: int) -> None:
-        """Learn what a message is in truth, in place of what it was taken for."""
+        """Learn the true class of a message in place of its verdict."""
         self.learned.pop(message, None)
         if message in self._counted:
-            self._take_back(message)
+            self._unlearn(message)
         self._subject.learn(message, label)
 
-    def _take_back(self, message: int) -> None:
+    def _unlearn(self, message: int) -> None:
         self._subject.unlearn(message, self._counted.pop(message))
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """When the filter is told the true class.
+class Feedback(NamedTuple):
+    """When the filter learns the true class.
 
     kind   : immediate, delayed, partial, on-error, thick or first
-    amount : messages of delay, share told, margin in nats, or messages told; 0 for the others
+    amount : messages of delay, share, margin in nats, or number of messages; 0 for the others
+    first_of_class : also after the first message of each class, so that every class is learned
     """
 
     kind: str = IMMEDIATE
     amount: float = 0.0
+    first_of_class: bool = False
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.amount:.10g}" if self.kind in WITH_AMOUNT else self.kind
+        return self.kind if self.kind in (IMMEDIATE, ON_ERROR) else f"{self.kind}:{self.amount:.10g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """What a replay gave.
+class Replay(NamedTuple):
+    """The outcome of each message in the order replayed, and the messages learned, in the order learned."""
 
-    outcomes : one a message, in the order replayed, `index` set to it
-    trained  : how many messages were learned
-    """
-
-    outcomes: tuple[Outcome, ...]
-    trained: int
+    outcomes: list[Outcome]
+    learned: list[int]
 
 
 def parse_feedback(text: str) -> Feedback:
     """Read `immediate`, `delayed:N`, `partial:SHARE`, `on-error`, `thick:MARGIN` (nats) or `first:N`.
 
-    N is a whole number >= 0, SHARE 0 < SHARE <= 1, MARGIN >= 0.  UsageError for anything else.
+    N is a whole number >= 0, 0 < SHARE <= 1, MARGIN >= 0.  UsageError for anything else.
     """
     kind, colon, amount = text.partition(":")
     if kind in (IMMEDIATE, ON_ERROR) and not colon:
@@ -118,72 +115,61 @@ def parse_feedback(text: str) -> Feedback:
         number = float(amount) if kind in (PARTIAL, THICK) else -1.0
     except ValueError:
         number = -1.0
-    if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and number >= 0 and isfinite(number)):
+    if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
         return Feedback(kind, number)
-    raise UsageError(
-        "--feedback",
-        f"{text[:40]!r} is no feedback",
-        "use immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN or first:N, for example delayed:100",
-        "feedback",
-    )
+    raise UsageError(text[:40], "is no feedback", slug="feedback", option="feedback", allowed=KINDS)
 
 
 def replay(
     truth: Sequence[int],
     subject: Filter,
-    feedback: Feedback = Feedback(),
+    feedback: Feedback,
     seed: int = 0,
     centre_nats: float = 0.0,
     progress: Callable[[int], object] | None = None,
 ) -> Replay:
-    """Classify each message, then tell the filter the true class as `feedback` says.
+    """Judge each message, then let the filter learn the true class as `feedback` says.
 
     truth       : class number of each message, in the order of the replay
-    immediate   : told right after each message (TREC's own setting)
-    delayed:N   : told after N further messages were classified; the last N are never told
-    partial:S   : told at once for a share S of the messages drawn by `seed`, never for the others
-    first:N     : told at once of the first N messages, never of the others
-    on-error    : told when the decision was not the true class; unsure counts as an error
-    thick:M     : told on error, and when the log-odds lie within M nats of `centre_nats`, or are undefined
+    immediate   : right after each message (TREC's own setting)
+    delayed:N   : after N further messages were judged; the last N are never learned
+    partial:S   : at once for a share S of the messages drawn by `seed`, never for the others
+    first:N     : at once for the first N messages, never for the others
+    on-error    : after a wrong or unsure decision
+    thick:M     : as on-error, and if the log-odds are within M nats of `centre_nats`; without a class spam,
+                  if the best class is at most M nats more likely than the next
     progress    : called with 1 after each message
     """
-    told = np.random.default_rng(seed).random(len(truth)) < feedback.amount
+    drawn = np.random.default_rng(seed).random(len(truth)) < feedback.amount
+    delay = int(feedback.amount) if feedback.kind == DELAYED else 0
     waiting: deque[int] = deque()
-    outcomes: list[Outcome] = []
-    trained = 0
+    run = Replay([], [])
+    met: set[int] = set()
     for message, label in enumerate(truth):
         outcome = subject.score(message)
-        outcomes.append(_placed(outcome, message, label))
-        if _is_told(feedback, outcomes[-1], bool(told[message]), centre_nats):
+        run.outcomes.append(outcome)
+        is_first, is_wrong = label not in met, outcome.decided != label
+        met.add(label)
+        if (
+            feedback.kind in (IMMEDIATE, DELAYED)
+            or (feedback.first_of_class and is_first)
+            or (feedback.kind == PARTIAL and drawn[message])
+            or (feedback.kind == FIRST and message < feedback.amount)
+            or (feedback.kind in (ON_ERROR, THICK) and is_wrong)
+            or (feedback.kind == THICK and _margin(outcome, centre_nats) <= feedback.amount)
+        ):
             waiting.append(message)
-        delay = int(feedback.amount) if feedback.kind == DELAYED else 0
         while waiting and waiting[0] <= message - delay:
-            learned = waiting.popleft()
-            subject.learn(learned, truth[learned])
-            trained += 1
+            run.learned.append(waiting.popleft())
+            subject.learn(run.learned[-1], truth[run.learned[-1]])
         if progress is not None:
             progress(1)
-    return Replay(tuple(outcomes), trained)
+    return run
 
 
-def _placed(outcome: Outcome, message: int, label: int) -> Outcome:
-    """The outcome with the truth and place that the replay knows: a filter need not know either."""
-    if outcome.truth == label and outcome.index == message:
-        return outcome
-    return Outcome(
-        outcome.name, label, outcome.decided, outcome.log_odds, outcome.probabilities, outcome.time, message
-    )
-
-
-def _is_told(feedback: Feedback, outcome: Outcome, drawn: bool, centre_nats: float) -> bool:
-    if feedback.kind in (IMMEDIATE, DELAYED):
-        return True
-    if feedback.kind == PARTIAL:
-        return drawn
-    if feedback.kind == FIRST:
-        return outcome.index < feedback.amount
-    if outcome.decided != outcome.truth:
-        return True
-    if feedback.kind == ON_ERROR:
-        return False
-    return outcome.log_odds is None or abs(outcome.log_odds - centre_nats) <= feedback.amount
+def _margin(outcome: Outcome, centre_nats: float) -> float:
+    """How sure a decision is, nats; 0 if nothing says so."""
+    if outcome.log_odds is not None and isfinite(outcome.log_odds):
+        return abs(outcome.log_odds - centre_nats)
+    second, first = sorted((0.0, 0.0, *outcome.probabilities))[-2:]
+    return log(max(first, LEAST) / max(second, LEAST))

@@ -17,12 +17,12 @@ from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped
 from nbspam.decision import Loss, loss_settings, read_loss
-from nbspam.evaluate.outcomes import Evaluation
+from nbspam.evaluate.evaluation import Evaluation
+from nbspam.evaluate.figures import summary
 from nbspam.evaluate.replay import parse_feedback
-from nbspam.evaluate.summary import summary
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import check_all_act, chosen
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.train import Choices
 from nbspam.tasks.train import train as train_model
 
@@ -90,12 +90,12 @@ class Report(NamedTuple):
     @property
     def truth(self) -> NDArray[np.int64]:
         """int64 (n,): the number of each message's true class, in class order."""
-        return self.evaluation.columns.truth
+        return self.evaluation.truth
 
     @property
     def log_odds(self) -> NDArray[np.float64]:
         """float64 (n,): each message's log-odds of spam in nats; nan without a class spam."""
-        return self.evaluation.columns.score
+        return self.evaluation.score
 
     def to_json(self) -> str:
         """The figures and settings as a JSON object."""
@@ -141,8 +141,6 @@ def evaluate(
     _warn_of_unread([*mail.skipped, *corpus.skipped])
     corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed, jobs)
     if replay:
-        from nbspam.tasks.replay import evaluate_replay
-
         found = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:
         found = evaluate_holdout(corpus, plan, holdout, by_time)

@@ -1,8 +1,8 @@
 """A filter that learns its own verdicts, so that it follows mail as it changes.
 
-Hides which verdicts those are.  Every message that is probable enough is learned, whichever class it is of
-and whatever decisions cost: to learn the surest alone would be to learn one class more than the other, and
-then the words that both have come to speak for it (docs/decisions.md).
+Every message that is probable enough is learned, whatever its class and whatever decisions cost.  Learning
+only the surest would learn more of one class, and then the words of both classes would become evidence for
+it (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -1,45 +1,73 @@
-"""Labelled mail -> an evaluation: folds, a holdout, a replay in time, or a model made beforehand.
+"""Labelled mail -> an evaluation: folds, a holdout, a replay in time, or a saved model.
 
-Hides the order of the steps and their spreading over processes.  Each message is read and tokenised
-once, whatever the number of folds; the vocabulary is that of the messages trained on.
+Each message is read and tokenised once, whatever the number of folds; the vocabulary is that of the messages
+trained on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
-from math import isnan
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import without_columns
-from nbspam.corpus.corpus import Corpus, check_classes, in_time
+from nbspam.corpus import Item
+from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.reading import Progress, identity_of, shards
 from nbspam.corpus.vocabulary import Vocabulary
-from nbspam.decision import Loss, zero_one_loss
+from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
+from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.evaluate import folds as splitting
+from nbspam.evaluate.evaluation import (
+    Evaluation,
+    Floats,
+    Outcome,
+    ShortClue,
+    evaluation_of,
+    join,
+    worst_mistakes,
+)
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
-from nbspam.evaluate.outcomes import Evaluation, Outcome, ShortClue, worst_mistakes
+from nbspam.evaluate.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
+from nbspam.filter import Filter, open_filter
+from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
+from nbspam.model.counts import Ints
+from nbspam.model.scorer import counted
+from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.tasks.judge_mail import MOST_CLUED, Judge, clues_of
-from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.memory_model import bag_of, texts_of
+from nbspam.store.connection import replaced_error
+from nbspam.store.learn import outdated
+from nbspam.tasks.autolearn import check_calibrated
+from nbspam.tasks.judges import (
+    MOST_CLUED,
+    BatchJudge,
+    ReplayJudge,
+    RowTokens,
+    Whole,
+    clues_of,
+    count_whole,
+    outcome_of,
+    texts_of,
+)
+from nbspam.tasks.train import Choices, Trained, train_blocks
+from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 Step = Callable[[int], None]  # so many more steps are done
-Trained = BulkFilter | FixedFilter
 
 
 class Plan(NamedTuple):
     """How to judge.
 
-    settings   : the way of scoring; by a vocabulary, those of `settings_under`
-    automatic  : choose lambda on the messages trained on
+    settings   : the way of scoring; with a vocabulary, those of `settings_under`
+    automatic  : choose alpha on the messages trained on
     loss       : what decisions cost; None for 0-1
     seed       : of everything drawn
     jobs       : processes
@@ -55,76 +83,71 @@ class Plan(NamedTuple):
 
     def described(self) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
-        settings = self.settings
-        found: dict[str, Any] = {name: getattr(settings, name) for name in Settings.__slots__}
-        found["alpha"] = "auto" if self.automatic else settings.alpha
+        found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
+        if self.automatic:
+            found["alpha"] = "auto"
         if self.vocabulary:
             found["vocabulary_size"] = len(self.vocabulary.words)
         return found | {"seed": self.seed}
 
-
-class Judged(NamedTuple):
-    """Outcomes of some rows, and the clues of their worst mistakes by name."""
-
-    outcomes: list[Outcome]
-    clues: dict[str, tuple[ShortClue, ...]]
+    def loss_for(self, corpus: Corpus) -> Loss:
+        """What decisions cost."""
+        return self.loss or zero_one_loss(len(corpus.classes))
 
 
 class _SplitWork:
     """Trains and judges one split; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts, plan: Plan) -> None:
+    def __init__(self, corpus: Corpus, whole: Whole, plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
 
-    def __call__(self, split: Split) -> Judged:
+    def __call__(self, split: Split) -> Evaluation:
         corpus, plan = self._corpus, self._plan
         train, rows = split
-        if plan.vocabulary:
-            block, classes = corpus.block, corpus.classes
-            trained: Trained = FixedFilter(
-                block, train, plan.settings, classes, plan.vocabulary, plan.automatic
-            )
-        else:
-            trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
-        loss = plan.loss or zero_one_loss(len(corpus.classes))
-        outcomes = row_outcomes(corpus, rows, trained.scores(rows).tolist(), loss)
-        return Judged(outcomes, _clues(corpus, trained, outcomes, loss))
+        judge = BatchJudge(self._whole, plan.settings, corpus.classes, plan.automatic)
+        judge.learn(train)
+        judged = judged_rows(corpus, rows, judge.score(rows), plan.loss_for(corpus))
+        scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
+        if scorer is None or not worst:
+            return judged
+        texts, loss, clues = texts_of(corpus.block), plan.loss_for(corpus), {}
+        for place in worst:
+            name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
+            clues[name] = clues_of(scorer, tokens, name, corpus.classes, loss)
+        return replace(judged, clues=clues)
 
 
-def trained_on(
-    corpus: Corpus, whole: BlockCounts, train: Ints, settings: Settings, automatic: bool = False
-) -> BulkFilter:
-    """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
-    left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
-    counts = whole.without(count_rows(select_rows(corpus.block, left_out), len(corpus.classes)))
-    return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
+def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
+    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
+    outcomes = [outcome_of(joint, corpus.classes, loss) for joint in joints.tolist()]
+    named = named_rows(corpus, rows)
+    return evaluation_of(corpus.classes, "holdout", *named, outcomes, corpus.block.dates[rows])
 
 
-def row_outcomes(corpus: Corpus, rows: Ints, joints: Sequence[Sequence[float]], loss: Loss) -> list[Outcome]:
-    """The outcome of each row from its log joints."""
-    block, judge = corpus.block, Judge(corpus.classes, loss)
-    dates = [None if isnan(date) else date for date in block.dates[rows].tolist()]
-    return [
-        judge.outcome(block.names[row], truth, joint, date, row)
-        for row, truth, joint, date in zip(
-            rows.tolist(), corpus.truth()[rows].tolist(), joints, dates, strict=True
-        )
-    ]
+def named_rows(corpus: Corpus, rows: Ints) -> tuple[list[str], Ints]:
+    """Names and true classes of rows of a corpus."""
+    return [corpus.block.names[row] for row in rows.tolist()], corpus.truth()[rows]
 
 
-def _clues(
-    corpus: Corpus, trained: Trained, outcomes: list[Outcome], loss: Loss
-) -> dict[str, tuple[ShortClue, ...]]:
-    worst = (
-        worst_mistakes(Evaluation(corpus.classes, tuple(outcomes), "folds"), MOST_CLUED) if outcomes else []
-    )
-    scorer, texts = trained.scorer(), texts_of(corpus.block)
-    if not worst or scorer is None:
-        return {}
-    bags = ((outcome.name, bag_of(corpus.block, outcome.index, texts)) for outcome in worst)
-    return {name: clues_of(scorer, bag, name, corpus.classes, loss) for name, bag in bags}
+def judge_splits(
+    corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
+) -> list[Evaluation]:
+    """Each split trained and judged, in order, in as many processes as the plan allows."""
+    counts = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
+    judged = []
+    for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
+        judged.append(one)
+        if progress:
+            progress(1)
+    return judged
+
+
+def with_worst_clues(evaluation: Evaluation, clues: dict[str, tuple[ShortClue, ...]]) -> Evaluation:
+    """The evaluation with the clues of its worst mistakes."""
+    worst = evaluation.names[worst_mistakes(evaluation, MOST_CLUED)].tolist()
+    return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 
 def evaluate_folds(
@@ -137,12 +160,12 @@ def evaluate_folds(
         fold = splitting.grouped_folds(truth, duplicate_groups(corpus), n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(truth, n_folds, plan.seed)
-    judged = judge_splits(corpus, plan, splitting.fold_splits(fold), progress)
-    outcomes = sorted(
-        (outcome for part in judged for outcome in part.outcomes), key=lambda outcome: outcome.index
-    )
+    splits = splitting.fold_splits(fold)
+    judged = join(judge_splits(corpus, plan, splits, progress))
+    in_order = judged.take(np.argsort(np.concatenate([rows for _, rows in splits])))
     settings = plan.described() | {"folds": n_folds, "grouped": grouped}
-    return finished(corpus, outcomes, judged, "folds", settings, tuple(fold.tolist()))
+    found = replace(in_order, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
+    return with_worst_clues(found, dict(judged.clues))
 
 
 def evaluate_holdout(
@@ -152,44 +175,11 @@ def evaluate_holdout(
     check_classes(corpus)
     order, right = in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
-    judged = judge_splits(corpus, plan, [split], progress)
+    judged = judge_splits(corpus, plan, [split], progress)[0]
     settings = plan.described() | {"holdout": share, "by_time": by_time}
     if by_time:
         settings["order"] = right
-    return finished(corpus, judged[0].outcomes, judged, "holdout", settings, trained=len(split[0]))
-
-
-def judge_splits(
-    corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
-) -> list[Judged]:
-    """Each split trained and judged, in order, in as many processes as the plan allows."""
-    counts = count_rows(corpus.block, len(corpus.classes))
-    judged = []
-    for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
-        judged.append(one)
-        if progress:
-            progress(1)
-    return judged
-
-
-def finished(
-    corpus: Corpus,
-    outcomes: list[Outcome],
-    judged: list[Judged],
-    method: str,
-    settings: dict[str, Any],
-    fold: tuple[int, ...] = (),
-    trained: int | None = None,
-) -> Evaluation:
-    """The evaluation, with the clues of the worst mistakes of all parts."""
-    rows = np.array([outcome.index for outcome in outcomes], dtype=np.int64)
-    evaluation = Evaluation(
-        corpus.classes, tuple(outcomes), method, corpus.digest(rows), settings, fold, trained
-    )
-    clues = {name: found for part in judged for name, found in part.clues.items()}
-    worst = [outcome.name for outcome in worst_mistakes(evaluation, MOST_CLUED)]
-    kept = {name: clues[name] for name in worst if name in clues}
-    return replace(evaluation, clues=kept)
+    return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
 def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
@@ -198,3 +188,234 @@ def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
     block = without_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
     return near_duplicate_groups(np.split(keys, block.starts[1:-1]), similarity)
+
+
+def evaluate_replay(
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None, autolearn: bool = False
+) -> Evaluation:
+    """Every message judged in order of time by what was learned of those before it.
+
+    autolearn : the filter learns its own verdicts, too
+    """
+    check_classes(corpus)
+    check_replay(plan.settings, plan.automatic)
+    if autolearn:
+        check_calibrated(plan.settings)
+    order, right = in_time(corpus)
+    loss = plan.loss_for(corpus)
+    subject = ReplayJudge(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
+    names, truth = named_rows(corpus, order)
+    own = Autolearn(subject, outdated) if autolearn and plan.settings.averaged else None
+    run = replay(truth.tolist(), own or subject, feedback, plan.seed, centre_nats(loss), progress)
+    settings = plan.described() | {"feedback": str(feedback), "order": right}
+    if own:
+        wrong = sum(int(truth[message]) != label for message, label in own.learned.items())
+        settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
+    if undated := int(np.isnan(corpus.block.dates).sum()):
+        settings["undated"] = undated
+    evaluation = evaluation_of(
+        corpus.classes,
+        "replay",
+        names,
+        truth,
+        run.outcomes,
+        corpus.block.dates[order],
+        digest=corpus.digest(),
+        settings=settings,
+        trained=len(run.learned),
+    )
+    return with_worst_clues(evaluation, subject.clues)
+
+
+def check_replay(settings: Settings, automatic: bool) -> None:
+    """UsageError for what cannot be replayed."""
+    if settings.features != "words":
+        why = "a replay learns words message by message; bins need all numbers at once"
+        raise UsageError(
+            settings.features, why, "use `folds`, or words", "replay-features", option="features"
+        )
+    if automatic:
+        why = "a replay begins without mail to choose it on"
+        raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
+
+
+def centre_nats(loss: Loss) -> float:
+    """The centre of a thick threshold: the cut-off of spam, or even odds without one."""
+    if len(loss.matrix) != 2:
+        return 0.0
+    centre = cutoffs(loss).spam_above
+    return centre if isfinite(centre) else 0.0
+
+
+class _JudgedMail(NamedTuple):
+    """A message judged by a saved model; clues only of a mistake."""
+
+    name: str
+    truth: int
+    outcome: Outcome
+    time: float
+    identity: bytes
+    size_bytes: int
+    clues: tuple[ShortClue, ...]
+
+
+class _ModelWork:
+    """Classifies one shard; the callable of the worker processes."""
+
+    def __init__(
+        self, path: str, change: dict[str, str], loss: str | None, file: tuple[int, int] | None
+    ) -> None:
+        """file : the identity of the model, which may be replaced before all processes have opened it"""
+        self._arguments = (path, change, loss)
+        self._file = file
+        self._filter: Filter | None = None
+
+    def __call__(self, items: list[Item]) -> tuple[list[_JudgedMail], Skipped]:
+        # Opened by the process that uses it: an SQLite connection may not cross a fork.
+        if self._filter is None:
+            self._filter = open_filter(*self._arguments)
+            if self._filter.model.file != self._file:
+                self._filter.model.close()
+                raise replaced_error(self._arguments[0])
+        judged, skipped = [], []
+        for item in items:
+            try:
+                data = item.read()
+            except OSError as error:
+                skipped.append((item.name, error.strerror or "cannot be read"))
+                continue
+            judged.append(self._judge(item, data, self._filter))
+        return judged, skipped
+
+    def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
+        classes, tokens = spam_filter.classes, read(data, spam_filter.settings.wanted | {DATE})
+        verdict = spam_filter.judge_now(counted(tokens, item.name), item.name)
+        outcome = outcome_of(verdict.scored.scores, classes, spam_filter.loss)
+        truth, time = classes.index(item.label), nan if tokens.date is None else tokens.date
+        clues = tuple(verdict.clues) if outcome.decided not in (truth, UNDECIDED) else ()
+        key = identity_of(data, item.label)
+        return _JudgedMail(item.name, truth, outcome, time, key, len(data), clues)
+
+
+def evaluate_model(
+    items: Iterable[Item],
+    classes: tuple[str, ...],
+    path: str,
+    change: dict[str, str] | None = None,
+    loss: str | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Evaluation, Skipped]:
+    """Every message of a labelled source as `nbspam classify` judges it, and what could not be read.
+
+    change, loss : as for open_filter
+    """
+    # Opened here first, so that an error of the model comes before any mail is read.
+    opened = open_filter(path, change, loss)
+    known, settings, file = opened.model.classes, opened.settings.as_text(), opened.model.file
+    opened.model.close()
+    unknown = [name for name in classes if name not in known]
+    if unknown:
+        why = f"the mail has a class {unknown[0]} that the model does not know"
+        raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+    mails: list[_JudgedMail] = []
+    skipped: Skipped = []
+    for judged, unread in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
+        mails += judged
+        skipped += unread
+        if progress:
+            progress(len(judged), sum(mail.size_bytes for mail in judged))
+    if not mails:
+        raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
+    evaluation = evaluation_of(
+        known,
+        "model",
+        [mail.name for mail in mails],
+        [mail.truth for mail in mails],
+        [mail.outcome for mail in mails],
+        [mail.time for mail in mails],
+        digest=corpus_digest(mail.identity for mail in mails),
+        settings={**settings, "model": path, "loss": loss or ""},
+    )
+    return with_worst_clues(evaluation, {mail.name: mail.clues for mail in mails if mail.clues}), skipped
+
+
+class _Recorder:
+    """A replayed filter that keeps the evidence of each message as it was judged."""
+
+    def __init__(self, subject: ReplayJudge) -> None:
+        self._subject = subject
+        self.learn = subject.learn
+        self.seen: list[Evidence] = []
+
+    def score(self, message: int) -> Outcome:
+        outcome = self._subject.score(message)
+        self.seen.append(self._subject.seen(message))
+        return outcome
+
+
+def parse_regime(text: str) -> Feedback:
+    """Read `on-error` or `thick:MARGIN` (nats, >= 0).  UsageError for anything else."""
+    if text.partition(":")[0] in (ON_ERROR, THICK):
+        with suppress(UsageError):
+            return parse_feedback(text)._replace(first_of_class=True)
+    allowed = ("all", "on-error", "thick:MARGIN with a margin of nats >= 0, for example thick:1")
+    raise UsageError(text[:40], "is no training regime", slug="regime", option="regime", allowed=allowed)
+
+
+def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> None:
+    """UsageError if a replay cannot choose: it learns words one message after another, from nothing."""
+    for is_given, option, why in (
+        (settings.features != "words", f"features={settings.features}", "a replay learns words only"),
+        (choices.automatic, "alpha=auto", "a replay begins without mail to choose it on"),
+        (choices.vocabulary is not None, "vocab", "a replay counts every word"),
+        (choices.prior is not None, "prior_model", "a replay begins from nothing"),
+    ):
+        if is_given:
+            why = f"does not go with `{option}`: {why}"
+            raise UsageError(str(feedback), why, "leave out one of them", "regime", option="regime")
+
+
+def train_by_regime(
+    corpus: Corpus,
+    path: str,
+    settings: Settings,
+    feedback: Feedback,
+    choices: Choices,
+    loss: Loss | None = None,
+    progress: Step | None = None,
+) -> Trained:
+    """Writes the model of the messages that a replay with this feedback learns.
+
+    feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
+    """
+    check_classes(corpus)
+    check_regime(feedback, settings, choices)
+    rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
+    part = used_columns(select_rows(corpus.block, rows))
+    choices = choices._replace(evidence=evidence)
+    trained = train_blocks([([part], corpus.skipped)], corpus.classes, path, settings, choices)
+    return trained._replace(read=len(corpus.block))
+
+
+def learned_rows(
+    corpus: Corpus,
+    settings: Settings,
+    feedback: Feedback,
+    loss: Loss | None = None,
+    progress: Step | None = None,
+) -> tuple[Ints, Evidence | None]:
+    """The rows that a replay learns, in the order read, and the evidence of all that it judged.
+
+    A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
+    """
+    order, _ = in_time(corpus)
+    loss = loss or zero_one_loss(len(corpus.classes))
+    subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
+    truth = corpus.truth()[order]
+    recorder = _Recorder(subject) if settings.averaged else None
+    run = replay(truth.tolist(), recorder or subject, feedback, 0, centre_nats(loss), progress)
+    rows = np.sort(order[run.learned])
+    if recorder is None:
+        return rows, None
+    return rows, join_evidence(recorder.seen[int(len(order) * WARM_UP_SHARE) :])

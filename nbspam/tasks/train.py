@@ -1,51 +1,46 @@
-"""Labelled mail -> a model file.
-
-The use case: read and count in parallel, calibrate on a sample of what was read, write one file.
-Hides the order of the steps; each step is another room's.
-"""
+"""Training: read and count labelled mail in parallel, calibrate on a sample of it, write a model file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Ints
+from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.corpus import views_read
+from nbspam.corpus.executor import start_shards
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
-from nbspam.corpus.token_texts import text_slices
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.model.alpha import best_alpha
+from nbspam.model.block import Block, feature_block
+from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
+from nbspam.model.counts import Counts, Ints, text_slices
 from nbspam.model.numeric import count_features, learn_edges
+from nbspam.model.textbook import TextbookModel
+from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.writer import NewModel, new_model
-from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
-from nbspam.tasks.fixed_words import (
-    settings_under,
-    sorted_keys,
-    vocabulary_settings,
-    with_all_words,
-)
+from nbspam.store.writer import new_model
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.numeric import Edges, FeatureCounts
+    from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
-TOKENS_AT_ONCE = 16_384  # rows of a model that are objects at a time
+TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
 
 
 class Trained(NamedTuple):
-    """What training did: for the summary that people read."""
+    """The result of a training, for the summary."""
 
     path: str
     classes: tuple[str, ...]
@@ -54,41 +49,43 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     calibrated_on: int
-    alpha: float | None = None  # where it was chosen
-    read: int | None = None  # messages, where not all that were read are counted
+    alpha: float | None = None  # if it was chosen
+    read: int | None = None  # messages, if not all of them are counted
     again: int = 0  # messages that the model had counted before
-    begun: bool = False  # as a copy of another model
+    begun: bool = False  # the model began as a copy of another
 
 
 class Choices(NamedTuple):
-    """What of a training is not a way of scoring.
+    """The choices of a training that are not Settings.
 
-    vocabulary : all other words become NOTAWORD.  None: every word has its own count
-    automatic  : choose lambda on the mail, as `--alpha auto` does
+    vocabulary : all other words become NOTAWORD; None: count every word
+    automatic  : choose alpha on the mail
     prior      : a model that is the prior of the new one
-    decision   : settings that say how the model decides: `loss` or `loss_matrix`
-    sample     : out-of-sample evidence to calibrate on.  None: that of the messages counted
-    replaces   : whether a model gives way that is there when this one is made; else that is an error
+    decision   : settings of decisions: `loss` or `loss_matrix`
+    evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
+    replaces   : write over an existing model; if False, that is an error
+    edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     """
 
     vocabulary: Vocabulary | None = None
     automatic: bool = False
     prior: PriorModel | None = None
-    decision: dict[str, str] = {}  # noqa: RUF012 - never changed
-    sample: Sample | None = None
+    decision: dict[str, str] = {}  # noqa: RUF012 - not changed
+    evidence: Evidence | None = None
     replaces: bool = True
+    edges: Mapping[str, list[float]] = MappingProxyType({})
 
 
 class Counted(NamedTuple):
-    """What was counted of some mail.
+    """The counts of some mail.
 
-    mail     : how many messages, and the latest of them
-    table    : the words; those of a fixed vocabulary all, met or not
-    features : the numeric features; None where they are not counted
+    mail     : the number of messages, and the latest of them
+    counts   : the words; all words of a fixed vocabulary
+    features : the numeric features; None if they are not counted
     """
 
     mail: Accumulator
-    table: Table
+    counts: Counts
     features: FeatureCounts | None
 
 
@@ -101,7 +98,7 @@ def train(
     progress: Progress | None = None,
     choices: Choices | None = None,
 ) -> Trained:
-    """Counts the items and writes the model at `path`, whole or not at all."""
+    """Count the items and write the model to `path`, whole or not at all."""
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
     if choices.prior:
@@ -119,25 +116,25 @@ def train_blocks(
     progress: Progress | None = None,
     jobs: int = 1,
 ) -> Trained:
-    """Counts messages that were read and writes the model at `path`, whole or not at all.
+    """Count messages that were read and write the model to `path`, whole or not at all.
 
     classes : those of the prior model, if there is one
     """
     settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
     if prior:
         prior.check_event_model(settings)
-    edges = prior.edges() if prior and settings.features != "words" else None
-    counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
+    edges = dict(choices.edges)
+    if prior and settings.features != "words":
+        edges = dict(zip(NAMES, prior.edges(), strict=True))
+    counts = counts_for(settings, len(classes), np.array(vocabulary.keys(), np.int64) if vocabulary else None)
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     counted = all_counted(counts, settings, vocabulary, edges)
     if choices.automatic:
         _check_chosen_on(counts.messages)
-        from nbspam.tasks.alpha import best_alpha  # scipy: 0.2 s and 20 MB
-
-        settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
+        settings = settings.replaced(alpha=_best_alpha(settings, classes, counted))
     used = _write(path, classes, settings, choices, counted, jobs)
-    messages, tokens = tuple(counts.messages.tolist()), len(counted.table.keys)
+    messages, tokens = tuple(counts.messages.tolist()), len(counted.counts.keys)
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
 
@@ -150,13 +147,18 @@ def _write(
     counted: Counted,
     jobs: int,
 ) -> int:
-    """Writes the model file; on how many messages it was calibrated."""
+    """Write the model file; the number of messages that it was calibrated on."""
     with (
         _calibration(settings, choices, counted, jobs) as calibration,
         new_model(path, classes, counted.mail.messages.tolist(), choices.replaces) as file,
     ):
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
-        _write_counts(file, counted)
+        file.tokens(token_rows(counted.counts))
+        file.write_sums()
+        file.learned(learned_rows(counted.mail.learned))
+        if counted.features:
+            file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
+            file.numeric_counts(counted.features.rows())
         if choices.prior:
             choices.prior.write(file, settings.features != "words")
         fitted = calibration()
@@ -169,19 +171,30 @@ def _write(
 def _calibration(
     settings: Settings, choices: Choices, counted: Counted, jobs: int
 ) -> AbstractContextManager[Callable[[], Fitted]]:
-    """What gives the calibration; other processes may work it out while the counts are written."""
+    """A function for the calibration; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return nullcontext(lambda: NOT_FITTED)
-    if choices.sample:
-        return nullcontext(partial(calibrate_on, choices.sample))
-    given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
+    if choices.evidence:
+        return nullcontext(partial(calibrate_on, [choices.evidence]))
+    block = counted.mail.recent()
     if choices.prior:
-        return nullcontext(partial(choices.prior.calibrate, *given))
-    return calibration_begun(*given, jobs)
+        return nullcontext(partial(choices.prior.calibrate, block, settings))
+    return _start_calibration(block, counted.counts, settings, jobs)
+
+
+@contextmanager
+def _start_calibration(
+    block: Block, counts: Counts, settings: Settings, jobs: int
+) -> Iterator[Callable[[], Fitted]]:
+    """A function for the calibration, which other processes begin to compute if `jobs` allows it."""
+    ways = ways_to_see(block)
+    work = partial(sample, block=block, counts=counts, settings=settings)
+    with start_shards(work, ways, min(jobs, len(ways))) as samples:
+        yield lambda: calibrate_on(list(samples), len(block))
 
 
 def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
-    """What adds up what a way of scoring reads.  keys : of a fixed vocabulary, as sorted_keys gives them"""
+    """An empty accumulator for these settings.  keys : of a fixed vocabulary"""
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
 
@@ -189,7 +202,7 @@ def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumul
 def count_blocks(
     parts: Iterable[BlocksRead], counts: Accumulator, progress: Progress | None = None
 ) -> Skipped:
-    """Adds up what is read; what could not be read."""
+    """Add what is read to the counts; the mail that could not be read."""
     skipped: Skipped = []
     for blocks, unread in parts:
         skipped.extend(unread)
@@ -200,71 +213,65 @@ def count_blocks(
     return skipped
 
 
-def _write_counts(file: NewModel, counted: Counted) -> None:
-    write_table(file, counted.table)
-    file.learned(learned_rows(counted.mail.learned))
-    if counted.features:
-        file.numeric_features(zip(NAMES, counted.features.edges, strict=True))
-        file.numeric_counts(counted.features.rows())
-
-
 def all_counted(
-    mail: Accumulator, settings: Settings, vocabulary: Vocabulary | None, edges: Edges | None = None
+    mail: Accumulator,
+    settings: Settings,
+    vocabulary: Vocabulary | None,
+    edges: Mapping[str, list[float]] = MappingProxyType({}),
 ) -> Counted:
-    """What was counted; the numeric features in the bins of `edges`, else in bins of their own."""
-    table = with_all_words(mail.table(), vocabulary)
+    """All counts.  edges : inner edges of bins by feature; the edges of all others are learned"""
+    counts = mail.counts()
+    if vocabulary is not None:
+        counts = vocabulary_counts(vocabulary, len(mail.messages)) + counts
     rows = mail.features
     if rows is None:
-        return Counted(mail, table, None)
-    if edges is None:
-        edges = learn_edges(rows.sample()[0], settings.bins, settings.binning)
-    with_pairs = settings.numeric_model == "aode"
-    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), edges, with_pairs))
+        return Counted(mail, counts, None)
+    learned = zip(NAMES, learn_edges(rows.sample()[0], settings.bins, settings.binning), strict=False)
+    by_name = {**dict(learned), **edges}
+    bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
+    return Counted(mail, counts, count_features(rows.chunks(), len(mail.messages), bins, with_pairs))
+
+
+def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) -> float:
+    """The lambda that suits the latest messages best."""
+    sample = counted.mail.recent()
+    if settings.features == "numeric" and counted.mail.features:
+        sample = feature_block(*counted.mail.features.sample(KEPT_MESSAGES))
+    return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
 def _check_chosen_on(messages: Ints) -> None:
-    """Raises where no lambda tells classes apart: a model on a prior may have mail of one class, or none."""
+    """UsageError with fewer than two classes, which a model on a prior may have."""
     if np.count_nonzero(messages) < 2:
-        why, remedy = "is chosen on mail of two classes at least", "name more mail, or give a number"
-        raise UsageError("--alpha auto", why, remedy, "alpha-auto-mail")
+        why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
+        raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
 
 
 def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
-    """Raises if there is nothing to tell apart."""
+    """Raise unless there are messages of each class."""
     if not messages.any():
-        raise NoInputError(
-            path, "no readable message was found, so nothing was trained", "check SOURCE", "no-mail"
-        )
+        why = "no readable message was found, so nothing was trained"
+        raise NoInputError(path, why, "check SOURCE", "no-mail")
     for name, count in zip(classes, messages, strict=True):
         if not count:
-            raise BadDataError(
-                path,
-                f"no message of class {name} could be read",
-                "a filter needs mail of each class",
-                "class-empty",
-            )
+            why, remedy = f"no message of class {name} could be read", "a filter needs mail of each class"
+            raise BadDataError(path, why, remedy, "class-empty")
 
 
-def write_table(file: NewModel, table: Table) -> None:
-    """Fill the table of tokens, and its sums."""
-    file.tokens(token_rows(table))
-    file.write_sums()
-
-
-def token_rows(table: Table) -> Iterator[tuple[Any, ...]]:
+def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
-    Some at a time: all of them as objects take 150 bytes a token.
+    In slices, because a token takes 150 bytes as Python objects.
     """
-    counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
-    for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
+    arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        columns = (column[rows].tolist() for column in counts)
-        yield from zip(table.keys[rows].tolist(), table.views[rows].tolist(), texts, *columns, strict=True)
+        columns = (row[rows].tolist() for row in arrays)
+        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
-    """(digest, class, times) of the messages that were counted."""
+    """(digest, class, times) of the counted messages."""
     learned = [(np.zeros(0, np.int64), np.zeros(0, np.int16)), *learned]
     pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
     pairs["digest"] = np.concatenate([digests for digests, _ in learned])

@@ -1,20 +1,20 @@
-"""Which way of scoring suits somebody's own mail: candidates, judged alike, and a choice that is no luck.
+"""Choose a way of scoring on one's own mail: candidates judged alike, and a test against chance.
 
-Hides the search and the test.  Candidates are judged on the same messages, each by what came before it
-(where dates are known) or by other campaigns (where not).  What counts is the log loss, because the
-decisions are made on the probabilities; anything but the default must beat it by more than chance, with
-as many chances as there are candidates (Bonferroni), and messages of one campaign count as one trial.
+Each message is judged by what came before it (if dates are known) or by other campaigns (if not).  The log
+loss decides, because the decisions are made on the probabilities; a candidate must beat the default by more
+than chance, with as many chances as there are candidates (Bonferroni), and the messages of one campaign are
+one trial.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.block import Ints
 from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
@@ -22,12 +22,13 @@ from nbspam.errors import BadDataError
 from nbspam.evaluate import folds as splitting
 from nbspam.evaluate import metrics
 from nbspam.evaluate.comparison import Comparison, compare
+from nbspam.evaluate.evaluation import Evaluation, Floats
 from nbspam.evaluate.folds import Split
-from nbspam.evaluate.outcomes import Evaluation
-from nbspam.model.views import Floats
+from nbspam.evaluate.ranking import rankings, roca_percent
+from nbspam.model.counts import Ints
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, row_outcomes, trained_on
-from nbspam.tasks.judges.bulk import BlockCounts, count_rows
+from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows
+from nbspam.tasks.judges import BatchJudge, count_whole
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (
@@ -69,12 +70,12 @@ class Tried(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """What tuning found.
+    """The result of tuning.
 
     tried      : all candidates, the default first, the others by log loss
     chosen     : one of them
-    comparison : the chosen one (B) against the default (A), or against the best other where that is chosen
-    how        : in what way training and judged messages were kept apart
+    comparison : the chosen one (B) against the default (A); the best other one if the default is chosen
+    how        : how training and judged messages were kept apart
     """
 
     tried: list[Tried]
@@ -84,7 +85,7 @@ class Tuned(NamedTuple):
 
 
 def default_candidate() -> Candidate:
-    """What `nbspam train` does without options."""
+    """The settings of `nbspam train` without options."""
     return Candidate("", Settings())
 
 
@@ -106,7 +107,7 @@ def first_candidates() -> list[Candidate]:
 
 
 def crossed(tried: list[Tried]) -> list[Candidate]:
-    """The best lambda and the best threshold together, if both are news."""
+    """The best alpha and the best threshold together, if both differ from the default."""
     averaged = [one for one in tried if one.candidate.settings.averaged]
     averaged = [one for one in averaged if one.candidate.settings.views == ALL_VIEWS]
     alphas = [one for one in averaged if one.candidate.settings.threshold == THRESHOLD]
@@ -120,24 +121,21 @@ def crossed(tried: list[Tried]) -> list[Candidate]:
 
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
-    """Tries the candidates on a corpus and chooses.  progress is called with 1 after each split judged."""
+    """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
     check_classes(corpus)
-    splits, how, groups = kept_apart(corpus, seed)
-    bench = _Bench(corpus, splits, groups, how, jobs, progress)
-    candidates = first_candidates()
-    tried = bench.judge(candidates)
-    more = crossed(tried)
-    tried += bench.judge(more)
+    splits, how, groups = split_apart(corpus, seed)
+    bench = _Bench(corpus, splits, groups, jobs, progress)
+    tried = bench.judge(first_candidates())
+    tried += bench.judge(crossed(tried))
     chosen = choose(tried)
     best = min(tried[1:], key=lambda one: one.log_loss) if chosen is tried[0] else chosen
     names = ("the default", f"`{best.candidate.options}`")
     found = compare(tried[0].evaluation, best.evaluation, names)
-    ordered = [tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)]
-    return Tuned(ordered, chosen, found, how)
+    return Tuned([tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)], chosen, found, how)
 
 
 def steps() -> int:
-    """How many splits `tune` will judge, about: what a progress bar needs."""
+    """About how many splits `tune` will judge, for a progress bar."""
     return (len(first_candidates()) + 1) * SPLITS
 
 
@@ -145,7 +143,7 @@ def choose(tried: list[Tried]) -> Tried:
     """The candidate of least log loss that beats the default by more than chance, else the default.
 
     tried : the default first
-    One that ranks worse by more than chance is not taken either: some would move the threshold.
+    Nor may it rank worse by more than chance: some users move the threshold.
     """
     default, *others = tried
     for one in sorted(others, key=lambda one: one.log_loss):
@@ -156,20 +154,15 @@ def choose(tried: list[Tried]) -> Tried:
     return default
 
 
-def kept_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
-    """(splits, how they were made, the campaign of each message): by time where known, else by campaign."""
+def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
+    """(splits, how they were made, the campaign of each message): by time if known, else by campaign."""
     groups = duplicate_groups(corpus)
     order, right = in_time(corpus)
     truth = corpus.truth()
     if right not in (AS_READ, INTERLEAVED):
-        try:
-            return (
-                splitting.time_splits(truth, order, SPLITS),
-                f"each block in time by what came before it, {right}",
-                groups,
-            )
-        except BadDataError:
-            pass  # the oldest mail lacks a class: time cannot be asked
+        with suppress(BadDataError):  # if the oldest mail lacks a class
+            splits = splitting.time_splits(truth, order, SPLITS)
+            return splits, f"each block in time by what came before it, {right}", groups
     fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
     folds = splitting.grouped_folds(truth, groups, min(SPLITS, max(2, fewest)), seed)
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
@@ -178,32 +171,32 @@ def kept_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
 class _Work:
     """Judges one split with one candidate; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts) -> None:
+    def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._whole = whole
+        self._whole = count_whole(corpus.block, len(corpus.classes))
 
     def __call__(self, task: tuple[Candidate, Split]) -> Floats:
         candidate, (train, rows) = task
-        corpus, whole = self._corpus, self._whole
-        seen = corpus.seen_by(candidate.settings)
-        if seen.block is not corpus.block:
-            corpus = seen
-            whole = count_rows(corpus.block, len(corpus.classes))
-        trained = trained_on(corpus, whole, train, candidate.settings, candidate.automatic)
-        return trained.scores(rows)
+        corpus, whole = self._corpus.seen_by(candidate.settings), self._whole
+        if corpus.block is not self._corpus.block:
+            whole = count_whole(corpus.block, len(corpus.classes))
+        judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
+        judge.learn(train)
+        return judge.score(rows)
 
 
 class _Bench:
     """Judges candidates on the same splits, the default first."""
 
     def __init__(
-        self, corpus: Corpus, splits: list[Split], groups: Ints, how: str, jobs: int, progress: Step | None
+        self, corpus: Corpus, splits: list[Split], groups: Ints, jobs: int, progress: Step | None
     ) -> None:
         self._corpus = corpus
         self._splits = splits
-        self._rows = np.concatenate([rows for _, rows in splits])
+        rows = np.concatenate([rows for _, rows in splits])
+        self._order = np.argsort(rows)
+        self._rows = rows[self._order]
         self._groups = groups[self._rows]
-        self._how = how
         self._jobs = jobs
         self._progress = progress
         self._default: Floats | None = None
@@ -212,45 +205,39 @@ class _Bench:
         """Each candidate on all splits, in as many processes as there are jobs."""
         tasks = [(candidate, split) for candidate in candidates for split in self._splits]
         joints = []
-        whole = count_rows(self._corpus.block, len(self._corpus.classes))
-        for joint in run_shards(_Work(self._corpus, whole), tasks, self._jobs):
+        for joint in run_shards(_Work(self._corpus), tasks, self._jobs):
             joints.append(joint)
             if self._progress:
                 self._progress(1)
         n = len(self._splits)
         return [
-            self._tried(candidate, np.concatenate(joints[place * n : (place + 1) * n]))
+            self._tried(candidate, np.concatenate(joints[place * n : (place + 1) * n])[self._order])
             for place, candidate in enumerate(candidates)
         ]
 
     def _tried(self, candidate: Candidate, joint: Floats) -> Tried:
-        corpus = self._corpus
-        outcomes = row_outcomes(corpus, self._rows, joint.tolist(), zero_one_loss(len(corpus.classes)))
-        method = "holdout"
-        evaluation = Evaluation(corpus.classes, tuple(outcomes), method, settings={"kept_apart": self._how})
-        columns = evaluation.columns
-        losses = metrics.log_loss_terms(columns)
+        loss = zero_one_loss(len(self._corpus.classes))
+        evaluation = judged_rows(self._corpus, self._rows, joint, loss)
+        losses = metrics.log_loss_terms(evaluation)
         if self._default is None:
             self._default = losses
         difference, p = clustered_difference(losses - self._default, self._groups)
         hm_percent = sm_percent = nan
-        if columns.positive is not None:
-            two = metrics.ham_spam(metrics.confusion(columns), columns.positive)
+        if evaluation.positive is not None:
+            two = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive)
             hm_percent = metrics.percent(two.ham_lost, two.ham)
             sm_percent = metrics.percent(two.spam_missed, two.spam)
-        ranking = 100 * metrics.mean_one_minus_roca(metrics.rankings(columns))
-        return Tried(
-            candidate, evaluation, hm_percent, sm_percent, ranking, float(losses.mean()), difference, p
-        )
+        ranking, log_loss = roca_percent(rankings(evaluation)), float(losses.mean())
+        return Tried(candidate, evaluation, hm_percent, sm_percent, ranking, log_loss, difference, p)
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
     """Mean of differences, and how likely one so far from 0 is by chance, two-sided.
 
-    groups : messages of one number are one trial, their differences add up
-    p = 1 where nothing tells chance: all differences are 0, there is one group, or the groups are all alike.
-    Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of as many
-    degrees of freedom as there are groups but one.
+    groups : the differences of messages of one group add up to one trial
+    p = 1 if nothing says what chance does: all differences are 0, one group, or all groups are alike.
+    Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of one degree of
+    freedom less than there are groups.
     """
     mean = float(differences.mean())
     _, place = np.unique(groups, return_inverse=True)

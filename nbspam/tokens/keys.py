@@ -1,8 +1,8 @@
 """Token text -> the 64-bit number under which it is counted.
 
-Hides the hash: the first eight bytes of MD5, the fastest good one that every Python has. Who wants
-to make two tokens collide gains nothing by it. Integers keep the model file small and its look-ups
-fast; the text is stored beside the key, for people. With a million tokens two share a key with
+The hash is the first eight bytes of MD5, the fastest good one that every Python has; spammers gain nothing
+from a collision. Integers keep the model file small and its look-ups fast; the text is stored next to the
+key, for people. With a million tokens two share a key with
 probability 3e-8.
 """
 

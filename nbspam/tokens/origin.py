@@ -67,7 +67,7 @@ def _is_private(address: str) -> bool:
 
 
 def _packed(address: str) -> bytes:
-    """The sixteen bytes of an IPv6 address; b"" if it is none."""
+    """The sixteen bytes of an IPv6 address; b"" if it is not one."""
     from _socket import AF_INET6, inet_pton  # `ipaddress` and `socket` cost a fresh process milliseconds
 
     try:

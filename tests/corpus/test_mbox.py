@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import mailbox
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
 from nbspam.corpus import open_unlabelled
-from nbspam.corpus.item import MAX_HELD_BYTES
+from nbspam.corpus.item import MAGIC, MAX_HELD_BYTES, UNPACKERS
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
 from nbspam.tasks.passthrough import unboxed
 
@@ -74,7 +75,7 @@ BODY_LINES = st.lists(
 
 
 @given(st.lists(BODY_LINES, min_size=1, max_size=5), st.sampled_from([1, 3, 17, 1 << 20]))
-def test_what_was_written_as_mboxrd_comes_back(bodies: list[list[bytes]], size: int) -> None:
+def test_messages_written_as_mboxrd_come_back(bodies: list[list[bytes]], size: int) -> None:
     messages = [mail(i, b"".join(line + b"\n" for line in lines)) for i, lines in enumerate(bodies)]
     assert [unquoted(message) for _, message in joined(as_mbox(messages), size)] == messages
 
@@ -83,12 +84,6 @@ def test_what_was_written_as_mboxrd_comes_back(bodies: list[list[bytes]], size: 
 def test_the_size_of_chunks_changes_nothing(junk: bytes, size: int) -> None:
     data = FROM + junk + b"\n\n" + FROM + junk
     assert joined(data, size) == joined(data, 1 << 20)
-
-
-def test_offsets_point_into_the_file() -> None:
-    data = as_mbox([mail(1), mail(2), mail(3)])
-    for offset, message in joined(data, 10):
-        assert data[offset : offset + len(message)] == message
 
 
 def test_messages_are_those_that_the_standard_library_wrote(tmp_path: Path) -> None:
@@ -143,30 +138,13 @@ def test_a_sentence_that_begins_with_from_is_text(line: str) -> None:
     assert not is_dated(line.encode())
 
 
-def test_an_unquoted_sentence_after_an_empty_line_does_not_split(tmp_path: Path) -> None:
-    body = b"hi\n\nFrom Monday on we open at 10:00\nbye\n"
-    (tmp_path / "box").write_bytes(FROM + mail(1, body) + b"\n" + FROM + mail(2) + b"\n")
-    assert read_all(tmp_path / "box") == [mail(1, body), mail(2)]
-
-
-def test_a_from_line_without_an_empty_line_before_it_is_text() -> None:
-    data = FROM + mail(1, b"hi\n" + FROM + b"bye\n")
-    assert joined(data, 11) == [(len(FROM), data[len(FROM) :])]
-
-
 @pytest.mark.parametrize("line", [b"From \n", b"From - \n", b"From a@example.org\n", b"From MAILER-DAEMON\n"])
-def test_from_lines_without_a_date_split_where_a_header_follows(line: bytes) -> None:
+def test_from_lines_without_a_date_split_if_a_header_follows(line: bytes) -> None:
     data = line + mail(1) + b"\n" + line + mail(2) + b"\n"
     assert begins_mbox(data)
     assert [message for _, message in joined(data, 5)] == [mail(1), mail(2)]
     text = FROM + mail(1, b"hi\n\n" + line + b"no header: here\n")
     assert len(joined(text, 5)) == 1
-
-
-def test_content_length_is_not_believed(tmp_path: Path) -> None:
-    lying = b"Content-Length: 99999\n" + mail(1)
-    (tmp_path / "box").write_bytes(as_mbox([lying, mail(2)]))
-    assert read_all(tmp_path / "box") == [lying, mail(2)]
 
 
 def test_an_mbox_may_hold_empty_messages() -> None:
@@ -180,121 +158,14 @@ def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:
     assert max(len(piece) for _, piece, _ in pieces) < 4000
 
 
-def test_only_one_mark_is_taken_off_a_quoted_from_line() -> None:
+def test_one_quote_mark_is_removed_from_a_quoted_from_line() -> None:
     assert (
         unquoted(b">From a\n>>From b\n >From c\n>from d\n>From")
         == b"From a\n>From b\n >From c\n>from d\n>From"
     )
 
 
-def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:
-    (tmp_path / "one").write_bytes(FROM + mail(1))
-    (tmp_path / "three").write_bytes(as_mbox([mail(1), mail(2), mail(3)]))
-    names = [Path(item.name).name for item in open_unlabelled([str(tmp_path)]).items()]
-    assert names == ["one", "three#1", "three#2", "three#3"]
-    assert read_all(tmp_path / "one") == [mail(1)]
-
-
-def test_a_single_file_with_a_from_line_is_read_without_it_and_unquoted(tmp_path: Path) -> None:
-    (tmp_path / "one").write_bytes(FROM + mail(1, b">From here\n"))
-    assert read_all(tmp_path / "one") == [mail(1, b"From here\n")]
-
-
 PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_a_compressed_mbox_gives_the_messages_of_the_plain_one(kind: str, tmp_path: Path) -> None:
-    messages = [mail(n, b"From here\n" + b"x" * n * 1000 + b"\n") for n in range(50)]
-    (tmp_path / "box").write_bytes(PACKERS[kind](as_mbox(messages)))  # the name does not say it
-    items = list(open_unlabelled([str(tmp_path / "box")]).items())
-    assert [item.read() for item in items] == messages
-    assert items[2].name == f"{tmp_path}/box#3"
-    assert items[2].read(10) == messages[2][:10]
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_a_compressed_message_is_one_message(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "one").write_bytes(PACKERS[kind](mail(1)))
-    (item,) = open_unlabelled([str(tmp_path / "one")]).items()
-    assert (item.name, item.read()) == (f"{tmp_path}/one", mail(1))
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_a_truncated_compressed_mbox_gives_what_can_be_read_and_is_named(kind: str, tmp_path: Path) -> None:
-    import random
-
-    noise = random.Random(1)
-    messages = [mail(n, noise.randbytes(30_000).hex().encode() + b"\n") for n in range(20)]
-    packed = PACKERS[kind](as_mbox(messages))
-    (tmp_path / "box").write_bytes(packed[: len(packed) * 9 // 10])
-    source = open_unlabelled([str(tmp_path / "box")])
-    read = [item.read() for item in source.items()]
-    assert 0 < len(read) < 20
-    assert read[:-1] == messages[: len(read) - 1]
-    assert messages[len(read) - 1].startswith(read[-1])
-    assert [path for path, _ in source.skipped] == [str(tmp_path / "box")]
-    assert "cut short" in source.skipped[0][1]
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_damaged_compressed_data_is_named_and_does_not_raise(kind: str, tmp_path: Path) -> None:
-    packed = bytearray(PACKERS[kind](as_mbox([mail(n, b"%d\n" % n**999) for n in range(99)])))
-    packed[len(packed) // 2 : len(packed) // 2 + 40] = b"\x00\xff" * 20
-    (tmp_path / "box").write_bytes(packed)
-    source = open_unlabelled([str(tmp_path / "box")])
-    assert all(item.read() is not None for item in source.items())
-    assert [path for path, _ in source.skipped] == [str(tmp_path / "box")]
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_compressed_data_without_a_readable_byte_gives_no_message(kind: str, tmp_path: Path) -> None:
-    packed = PACKERS[kind](mail(1, b"%d\n" % 7**4999))
-    (tmp_path / "one").write_bytes(packed[:20])
-    source = open_unlabelled([str(tmp_path / "one")])
-    assert list(source.items()) == []
-    ((path, why),) = source.skipped
-    assert path == str(tmp_path / "one")
-    assert why.endswith(("cut short", "damaged"))
-
-
-UNREAD = {
-    "zstd": b"\x28\xb5\x2f\xfd\x04\x58",
-    "lz4": b"\x04\x22\x4d\x18\x64\x40",
-    "zip": b"PK\x03\x04\x14\x00",
-    "7z": b"7z\xbc\xaf\x27\x1c\x00",
-}
-
-
-@pytest.mark.parametrize("kind", UNREAD)
-def test_a_file_that_is_packed_in_a_way_not_read_is_no_message(kind: str, tmp_path: Path) -> None:
-    paths = [tmp_path / "box", tmp_path / "dir" / "box", tmp_path / "Maildir" / "cur" / "1:2,S"]
-    for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(UNREAD[kind] + mail(1))
-    why = f"packed with {kind}, which nbspam does not read"
-    source = open_unlabelled([str(paths[0]), str(paths[1].parent)])
-    assert list(source.items()) == []
-    assert source.skipped == [(str(path), why) for path in paths[:2]]
-    (item,) = open_unlabelled([str(tmp_path / "Maildir")]).items()
-    with pytest.raises(OSError, match=why):
-        item.read()
-    assert [str(data) for _, data in named_messages({}, [str(paths[0])])] == [f"{paths[0]}: {why}"]
-
-
-@pytest.mark.parametrize("kind", UNREAD)
-def test_what_is_piped_in_is_a_message_however_it_begins(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = UNREAD[kind] + mail(1)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert list(named_messages({}, ["-"])) == [("-", data)]
-
-
-@pytest.mark.parametrize("kind", ["gz", "xz"])  # bz2 of nothing has another magic number
-def test_a_compressed_file_of_nothing_is_an_empty_message_as_the_plain_one_is(
-    kind: str, tmp_path: Path
-) -> None:
-    (tmp_path / "one").write_bytes(PACKERS[kind](b""))
-    assert read_all(tmp_path / "one") == [b""]
 
 
 def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> None:
@@ -306,7 +177,7 @@ def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> N
     assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_HELD_BYTES, 0]
 
 
-def test_classify_reads_an_mbox_of_many_no_further_than_its_first_message_to_tell_what_it_is(
+def test_classify_recognises_an_mbox_of_many_by_its_first_message(
     tmp_path: Path,
 ) -> None:
     one = b"From a@b.example Mon Jun  3 10:00:00 2024\nSubject: s\n\n>From here\n\n"
@@ -320,3 +191,95 @@ def test_classify_reads_an_mbox_of_many_no_further_than_its_first_message_to_tel
     big = tmp_path / "mbox"
     big.write_bytes(one + b"x" * 3_000_000 + b"\n\n")
     assert single_message(str(big)) == b"Subject: s\n\nFrom here\n\n" + b"x" * 3_000_000 + b"\n"
+
+
+def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(FROM + mail(1, b">From here\n"))
+    (tmp_path / "three").write_bytes(as_mbox([mail(1), mail(2), mail(3)]))
+    names = [Path(item.name).name for item in open_unlabelled([str(tmp_path)]).items()]
+    assert names == ["one", "three#1", "three#2", "three#3"]
+    assert read_all(tmp_path / "one") == [mail(1, b"From here\n")]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        mail(1, b"hi\n\nFrom Monday on we open at 10:00\nbye\n"),
+        mail(1, b"hi\n" + FROM + b"bye\n"),
+        b"Content-Length: 99999\n" + mail(1),
+    ],
+    ids=["a sentence after an empty line", "no empty line before it", "a wrong Content-Length"],
+)
+def test_text_that_looks_like_a_from_line_does_not_split_a_message(first: bytes, tmp_path: Path) -> None:
+    (tmp_path / "box").write_bytes(FROM + first + b"\n" + FROM + mail(2) + b"\n")
+    assert read_all(tmp_path / "box") == [first, mail(2)]
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+@pytest.mark.parametrize("n_messages", [1, 50])
+def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
+    kind: str, n_messages: int, tmp_path: Path
+) -> None:
+    messages = [mail(n, b"From here\n" + b"x" * n * 1000 + b"\n") for n in range(n_messages)]
+    for name, data in (("plain", as_mbox(messages)), ("packed", PACKERS[kind](as_mbox(messages)))):
+        (tmp_path / name).write_bytes(data)  # the name does not say what it is
+        items = list(open_unlabelled([str(tmp_path / name)]).items())
+        assert [item.read() for item in items] == messages
+        assert items[-1].name == f"{tmp_path}/{name}" + ("#50" if n_messages == 50 else "")
+        assert items[-1].read(10) == messages[-1][:10]
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+@pytest.mark.parametrize("damage", ["cut short", "damaged"])
+def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_named(
+    kind: str, damage: str, tmp_path: Path
+) -> None:
+    noise = random.Random(1)
+    messages = [mail(n, noise.randbytes(30_000).hex().encode() + b"\n") for n in range(60)]
+    packed = bytearray(PACKERS[kind](as_mbox(messages)))
+    if damage == "cut short":
+        del packed[len(packed) * 9 // 10 :]
+    else:
+        packed[len(packed) * 9 // 10 : len(packed) * 9 // 10 + 40] = b"\x00\xff" * 20
+    (tmp_path / "box").write_bytes(packed)
+    source = open_unlabelled([str(tmp_path / "box")])
+    read = [item.read() for item in source.items()]
+    assert read[:40] == messages[:40]
+    assert len(read) <= len(messages)
+    ((path, why),) = source.skipped
+    assert path == f"{tmp_path}/box"
+    assert damage in why
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_compressed_data_without_a_readable_byte_gives_no_message(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(PACKERS[kind](mail(1, b"%d\n" % 7**4999))[:20])
+    source = open_unlabelled([str(tmp_path / "one")])
+    assert list(source.items()) == []
+    assert [path for path, _ in source.skipped] == [f"{tmp_path}/one"]
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])  # bz2 of nothing has another magic number
+def test_a_compressed_file_of_nothing_is_an_empty_message(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(PACKERS[kind](b""))
+    assert read_all(tmp_path / "one") == [b""]
+
+
+@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKERS])
+def test_files_of_other_compressions_are_no_messages(
+    magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = magic + mail(1)
+    path = tmp_path / "Maildir" / "cur" / "1:2,S"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    why = f"packed with {MAGIC[magic]}, which nbspam does not read"
+    source = open_unlabelled([str(path)])
+    assert list(source.items()) == []
+    assert source.skipped == [(str(path), why)]
+    (item,) = open_unlabelled([str(tmp_path / "Maildir")]).items()
+    with pytest.raises(OSError, match=why):
+        item.read()
+    assert [str(error) for _, error in named_messages({}, [str(path)])] == [f"{path}: {why}"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert list(named_messages({}, ["-"])) == [("-", data)]  # what is piped in is a message

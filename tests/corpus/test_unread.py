@@ -1,4 +1,4 @@
-"""--skip-unread: mail that its reader has not opened is left out, for spam that slipped through lies there.
+"""--skip-unread leaves out mail that its reader has not opened, because spam that slipped through is there.
 
 The standard library writes the mail stores, and so says what read and unread look like in them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import mailbox
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def words(source: Source, label: str = "ham") -> set[str]:
 
 @pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
-def test_ham_is_what_was_opened_and_spam_is_all_there_is(
+def test_unread_ham_is_left_out_and_unread_spam_is_not(
     write: Write, opened: tuple[bool, ...], tmp_path: Path
 ) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
@@ -82,27 +82,6 @@ def test_ham_is_what_was_opened_and_spam_is_all_there_is(
     assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
     assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
     assert words(source, "spam") == {"one", "two", "three", "four"}
-
-
-@pytest.mark.parametrize("write", STORES)
-def test_without_the_option_all_mail_is_read(write: Write, spam: list[str], tmp_path: Path) -> None:
-    place = write(tmp_path / "box", [("one", True), ("two", False)])
-    source = open_labelled(ham=[place], spam=spam)
-    assert words(source) == {"one", "two"}
-    assert source.left_out == {}
-
-
-@pytest.mark.parametrize("name", ["work", "Spam-discussion"])
-def test_of_every_class_but_spam_unread_mail_is_left_out(name: str, spam: list[str], tmp_path: Path) -> None:
-    place = write_maildir(tmp_path / "box", [("one", True), ("two", False)])
-    assert words(open_labelled(spam=spam, classes={name: [place]}, skip_unread=True), name) == {"one"}
-
-
-def test_classes_none_of_which_is_spam_are_alike(tmp_path: Path) -> None:
-    place = write_maildir(tmp_path / "box", [("one", True), ("two", False)])
-    source = open_labelled(classes={"lists": [place], "work": [place]}, skip_unread=True)
-    assert (words(source, "lists"), words(source, "work")) == ({"one"}, {"one"})
-    assert source.left_out == {"unread": 2}
 
 
 def test_new_mail_of_a_maildir_is_unread(spam: list[str], tmp_path: Path) -> None:
@@ -127,7 +106,7 @@ def test_a_tree_of_maildirs_keeps_unread_junk_only(tmp_path: Path) -> None:
     assert source.left_out == {"unread": 2, "folder Trash": 1}
 
 
-def test_a_folder_of_files_knows_nothing_of_readers(spam: list[str], tmp_path: Path) -> None:
+def test_all_mail_of_a_folder_of_files_is_read(spam: list[str], tmp_path: Path) -> None:
     """A class may be called `new`, and a message `1`; neither makes a Maildir or an MH folder."""
     write_folders(tmp_path / "mail", {"new": [mail("one")], "spam": [mail("two")]})
     (tmp_path / "mail" / "new" / "1").write_bytes(mail("three"))
@@ -135,7 +114,7 @@ def test_a_folder_of_files_knows_nothing_of_readers(spam: list[str], tmp_path: P
     assert words(source, "new") == {"one", "three"}
 
 
-def test_an_index_names_its_messages_one_by_one(tmp_path: Path) -> None:
+def test_unread_mail_of_an_index_file_is_read(tmp_path: Path) -> None:
     write_maildir(tmp_path / "box", [("one", False)])
     write_maildir(tmp_path / "junk", [("two", False)])
     (tmp_path / "index").write_text("ham box\nspam junk\n")
@@ -149,7 +128,7 @@ def mbox_of(*messages: bytes) -> bytes:
     return b"".join(FROM + message + b"\n" for message in messages)
 
 
-def test_an_mbox_that_no_mail_program_has_marked_knows_nothing(spam: list[str], tmp_path: Path) -> None:
+def test_all_mail_of_an_mbox_without_status_fields_is_read(spam: list[str], tmp_path: Path) -> None:
     (tmp_path / "box").write_bytes(
         mbox_of(mail("one"), b"A: b\n\nStatus: RO\n\ntwo\n", b"\nStatus: RO\n\nthree\n")
     )
@@ -157,9 +136,7 @@ def test_an_mbox_that_no_mail_program_has_marked_knows_nothing(spam: list[str], 
     assert words(source) == {"one", "two", "three"}
 
 
-def test_what_came_since_a_mail_program_has_marked_the_mbox_is_unread(
-    spam: list[str], tmp_path: Path
-) -> None:
+def test_mail_without_status_in_an_mbox_with_status_fields_is_unread(spam: list[str], tmp_path: Path) -> None:
     marked = b"status: RO\r\n" + mail("one").replace(b"\n", b"\r\n")
     (tmp_path / "box").write_bytes(mbox_of(mail("zero"), marked, mail("two")))
     source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
@@ -189,7 +166,7 @@ def test_the_unseen_sequence_of_mh(line: str, left: set[str], spam: list[str], t
 
 @pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("one_class", [True, False])
-def test_a_class_of_unread_mail_alone_is_an_error_that_names_the_option(
+def test_a_class_of_unread_mail_only_is_an_error_that_names_the_option(
     write: Write, one_class: bool, spam: list[str], tmp_path: Path
 ) -> None:
     place = write(tmp_path / "box", [("one", False), ("two", False)])
@@ -202,54 +179,33 @@ def test_a_class_of_unread_mail_alone_is_an_error_that_names_the_option(
     assert "`skip_unread`" in caught.value.remedy
 
 
-def test_the_class_that_has_unread_mail_alone_is_named_of_several(spam: list[str], tmp_path: Path) -> None:
-    some = write_maildir(tmp_path / "some", [("one", True), ("two", False)])
-    none = write_maildir(tmp_path / "none", [("three", False)])
-    with pytest.raises(NoInputError, match="of class work: 1 left out"):
-        open_labelled(spam=spam, ham=[some], classes={"work": [none]}, skip_unread=True)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    """A Maildir++ tree of a person."""
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("train {} -m m", b"Trained on 4 messages (2 ham, 2 spam)"),
+        ("train --replace {} -m old", b"Trained on 4 messages (2 ham, 2 spam)"),
+        ("train --update {} -m old", b"Added 4 messages (2 ham, 2 spam)"),
+        ("eval --folds 2 {}", b"4 messages (2 ham, 2 spam)"),
+        ("vocab build {} -o w.tsv", b"from 4 messages"),
+        ("vectorize {} --vocab v.tsv --event-model bernoulli -o x", b"4 messages (2 ham, 2 spam)"),
+    ],
+)
+def test_commands_leave_unread_mail_out_and_say_how_much(
+    command: str, said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     write_maildir(tmp_path / "mail", [("minutes", True), ("lunch", True), ("slipped", False)])
     write_maildir(tmp_path / "mail" / ".Junk", [("prize", False), ("pills", True)])
-    yield tmp_path
-
-
-def test_train_says_how_many_it_left_out(home: Path) -> None:
-    done = program("train", "--skip-unread", home / "mail", "-m", home / "m")
-    assert b"Trained on 4 messages (2 ham, 2 spam)" in done.stderr
-    assert b"Left out: 1 unread.\n" in done.stderr
-    done = program("train", "--replace", home / "mail", "-m", home / "m")
-    assert b"Trained on 5 messages (3 ham, 2 spam)" in done.stderr
-    assert b"Left out" not in done.stderr
-
-
-def test_update_leaves_unread_mail_out_too(home: Path) -> None:
-    program("train", home / "mail", "-m", home / "m")
-    place = write_maildir(home / "more", [("agenda", True), ("offer", False)])
-    done = program("train", "--update", "--skip-unread", "--ham", place, "-m", home / "m")
-    assert b"Added 1 message (1 ham" in done.stderr
-    assert b"Left out: 1 unread.\n" in done.stderr
-
-
-def test_eval_leaves_out_what_train_does(home: Path) -> None:
-    done = program("eval", "--skip-unread", "--folds", "2", home / "mail")
-    assert b"4 messages (2 ham, 2 spam)" in done.stdout
+    assert b"Trained on 5 messages" in program("train", "mail", "-m", "old").stderr
+    program("vocab", "build", "mail", "-o", "v.tsv")
+    done = program(*command.format("--skip-unread mail").split())
+    assert said in done.stdout + done.stderr
     assert b"Left out: 1 unread." in done.stdout + done.stderr
 
 
-def test_vocab_and_vectorize_say_how_many_they_left_out(home: Path) -> None:
-    given = ("--skip-unread", home / "mail", "-o")
-    done = program("vocab", "build", *given, home / "v.tsv")
-    assert done.stderr.endswith(b"Left out: 1 unread.\n")
-    done = program("vectorize", "--vocab", home / "v.tsv", "--event-model", "bernoulli", *given, home / "x")
-    assert done.stderr.endswith(b"Left out: 1 unread.\n")
-
-
-def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(home: Path) -> None:
-    write_maildir(home / "other", [("one", False)])
-    write_maildir(home / "other" / ".Junk", [("two", False)])
-    said = error("train", "--skip-unread", home / "other", "-m", home / "m", status=66)
+def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(tmp_path: Path) -> None:
+    write_maildir(tmp_path / "mail", [("one", False)])
+    write_maildir(tmp_path / "mail" / ".Junk", [("two", False)])
+    said = error("train", "--skip-unread", tmp_path / "mail", "-m", tmp_path / "m", status=66)
+    assert "leave out --skip-unread" in said
     assert "[class-unread]" in said

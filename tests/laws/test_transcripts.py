@@ -147,13 +147,14 @@ def machine_readable(step: Step) -> list[str]:
 
 
 def without_sentences(line: str) -> str:
-    """A line of JSON with `...` for each text that has a blank in it; any other line as it is."""
+    """JSON with sorted keys and `...` for each text that has a blank in it; any other line as it is."""
     if not line.startswith("| {"):
         return line
     try:
-        return "| " + json.dumps(json.loads(line[2:], object_hook=shortened), ensure_ascii=False)
+        found = json.loads(line[2:], object_hook=shortened)
     except ValueError:
         return line
+    return "| " + json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
 def shortened(value: object) -> object:

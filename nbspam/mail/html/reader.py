@@ -50,7 +50,7 @@ class State:
 
 
 def vanishes(colour: int, ground: int) -> bool:
-    """Whether letters of this colour cannot be told from their ground."""
+    """True if letters of this colour cannot be told from their background."""
     if colour < 0 or ground < 0:
         return colour == TRANSPARENT
     return all(abs((colour >> shift & 255) - (ground >> shift & 255)) <= NEAR for shift in (0, 8, 16))
@@ -181,7 +181,7 @@ class _Reader:
             self.html.quoted += state.values["quoted"]
 
     def _note(self, tag: Tag, state: State) -> None:
-        """Take what a tag says beside what it does to its text."""
+        """Note what a tag says in addition to its effect on text."""
         self.noted.append(tag)
         if tag.shown:
             own = self._inside(state, tag) if tag.look else state

@@ -34,7 +34,7 @@ _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "
 
 
 def length(value: str) -> float | None:
-    """Pixels, or a number without unit; None for what is none."""
+    """Pixels, or a number without unit; None for anything else."""
     if value in ("auto", "none"):
         return MOST
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
@@ -165,6 +165,6 @@ class Sheet:
 
 
 def is_screen(media: str) -> bool:
-    """Whether a list of media, or an @-block without its @, holds on a wide, light screen; in lower case."""
+    """True if a list of media, or an @-block without its @, holds on a wide, light screen; in lower case."""
     others = ("print", "max-width", "max-device-width", "dark", "not ", "supports", "keyframes", "layer")
     return any(not any(other in medium for other in others) for medium in media.split(","))

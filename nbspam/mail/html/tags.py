@@ -28,7 +28,7 @@ _KINDS = {
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("audio", "datalist", "dialog", "meter", "progress", "rp", "template", "video"))
-# These take a ground from attributes, and grow with what is in them; but for body, parts of tables.
+# These take a background from attributes, and grow with their contents: body, and parts of tables.
 _GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
 _COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
 # The elements that a start tag ends; that of any other block ends a paragraph.

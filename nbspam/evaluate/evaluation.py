@@ -1,0 +1,220 @@
+"""An evaluation: what a filter decided about each message, held as columns.
+
+A row is a message, and rows are in the order judged.  Every figure, curve and page is a function of these
+columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam import labels
+from nbspam.decision import UNDECIDED
+from nbspam.errors import BadDataError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+METHODS = ("folds", "replay", "holdout", "model")
+# A token as `explain` shows it, and its nats for spam, or for the decided class if no class is spam.
+ShortClue = tuple[str, float]
+
+
+class Outcome(NamedTuple):
+    """What a filter says about one message.
+
+    decided       : number of the class decided for, -1 unsure
+    log_odds      : nats for spam (against all other classes together), None if infinite or undefined
+    probabilities : one a class, or () if the filter gives only a score
+    """
+
+    decided: int
+    log_odds: float | None
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A filter judged on one corpus of n messages.
+
+    classes        : class names in class order
+    method         : how training and judged messages were kept apart, one of METHODS
+    names          : object (n,), how messages are shown, and what pairs them with another evaluation
+    truth, decided : int64 (n,), class numbers, decided -1 = unsure
+    log_odds       : float64 (n,), nats for spam; nan if undefined, may be infinite
+    probabilities  : float64 (n, n_classes), or (n, 0) if the filter gives only scores
+    times          : float64 (n,), seconds since 1970, nan if undated
+    folds          : int64 (n,), the fold of each message, or (0,) without folds
+    digest         : corpus_digest() of the messages, "" if they are unknown
+    settings       : settings of the filter and of the evaluation; JSON values only
+    trained        : number of messages that the filter learned, None if there is no one number
+    clues          : clues by message name, of the worst mistakes only
+    """
+
+    classes: tuple[str, ...]
+    method: str
+    names: NDArray[np.object_]
+    truth: Ints
+    decided: Ints
+    log_odds: Floats
+    probabilities: Floats
+    times: Floats
+    folds: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    digest: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    trained: int | None = None
+    clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises BadDataError for values outside their range."""
+        if self.method not in METHODS:
+            raise _invalid(f"unknown method {self.method!r}", "evaluation-method")
+        if self.n_classes < 2:
+            why = f"{self.n_classes} class; at least two are needed"
+            raise BadDataError("evaluation", why, "name mail of at least two classes", "one-class")
+        if not len(self.truth):
+            why = "no message was judged"
+            raise BadDataError("evaluation", why, "name a SOURCE that has mail", "no-outcomes")
+        if len(self.folds) not in (0, len(self.truth)):
+            raise _invalid("the number of folds and of messages differ", "evaluation-folds")
+        highest = max(self.truth.max(), self.decided.max())
+        if self.truth.min() < 0 or highest >= self.n_classes or self.decided.min() < UNDECIDED:
+            raise _invalid(f"a class number outside 0 to {self.n_classes - 1}", "evaluation-class")
+        if not (np.all(self.probabilities >= 0) and np.all(self.probabilities <= 1)):
+            raise _invalid("a probability outside 0 to 1", "evaluation-probability")
+        if self.positive is not None and not self.has_probabilities and np.isnan(self.log_odds).any():
+            raise _invalid("a message without log-odds and probabilities", "evaluation-score")
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def positive(self) -> int | None:
+        """Number of the class spam, None without such a class."""
+        return labels.positive(self.classes)
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """bool (n,): True for messages whose true class is spam."""
+        return np.asarray(self.truth == (-1 if self.positive is None else self.positive))
+
+    @property
+    def is_mistake(self) -> NDArray[np.bool_]:
+        """bool (n,): True for messages decided wrongly; unsure is no mistake."""
+        return np.asarray((self.decided != self.truth) & (self.decided != UNDECIDED))
+
+    @property
+    def has_probabilities(self) -> bool:
+        """True if every message has probabilities."""
+        return bool(self.probabilities.shape[1])
+
+    @cached_property
+    def score(self) -> Floats:
+        """float64 (n,): log-odds of spam, or the logit of the probability if they are undefined.
+
+        All nan without a class spam; may be infinite.
+        """
+        if self.positive is None:
+            return np.full(len(self), nan)
+        missing = np.isnan(self.log_odds)
+        if not missing.any():
+            return self.log_odds
+        score = self.log_odds.copy()
+        score[missing] = log_odds_of(self.probabilities[missing])[:, self.positive]
+        return score
+
+    def take(self, rows: Ints) -> Evaluation:
+        """The evaluation of some messages, in the order of `rows`."""
+        columns = ("names", "truth", "decided", "log_odds", "probabilities", "times")
+        some: dict[str, Any] = {name: getattr(self, name)[rows] for name in columns}
+        return replace(self, folds=self.folds[rows] if len(self.folds) else self.folds, **some)
+
+
+def _invalid(why: str, slug: str) -> BadDataError:
+    return BadDataError("evaluation", why, slug=slug)
+
+
+def evaluation_of(
+    classes: tuple[str, ...],
+    method: str,
+    names: Sequence[str],
+    truth: Sequence[int] | Ints,
+    outcomes: Sequence[Outcome],
+    times: Sequence[float] | Floats | None = None,
+    **more: Any,
+) -> Evaluation:
+    """The evaluation of outcomes in the order judged; more: the optional fields of Evaluation."""
+    n = len(outcomes)
+    decided, odds, probabilities = zip(*outcomes, strict=True) if n else ((), (), ())
+    widths = set(map(len, probabilities))
+    if not widths <= {0, len(classes)}:
+        raise _invalid(f"each message needs {len(classes)} probabilities", "evaluation-class")
+    # Without the probabilities of one message there are none: a mean over some would mislead.
+    table = np.array(probabilities, np.float64) if widths == {len(classes)} else np.empty((n, 0))
+    return Evaluation(
+        classes,
+        method,
+        np.array([*names, None], dtype=object)[:-1],
+        np.asarray(truth, np.int64),
+        np.array(decided, np.int64),
+        np.array(odds, np.float64),  # None becomes nan
+        table,
+        np.full(n, nan) if times is None else np.asarray(times, np.float64),
+        **more,
+    )
+
+
+def join(parts: Sequence[Evaluation]) -> Evaluation:
+    """The messages of several evaluations by the same classes, one after the other, with all clues."""
+
+    def column(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    columns = ("names", "truth", "decided", "log_odds", "probabilities", "times")
+    clues = {name: clues for part in parts for name, clues in part.clues.items()}
+    return replace(parts[0], clues=clues, **{name: column(name) for name in columns})
+
+
+def log_odds_of(probabilities: Floats) -> Floats:
+    """Log-odds of each class against all others together, float64 (n, n_classes), nats.
+
+    Near 1 the others are added up, not taken from 1, so that 1 - 1e-200 and 1 - 1e-300 differ.
+    Elsewhere equal probabilities give equal log-odds, however the others share the rest.
+    """
+    zeros = np.zeros((len(probabilities), 1))
+    before = np.hstack([zeros, np.cumsum(probabilities, axis=1)[:, :-1]])
+    after = np.hstack([np.cumsum(probabilities[:, ::-1], axis=1)[:, -2::-1], zeros])
+    others = np.where(probabilities > 0.999, before + after, 1 - probabilities)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities) - np.log(others))
+
+
+def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> Ints:
+    """Rows of the messages decided wrongly with most conviction, at most `limit` a true class, by class.
+
+    Conviction: how far the score is on the wrong side; without a class spam, how small the probability of
+    the true class is.
+    """
+    if evaluation.positive is not None:
+        conviction = np.where(evaluation.is_positive, -evaluation.score, evaluation.score)
+    elif evaluation.has_probabilities:
+        conviction = -evaluation.probabilities[np.arange(len(evaluation)), evaluation.truth]
+    else:
+        conviction = np.zeros(len(evaluation))
+    worst = []
+    for number in range(evaluation.n_classes):
+        rows = np.flatnonzero(evaluation.is_mistake & (evaluation.truth == number))
+        worst.append(rows[np.argsort(-conviction[rows], kind="stable")[:limit]])
+    return np.concatenate(worst)

@@ -1,0 +1,200 @@
+"""Evaluations as files: JSON that `nbspam eval --save` writes, and result lines of the TREC spam track.
+
+JSON has one array a column, so that 75,000 messages stay small.  A result line reads
+`file=PATH judge=LABEL class=LABEL score=LOG_ODDS`.  TREC's programs cut a line at white space, so white
+space, control characters, `%` and bytes that are not UTF-8 are written as %XX.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from math import isfinite, isnan, nan
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
+import numpy as np
+
+from nbspam import labels
+from nbspam.decision import UNDECIDED
+from nbspam.errors import BadDataError, NoInputError
+from nbspam.evaluate.evaluation import Evaluation, Floats, Outcome, evaluation_of, log_odds_of
+
+FORMAT = "nbspam-evaluation"
+VERSION = 1
+# A path of another program may hold spaces: everything up to " judge=" is the path.
+_LINE = re.compile(
+    r"file=(?P<file>.+?)[ \t]judge=(?P<judge>\S+)\s+class=(?P<decided>\S+)\s+score=(?P<score>\S+)(?:\s.*)?$"
+)
+
+
+def to_json(evaluation: Evaluation) -> bytes:
+    """The evaluation as load() reads it.  Log-odds and times that are not finite are null."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": evaluation.classes,
+        "method": evaluation.method,
+        "digest": evaluation.digest,
+        "settings": dict(evaluation.settings),
+        "trained": evaluation.trained,
+        "folds": evaluation.folds.tolist(),
+        "clues": dict(evaluation.clues),
+        "outcomes": {
+            "name": evaluation.names.tolist(),
+            "truth": evaluation.truth.tolist(),
+            "decided": evaluation.decided.tolist(),
+            "log_odds": finite(evaluation.log_odds),
+            "probabilities": evaluation.probabilities.tolist(),
+            "time": finite(evaluation.times),
+            "index": list(range(len(evaluation))),
+        },
+    }
+    # ensure_ascii keeps file names that are not UTF-8 (lone surrogates) writable and readable.
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return (text + "\n").encode("ascii")
+
+
+def finite(values: Floats) -> list[float | None]:
+    """The values as JSON has them: None in place of nan and infinity."""
+    return [value if isfinite(value) else None for value in values.tolist()]
+
+
+def load(path: str | Path) -> Evaluation:
+    """Read an evaluation from either kind of file.
+
+    NoInputError if it cannot be opened, BadDataError if it is not an evaluation of this version.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        remedy = "name a file that nbspam eval wrote"
+        why = f"cannot be read: {error.strerror}"
+        raise NoInputError(str(path), why, remedy, "evaluation-missing") from error
+    if content.startswith(b"file="):
+        return _from_result_lines(content.decode("utf-8", "surrogateescape"), str(path))
+    return _from_json(content, str(path))
+
+
+def _from_json(content: bytes, where: str) -> Evaluation:
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _not_ours(where, "is not JSON") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise _not_ours(where, "is no evaluation by nbspam")
+    if document.get("version") != VERSION:
+        why = f"evaluation format {document.get('version')!r}; this program reads {VERSION}"
+        remedy = "evaluate again with this version: nbspam eval --help"
+        raise BadDataError(where, why, remedy, "evaluation-version")
+    try:
+        return _from_document(document)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise _not_ours(where, f"is damaged ({type(error).__name__})") from error
+    except BadDataError as error:
+        raise BadDataError(where, error.why, error.remedy, error.slug) from error
+
+
+def _not_ours(where: str, why: str) -> BadDataError:
+    return BadDataError(where, why, "name a file that nbspam eval wrote", "evaluation-not-ours")
+
+
+def _from_document(document: dict[str, Any]) -> Evaluation:
+    """The evaluation; BadDataError, or the errors of a wrong key or type."""
+    table, trained = document["outcomes"], document["trained"]
+    names = ("decided", "log_odds", "probabilities")
+    columns = [table[name] for name in ("index", "name", "truth", "time", *names)]
+    rows = sorted(zip(*columns, strict=True), key=lambda row: _checked(int, row[0]))
+    outcomes = [Outcome(_checked(int, row[4]), row[5], tuple(map(float, row[6]))) for row in rows]
+    return evaluation_of(
+        tuple(_checked(str, name) for name in document["classes"]),
+        _checked(str, document["method"]),
+        [_checked(str, row[1]) for row in rows],
+        [_checked(int, row[2]) for row in rows],
+        outcomes,
+        np.array([row[3] for row in rows], np.float64),
+        digest=_checked(str, document["digest"]),
+        settings=dict(document["settings"]),
+        folds=np.array([_checked(int, fold) for fold in document["folds"]], np.int64),
+        trained=None if trained is None else _checked(int, trained),
+        clues={
+            _checked(str, name): tuple((_checked(str, token), float(weight)) for token, weight in clues)
+            for name, clues in document["clues"].items()
+        },
+    )
+
+
+def _checked(kind: type, value: Any) -> Any:
+    """The value; TypeError if it is not of this type."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(value)
+    return value
+
+
+def result_lines(evaluation: Evaluation) -> Iterator[str]:
+    """One result line a message, without line end, in the order judged.
+
+    score is the log-odds with all digits, `inf` or `-inf` if they are infinite: those of spam, of two other
+    classes those of the second; of more classes without spam 0.0.  class is `unsure` if the filter did not
+    decide.
+    """
+    score = evaluation.score
+    if evaluation.positive is None and evaluation.n_classes == 2 and evaluation.has_probabilities:
+        score = log_odds_of(evaluation.probabilities)[:, 1]
+    score = np.nan_to_num(score, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    words = [_quoted(name) for name in (*evaluation.classes, labels.UNSURE)]  # unsure is -1, the last
+    columns = (evaluation.names, evaluation.truth, evaluation.decided, score)
+    for name, truth, decided, value in zip(*(column.tolist() for column in columns), strict=True):
+        yield f"file={_quoted(name)} judge={words[truth]} class={words[decided]} score={value!r}"
+
+
+def _from_result_lines(text: str, where: str) -> Evaluation:
+    """The evaluation of result lines by this or any other filter.
+
+    Scores order the messages but need not be log-odds, so there are no probabilities, and calibration is not
+    judged.  Further fields of a line are ignored.
+    """
+    lines = enumerate(text.split("\n"), 1)
+    rows = [_parsed(line.strip(), f"{where}:{number}") for number, line in lines if line.strip()]
+    found = {row[1] for row in rows} | {row[2] for row in rows} - {labels.UNSURE}
+    # A file of ham alone is still about ham and spam.
+    classes = labels.ordered(found | set(labels.HAM_AND_SPAM) if found <= set(labels.HAM_AND_SPAM) else found)
+    number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNDECIDED}
+    truth = [number[judge] for _, judge, _, _ in rows]
+    outcomes = [Outcome(number[decided], score, ()) for _, _, decided, score in rows]
+    # No digest: the lines do not say what the messages hold.  A comparison pairs them by name.
+    return evaluation_of(
+        classes, "model", [row[0] for row in rows], truth, outcomes, settings={"results": where}
+    )
+
+
+def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
+    """Path, true class, decided class and score of a line."""
+    match = _LINE.match(line)
+    if match is None:
+        remedy = "a line reads: file=PATH judge=ham class=spam score=1.5"
+        raise BadDataError(where, f"not a result line: {line[:60]!r}", remedy, "results-line")
+    try:
+        score = float(match["score"])
+    except ValueError:
+        score = nan
+    if isnan(score):
+        why = f"{match['score'][:30]!r} is no score"
+        raise BadDataError(where, why, "scores are numbers", "results-score")
+    judge, decided = (_unquoted(match[name]) for name in ("judge", "decided"))
+    if decided != labels.UNSURE:
+        decided = labels.checked_name(decided, where)
+    return _unquoted(match["file"]), labels.checked_name(judge, where), decided, score
+
+
+def _quoted(text: str) -> str:
+    return "".join(
+        char if char.isprintable() and char not in "% " else quote(char, "", errors="surrogateescape")
+        for char in text
+    )
+
+
+def _unquoted(text: str) -> str:
+    return unquote_to_bytes(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

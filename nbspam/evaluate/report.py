@@ -1,0 +1,164 @@
+"""An evaluation as one HTML page to read, keep and print: it loads nothing else and runs no script.
+
+Every value is cleaned of control characters and then escaped.  Importing this module raises UsageError if
+Jinja2 or matplotlib (the extra `nbspam[report]`) are not installed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from importlib.resources import files
+from math import isfinite
+from typing import Any
+
+from nbspam.decision import Loss
+from nbspam.errors import UsageError
+from nbspam.evaluate import figures
+from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
+
+try:
+    import jinja2
+
+    from nbspam.evaluate.plots import cleaned, plots
+except ImportError as error:
+    why = f"it needs a library that cannot be imported here ({error})"
+    remedy = "install the extra: pip install 'nbspam[report]'"
+    raise UsageError("", why, remedy, "report-extra", option="report") from error
+
+MOST_MISTAKES = 10  # of each class
+MOST_CLASSES = 12  # a wider confusion matrix is shown as a list of its largest cells
+MOST_CELLS = 25
+CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
+CARDS_WITHOUT_SPAM = ("accuracy_percent", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
+
+# name -> heading, what a reader sees in the drawing, the same without a class spam
+PLOTS = {
+    "roc": (
+        "Errors at every threshold",
+        "Each point is a threshold: to the left fewer wanted messages are lost, further down less spam is "
+        "missed. Both axes are logarithmic; no error is drawn at half a message. Lower left is better.",
+        "A line for each large class against all others; each point is a threshold. Both axes are "
+        "logarithmic; no error is drawn at half a message. Lower left is better.",
+    ),
+    "det": (
+        "The same on probit axes (DET)",
+        "If the scores of both classes are spread normally, this curve is a straight line; "
+        "its slope tells which class is spread wider.",
+        "",
+    ),
+    "reliability": (
+        "Are the probabilities true?",
+        "Messages in up to 15 bins of equal size; the larger the dot, the more messages. "
+        "On the dashed line, of messages called 80 % spam, 80 % are.",
+        "Messages in up to 15 bins of equal size by the probability of the likeliest class. On the dashed "
+        "line, of messages of which the filter is 80 % sure, it is right on 80 %.",
+    ),
+    "histogram": (
+        "Scores by true class",
+        "Counts on a logarithmic axis, so that single messages on the wrong side can be seen. "
+        "Scores far out are counted at the ends.",
+        "The probability given to the true class; counts on a logarithmic axis: single messages show.",
+    ),
+    "learning": (
+        "Over time",
+        "Above, errors among the latest tenth of the messages and so far; below, the ranking so far and "
+        "of the latest tenth, logarithmic unless it is zero.",
+        "",
+    ),
+}
+
+
+def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
+    """The whole page.  The same evaluation gives the same page."""
+    found = figures.summary(evaluation, loss)
+    environment = jinja2.Environment(
+        autoescape=True,
+        finalize=lambda value: cleaned(value) if type(value) is str else value,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
+    rows = figures.rows(found)
+    by_key = {row.key: row for row in reversed(rows)}
+    cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
+    page: str = template.render(
+        found=found,
+        cards=[by_key[key] for key in cards if key in by_key],
+        sentences=figures.sentences(found, len(set(evaluation.folds.tolist())), _is_in_time(evaluation)),
+        rows=rows,
+        plots=_embedded(evaluation),
+        confusion=_confusion(evaluation, found["confusion"]),
+        mistakes=_mistakes(evaluation),
+        settings=_settings(evaluation),
+    )
+    return page
+
+
+def _is_in_time(evaluation: Evaluation) -> bool:
+    """True if all messages are dated, of more than one date, and were judged in the order of their dates."""
+    times = evaluation.times
+    return bool((times[1:] >= times[:-1]).all() and times[-1] > times[0])
+
+
+def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:
+    """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
+    shown = []
+    for name, drawing in plots(evaluation).items():
+        heading, caption, other = PLOTS[name]
+        source = "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
+        caption = caption if evaluation.positive is not None else other or caption
+        shown.append({"name": name, "heading": heading, "caption": caption, "source": source})
+    return shown
+
+
+def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> dict[str, Any]:
+    """The matrix if it fits the page, else its largest wrong cells as (true class, decided, messages)."""
+    names = [*evaluation.classes, "unsure"]
+    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
+    cells = [
+        (names[truth], names[decided], count)
+        for truth, row in enumerate(counts)
+        for decided, count in enumerate(row)
+        if truth != decided and count
+    ]
+    return {
+        "columns": names[:width],
+        "rows": [(name, row[:width], sum(row)) for name, row in zip(evaluation.classes, counts, strict=True)],
+        "fits": len(evaluation.classes) <= MOST_CLASSES,
+        "largest": sorted(cells, key=lambda cell: -cell[2])[:MOST_CELLS],
+    }
+
+
+def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The worst mistakes of each class with their clues."""
+    return [
+        {
+            "name": evaluation.names[row],
+            "truth": evaluation.classes[evaluation.truth[row]],
+            "decided": evaluation.classes[evaluation.decided[row]],
+            "score": _score(evaluation, row),
+            "clues": [
+                (token, f"{weight:+.2f}", weight > 0)
+                for token, weight in evaluation.clues.get(evaluation.names[row], ())
+            ],
+        }
+        for row in worst_mistakes(evaluation, MOST_MISTAKES).tolist()
+    ]
+
+
+def _score(evaluation: Evaluation, row: int) -> str:
+    if isfinite(evaluation.log_odds[row]):
+        return f"{evaluation.log_odds[row]:+.2f}"
+    if evaluation.has_probabilities:
+        return f"P = {evaluation.probabilities[row, evaluation.decided[row]]:.4f}"
+    return ""
+
+
+def _settings(evaluation: Evaluation) -> list[tuple[str, str]]:
+    rows = [("method", evaluation.method), ("classes", ", ".join(evaluation.classes))]
+    for name, value in evaluation.settings.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        rows.append((str(name), shown))
+    return [*rows, ("corpus digest", evaluation.digest)] if evaluation.digest else rows

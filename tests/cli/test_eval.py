@@ -1,0 +1,352 @@
+"""`nbspam eval` as people run it: what it prints, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mail_samples import make_corpus, run_here, run_program
+from rich.console import Console
+from tiny_mail import write_folders
+
+from nbspam.cli.render_evaluation import figures_table, show_clues
+from nbspam.evaluate.figures import summary
+from tests.judged_mail import noisy
+
+JSON_KEYS = (
+    "messages",
+    "ham",
+    "spam",
+    "hm_percent",
+    "sm_percent",
+    "lam_percent",
+    "one_minus_roca_percent",
+    "sm_percent_at_hm",
+    "ece_percent",
+    "brier",
+    "log_loss",
+)
+
+
+@pytest.fixture(scope="module")
+def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 30, "spam": 30})
+
+
+def evaluated(*arguments: str) -> dict[str, object]:
+    """The JSON of an evaluation that must work."""
+    status, output, complaint = run_here("eval", *arguments, "--json")
+    assert status == 0, complaint
+    assert output.count("\n") == 1
+    found: dict[str, object] = json.loads(output)
+    return found
+
+
+@pytest.mark.parametrize(
+    "method", [[], ["--folds", "3"], ["--holdout", "0.4"], ["--replay"], ["--folds", "3", "--grouped"]]
+)
+def test_json_has_the_keys_that_are_promised(mail: Path, method: list[str]) -> None:
+    found = evaluated(str(mail), *method)
+    for key in JSON_KEYS:
+        assert key in found
+        if key not in ("messages", "ham", "spam"):
+            assert f"{key}_interval" in found
+    assert set(found["sm_percent_at_hm"]) == {"0.1", "0.5", "1"}  # type: ignore[call-overload]
+    misclassified = found["misclassified"]
+    assert isinstance(misclassified, list)
+    confusion = found["confusion"]
+    assert isinstance(confusion, list)
+    assert len(misclassified) == confusion[0][1] + confusion[1][0]
+
+
+def test_ten_folds_are_the_default(mail: Path) -> None:
+    found = evaluated(str(mail))
+    assert found["method"] == "folds"
+    assert found["settings"]["folds"] == 10  # type: ignore[index]
+
+
+def test_the_table_names_figures_and_mistakes(data: Path) -> None:
+    status, output, complaint = run_program("eval", str(data / "index"), "--folds", "4")
+    assert status == 0
+    assert complaint == ""
+    for words in ("246 messages", "ham lost", "spam missed", "(1-ROCA)%", "95 % interval", "Misclassified:"):
+        assert words in output
+    mistakes = [line for line in output.splitlines() if " taken for " in line]
+    assert 0 < len(mistakes) <= 10
+    assert all(".eml" in line for line in mistakes)
+    every = run_here("eval", str(data / "index"), "--folds", "4", "-v")[1]
+    count = int(output.partition("Misclassified: ")[2].split()[0])
+    assert len([line for line in every.splitlines() if " taken for " in line]) == count
+
+
+def test_the_widest_figures_fit_on_80_columns() -> None:
+    found = summary(noisy(99))
+    for key in ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent"):
+        found |= {key: 100.0, f"{key}_interval": [10.0, 100.0]}
+    found |= {"messages": 99_999, "ham": 49_999, "spam": 50_000}
+    assert Console(width=200).measure(figures_table(found)).maximum <= 80
+
+
+def test_a_model_on_its_folder(mail: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "m.nbspam")
+    assert run_here("train", str(mail), "-m", model, "-q")[0] == 0
+    found = evaluated(str(mail), "-m", model)
+    assert found["method"] == "model"
+    assert found["messages"] == 60
+    textbook = evaluated(str(mail), "-m", model, "--textbook")
+    assert textbook["log_loss"] != found["log_loss"]
+
+
+def test_a_model_may_be_judged_on_mail_of_one_class(mail: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "m.nbspam")
+    assert run_here("train", str(mail), "-m", model, "-q")[0] == 0
+    found = evaluated("--ham", str(mail / "ham"), "-m", model)
+    assert (found["ham"], found["spam"]) == (30, 0)
+    assert found["sm_percent"] is None
+
+
+def test_result_lines_are_written_as_trec_has_them(mail: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    evaluated(str(mail), "--folds", "3", "--results", str(results))
+    lines = results.read_text().splitlines()
+    assert len(lines) == 60
+    fields = [dict(field.split("=", 1) for field in line.split(" ")) for line in lines]
+    assert all(set(one) == {"file", "judge", "class", "score"} for one in fields)
+    assert {one["judge"] for one in fields} == {"ham", "spam"}
+    assert all(Path(one["file"]).exists() for one in fields)
+
+
+def test_a_report_is_one_page(mail: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    report = tmp_path / "out.html"
+    evaluated(str(mail), "--replay", "--report", str(report))
+    assert report.read_text().lstrip().lower().startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.html"]
+
+
+def test_a_replay_says_in_which_order_undated_mail_was_judged(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, dated=False)
+    status, output, _ = run_here("eval", str(folder), "--replay")
+    assert status == 0
+    assert "for want of different dates" in output.splitlines()[0]
+    index = folder / "index"
+    index.write_text("ham ham\nspam spam\n")
+    assert "in the order of the index" in run_here("eval", str(index), "--replay")[1].splitlines()[0]
+
+
+def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12})
+    os.mkfifo(folder / "ham" / "pipe")
+    status, output, complaint = run_here("eval", str(folder), "--folds", "3")
+    assert status == 66
+    assert "24 messages" in output
+    assert "pipe" in complaint
+
+
+def test_many_classes_show_their_confusion(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 15, "news": 15, "work": 15}, noise=0.2)
+    status, output, complaint = run_here("eval", str(folder), "--folds", "3")
+    assert status == 0, complaint
+    assert "true \\ decided" in output
+    assert "macro (1-ROCA)%" in output
+    found = evaluated(str(folder), "--folds", "3")
+    assert found["hm_percent"] is None
+    assert sum(map(sum, found["confusion"])) == 45  # type: ignore[arg-type, call-overload]
+
+
+def test_a_loss_decides_and_is_priced(mail: Path) -> None:
+    found = evaluated(str(mail), "--folds", "3", "--loss", "FP=9,FN=1,unsure=0.2")
+    assert found["expected_loss"] is not None
+    assert found["unsure_percent"] > 0  # type: ignore[operator]
+
+
+def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
+    first, second = (evaluated(str(mail), "--folds", "3", "--seed", "5") for _ in range(2))
+    assert first == second
+    assert evaluated(str(mail), "--folds", "3", "--seed", "6") != first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "slug"),
+    [
+        (["--folds", "31"], 65, "too-many-folds"),
+        (["--folds", "1"], 64, "too-few-folds"),
+        (["--holdout", "1.5"], 64, "holdout-share"),
+        (["--holdout", "0"], 64, "holdout-share"),
+        (["--folds", "3", "--replay"], 64, "usage"),
+        (["--grouped", "--replay"], 64, "usage"),
+        (["--feedback", "immediate"], 64, "usage"),
+        (["--by-time"], 64, "usage"),
+        (["--replay", "--feedback", "never"], 64, "feedback"),
+        (["--replay", "--alpha", "auto"], 64, "alpha-auto-replay"),
+        (["--replay", "--features", "both"], 64, "replay-features"),
+        (["--loss", "FP=-1"], 64, "loss"),
+        (["--seed", "-1"], 64, "usage"),
+        (["-m", "no-such-model"], 66, "model-missing"),
+        (["--save", "no/such/folder/x.json"], 73, "output-folder"),
+        (["--results", "/"], 73, "output-folder"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(mail: Path, arguments: list[str], status: int, slug: str) -> None:
+    found, output, complaint = run_here("eval", str(mail), *arguments)
+    assert found == status
+    assert output == ""
+    assert complaint.rstrip().endswith(f"[{slug}]")
+    assert "Traceback" not in complaint
+
+
+def test_one_class_only_is_refused(mail: Path) -> None:
+    status, _, complaint = run_here("eval", "--ham", str(mail / "ham"))
+    assert status == 65
+    assert "class" in complaint
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(mail: Path, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    locked.chmod(0o500)
+    status, _, complaint = run_here("eval", str(mail), "--save", str(locked / "x.json"))
+    assert status == 73
+    assert "[output-denied]" in complaint
+    assert list(locked.iterdir()) == []
+
+
+def test_names_of_messages_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.5)
+    for path in list((folder / "ham").iterdir()):
+        path.rename(path.with_name(path.name + "\x1b[31m[bold]red"))
+    status, output, complaint = run_here("eval", str(folder), "--folds", "3", "-v")
+    assert status == 0, complaint
+    assert "\x1b" not in output
+    assert "\\x1b[31m[bold]red" in output
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--threshold", "1"],
+        ["--views", "body"],
+        ["--normalise"],
+        ["--numeric-model", "aode"],
+        ["--bins", "4"],
+        ["--binning", "width"],
+    ],
+)
+def test_an_option_that_a_saved_model_does_not_take_is_refused(mail: Path, option: list[str]) -> None:
+    status, output, complaint = run_here("eval", str(mail), "-m", "any.nbspam", *option)
+    assert (status, output) == (64, "")
+    assert complaint.startswith(f"nbspam: --model {option[0]}: ")
+
+
+def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "m")
+    assert run_here("train", str(mail), "-m", model, "-q", "-j1")[0] == 0
+    losses = [
+        evaluated(str(mail), "-m", model, *option)["log_loss"]
+        for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])
+    ]
+    assert len(set(losses)) == 4
+
+
+def test_clues_are_parted_between_two_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    clues = ["received:relay.example.org -1.1", "subject:[bold] +0.9", "edge=добрый+день -0.4"]
+    whole = "      " + "  ".join(clues) + "\n"
+    parted = "      " + "  ".join(clues[:2]) + "\n      " + clues[2] + "\n"
+    for is_terminal, expected in ((False, whole), (True, parted)):
+        buffer = io.StringIO()
+        buffer.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[misc,method-assign]
+        monkeypatch.setattr(sys, "stdout", buffer)
+        show_clues(Console(file=buffer, width=64, force_terminal=False), clues)
+        assert buffer.getvalue() == expected
+
+
+def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:
+    command = [sys.executable, "-m", "nbspam", "eval", str(mail), "--folds", "2"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u03bb = 0.03" in done.stdout
+
+
+def test_a_missing_library_of_the_report_is_an_error_before_mail_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "nbspam.evaluate.report", raising=False)
+    status, _, complaint = run_here("eval", "no-such-mail", "--report", str(tmp_path / "x.html"))
+    assert status == 64
+    assert "[report-extra]" in complaint
+
+
+def test_figures_are_shown_also_where_a_file_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, mail: Path, tmp_path: Path
+) -> None:
+    def full(path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("nbspam.files._flush", full)
+    status, output, complaint = run_here("eval", str(mail), "--folds", "2", "--save", str(tmp_path / "a"))
+    assert status == 74, complaint
+    assert "ham lost" in output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_written_also_where_nobody_reads_the_figures(mail: Path, tmp_path: Path) -> None:
+    """`| head` ended the program before it had kept what took it an hour."""
+    options = ["--folds", "2", "--save", str(tmp_path / "a.json"), "--results", str(tmp_path / "lines")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        command = [sys.executable, "-m", "nbspam", "eval", str(mail), *options]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert len((tmp_path / "lines").read_text().splitlines()) == 60
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == "nbspam-evaluation"
+
+
+@pytest.mark.parametrize(
+    "command", [["eval", "--folds", "2"], ["eval", "--replay"], ["train", "--regime", "on-error"]]
+)
+def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
+    tmp_path: Path, command: list[str]
+) -> None:
+    texts = {"ham": ["hello there", "lunch today"], "spam": ["buy pills", "cheap pills"]}
+    folder = write_folders(
+        tmp_path / "mail", {name: [b"\n" + text.encode() for text in some] for name, some in texts.items()}
+    )
+    model = ["-m", str(tmp_path / "m")] if command[0] == "train" else []
+    status, _, complaint = run_here(*command, str(folder), "--views", "header", *model)
+    assert status == 0, complaint
+
+
+def test_shares_that_are_less_than_one_ham_are_told_as_what_they_are(tmp_path: Path) -> None:
+    """Of 8 ham a thousandth, five and ten thousandths are none: one threshold, so one row."""
+    few = make_corpus(tmp_path / "mail", {"ham": 8, "spam": 8})
+    status, text, _ = run_here("eval", str(few), "--folds", "2")
+    assert status == 0
+    assert text.count("missed with no ham lost") == 1
+    assert "% ham lost" not in text.replace("ham lost %", "")
+
+
+@pytest.mark.parametrize("how", [["--folds", "3"], ["--replay"]])
+def test_words_that_alone_rule_a_class_out_are_no_clues_in_a_file(tmp_path: Path, how: list[str]) -> None:
+    """At lambda 0 a word of spam alone says infinitely much; one ham is written in such words."""
+    texts = {"ham": "lunch at noon with the team", "spam": "cheap pills no prescription"}
+    letters = {name: [f"\n{text} {n}".encode() for n in range(12)] for name, text in texts.items()}
+    letters["ham"][5] = b"\nlunch cheap pills"
+    folder = write_folders(tmp_path / "mail", letters)
+    kept, page = tmp_path / "kept", tmp_path / "page.html"
+    options = [*how, "--textbook", "--alpha", "0", "--save", str(kept), "--report", str(page)]
+    assert evaluated(str(folder), *options)["messages"] == 24
+    for mistake in json.loads(kept.read_text())["clues"].values():
+        assert all(isinstance(nats, float) for _, nats in mistake)
+    assert page.stat().st_size > 10_000

@@ -1,0 +1,144 @@
+"""`nbspam explain`: its text, its JSON and its options."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from nbspam.cli.explain import MIN_CLUE, clue_table, nats_text
+from nbspam.filter import open_filter
+from tests.tiny_mail import error, mail, run, write_folders
+
+
+@pytest.fixture(scope="module")
+def model(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explain") / "m"
+    run("train", data, "-m", path, "-q")
+    return path
+
+
+@pytest.fixture(scope="module")
+def crowds(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Models of that many classes, each with three messages of its own words."""
+    models = {}
+    for n in (3, 9, 240):
+        folder = tmp_path_factory.mktemp(f"crowd{n}")
+        letters = {f"class-{k:03}": [mail(f"topic{k} daily word{i}") for i in range(3)] for k in range(n)}
+        write_folders(folder / "mail", letters)
+        run("train", folder / "mail", "-m", folder / "m", "-q", "-j", "1")
+        models[n] = folder / "m"
+    return models
+
+
+def test_the_text_shows_verdict_sum_clues_and_clues_that_decide(model: Path, data: Path) -> None:
+    text = run("explain", "-m", model, data / "spam" / "0002.eml")
+    assert text.startswith("spam  P(spam) ")
+    for part in ("log-odds", "header", "body", "structure", "residual 0", "share of spam"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_classify_json_has_the_intervals_of_explain(model: Path) -> None:
+    content = mail("please confirm your account")
+    classified = json.loads(run("classify", "--json", "-m", model, stdin=content))
+    found = json.loads(run("explain", "--json", "-m", model, stdin=content))
+    for key in ("log_odds", "log_odds_interval"):
+        assert classified[key] == found[key]
+    shares = {clue["token"]: clue["share_interval"] for clue in found["clues"]}
+    assert all(clue["share_interval"] == shares[clue["token"]] for clue in classified["clues"])
+
+
+def test_without_smoothing_the_json_has_null_and_no_infinity(model: Path, data: Path) -> None:
+    way = ["--event-model", "bernoulli", "--alpha", "0"]
+    text = run("explain", "--json", *way, "-m", model, data / "spam", data / "ham" / "0001.eml")
+    assert "Infinity" not in text
+    assert "NaN" not in text
+    assert any(json.loads(line)["log_odds"] is None for line in text.splitlines())
+
+
+def test_top_bounds_the_clues_and_0_shows_all(model: Path) -> None:
+    content = mail("please confirm your account now or access will be limited")
+    few = json.loads(run("explain", "--json", "--top", "2", "-m", model, stdin=content))["clues"]
+    everything = json.loads(run("explain", "--json", "--top", "0", "-m", model, stdin=content))["clues"]
+    assert len(few) == 2 < len(everything)
+    nats = [abs(clue["nats"]) for clue in everything]
+    assert nats == sorted(nats, reverse=True)
+
+
+@pytest.mark.parametrize("width", [100, 80])
+@pytest.mark.parametrize("n", [3, 9, 240])
+def test_the_clues_can_be_read_with_any_number_of_classes(
+    crowds: dict[int, Path], n: int, width: int
+) -> None:
+    judge = open_filter(str(crowds[n]))
+    found = judge.explain(mail("topic1 daily word2"), "-")
+    table = clue_table(found, judge.classes, width)
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    for clue in found.clues:
+        if len(clue.token) <= MIN_CLUE - 2:
+            assert any(clue.token in line and nats_text(clue.log_odds).plain in line for line in lines)
+    named = [str(column.header) for column in table.columns]
+    assert "class-001" in named
+    assert any(name.endswith(" others") for name in named) == (n > 3 or width < 100)
+
+
+def test_many_classes_are_counted_and_not_named(crowds: dict[int, Path]) -> None:
+    assert "; from 720 messages of 240 classes\n" in run("explain", "-m", crowds[240], stdin=b"\n\ndaily")
+    assert "; from 3 class-000, 3 class-001" in run("explain", "-m", crowds[3], stdin=b"\n\ndaily")
+    found = json.loads(run("explain", "-m", crowds[240], "--json", stdin=mail("topic1 daily")))
+    assert all(len(one["documents"]) == 240 for one in found["clues"])
+
+
+def test_an_undefined_probability_has_a_reason(tmp_path: Path) -> None:
+    letters = {"ham": [mail("lunch at noon")], "spam": [mail("cheap pills now")]}
+    write_folders(tmp_path / "mail", letters)
+    run("train", tmp_path / "mail", "--event-model", "multinomial", "-m", tmp_path / "m", "-q")
+    run("unlearn", "-m", tmp_path / "m", tmp_path / "mail", "-q")
+    text = run("explain", "-m", tmp_path / "m", stdin=letters["ham"][0])
+    assert "undefined: no mail is in the model, and the prior is of it" in text
+    text = run("explain", "--alpha", "0", "--prior", "uniform", "-m", tmp_path / "m", stdin=letters["ham"][0])
+    assert "undefined: every class is ruled out (lambda = 0)" in text
+
+
+def test_control_characters_and_markup_of_a_mail_do_nothing(model: Path) -> None:
+    content = b"Subject: [red]\x1b[31m[/red] \x07\nFrom: \x1b]0;x\x07 <a@b>\n\n\x1b[2J [bold]offer[/bold]\n"
+    text = run("explain", "--top", "0", "-m", model, stdin=content)
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
+@pytest.mark.parametrize("command", ["classify", "explain"])
+def test_text_is_written_in_the_charset_of_stdout(tmp_path: Path, command: str) -> None:
+    letters = {"büro": [mail("termin akten")], "spam": [mail("发票 конкурс")]}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "m", "-q", "--textbook")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    asked = [sys.executable, "-m", "nbspam", command, "-m", tmp_path / "m"]
+    done = subprocess.run(asked, input=mail("termin 发票"), capture_output=True, env=environment, check=True)
+    assert "büro".encode("latin-1") in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--alpha", "-1"], 64),
+        (["--alpha", "x"], 64),
+        (["--prior", "spam=0.4"], 64),
+        (["--event-model", "gaussian"], 64),
+        (["--event-model", "no"], 64),
+        (["--top", "-1"], 64),
+        (["--loss", "FP=-1"], 64),
+        (["/nowhere"], 66),
+    ],
+)
+def test_bad_options_end_with_the_documented_status(model: Path, options: list[str], status: int) -> None:
+    error("explain", "-m", model, *options, status=status, stdin=mail("x"))

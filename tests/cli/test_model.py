@@ -1,0 +1,634 @@
+"""`nbspam model`: info, check, dump, load, merge."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nbspam.errors import CannotCreateError, DamagedModelError
+from nbspam.model.evidence import measure_evidence
+from nbspam.model.scorer import make_words
+from nbspam.settings import from_text
+from nbspam.store.check import check_model
+from nbspam.store.connection import store_error
+from nbspam.store.reader import open_model
+from nbspam.store.text import load
+from nbspam.tasks.import_words import import_words
+from nbspam.tasks.merge import merge
+from nbspam.tokens.bag import TEXTBOOK_VIEWS
+from nbspam.tokens.measures import N_BINS
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+KINDS = {
+    "views": [],
+    "multinomial": ["--event-model", "multinomial"],
+    "both": ["--features", "both", "--event-model", "bernoulli", "--loss", "FP=9,FN=1,unsure=0.2"],
+    "aode": ["--event-model", "aode", "--bins", "4"],
+}
+
+
+@pytest.fixture(scope="module")
+def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model of each kind, never written to."""
+    folder = tmp_path_factory.mktemp("models")
+    for kind, options in KINDS.items():
+        run("train", data, "-m", folder / kind, "-q", *options)
+    run("vocab", "build", data, "--size", "300", "--view", "body", "-o", folder / "v.tsv", "-q")
+    run("train", data, "-m", folder / "fixed", "-q", "--vocab", folder / "v.tsv")
+    run("train", data, "-m", folder / "on-prior", "-q", "--prior-model", folder / "views")
+    return {name: folder / name for name in [*KINDS, "fixed", "on-prior"]}
+
+
+@pytest.fixture
+def china(tmp_path: Path) -> Path:
+    """Manning et al. 2008, table 13.1, as mail without a header."""
+    texts = {
+        "china": [b"\nChinese Beijing Chinese\n", b"\nChinese Chinese Shanghai\n", b"\nChinese Macao\n"],
+        "other": [b"\nTokyo Japan Chinese\n"],
+    }
+    return write_folders(tmp_path / "china", texts)
+
+
+@pytest.fixture
+def copy(models: dict[str, Path], tmp_path: Path) -> Path:
+    """A model to spoil."""
+    return Path(shutil.copy(models["views"], tmp_path / "copy"))
+
+
+def change(model: Path, statement: str) -> None:
+    """Change a model behind the program's back."""
+    with contextlib.closing(sqlite3.connect(model)) as connection:
+        assert connection.execute(statement).rowcount > 0
+        connection.commit()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "fixed", "on-prior"])
+def test_loaded_dump_is_the_same_sound_model(models: dict[str, Path], tmp_path: Path, kind: str) -> None:
+    text = run("model", "dump", "-m", models[kind])
+    run("model", "load", "-", "-m", tmp_path / "m", stdin=text.encode())
+    assert run("model", "dump", "-m", tmp_path / "m") == text
+    assert _tables(tmp_path / "m") == _tables(models[kind])
+    assert run("model", "check", "-m", tmp_path / "m").endswith("sound\n")
+
+
+def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table."""
+    connection = sqlite3.connect(path)
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE view_total SET documents = documents + 1 WHERE view = 1 AND class = 0", "view_total"),
+        ("UPDATE view SET words = words + 1 WHERE number = 0", "view:"),
+        ("DELETE FROM histogram WHERE class = 1 AND count = 1", "histogram"),
+        ("UPDATE token SET documents_0 = 100000 WHERE key = (SELECT min(key) FROM token)", "impossible"),
+        ("UPDATE token SET occurrences_1 = -1 WHERE key = (SELECT min(key) FROM token)", "impossible"),
+        ("UPDATE token SET text = 'other' WHERE key = (SELECT min(key) FROM token)", "do not belong"),
+        ("UPDATE token SET view = 9 WHERE key = (SELECT min(key) FROM token)", "do not belong"),
+        ("UPDATE class SET messages = 0 WHERE number = 1", "class spam"),
+        ("DELETE FROM learned WHERE class = 0", "class ham"),
+        ("UPDATE learned SET class = 7 WHERE class = 0", "class number 7"),
+        ("DELETE FROM setting WHERE name = 'alpha'", "settings"),
+        ("UPDATE setting SET value = 'much' WHERE name = 'alpha'", "settings"),
+        ("DELETE FROM calibration WHERE number = 6", "calibration"),
+        ("UPDATE calibration_covariance SET value = -1 WHERE line = 0 AND place = 0", "variance"),
+    ],
+)
+def test_check_finds_what_does_not_add_up(copy: Path, statement: str, said: str) -> None:
+    change(copy, statement)
+    assert said in run("model", "check", "-m", copy, status=65)
+
+
+def test_check_finds_every_overwritten_page(copy: Path) -> None:
+    data, told = copy.read_bytes(), 0
+    size = int.from_bytes(data[16:18], "big")
+    for at in range(size, len(data), size):
+        copy.write_bytes(data[:at] + b"\xee" * size + data[at + size :])
+        try:
+            open_model(str(copy)).close()
+        except DamagedModelError:
+            continue
+        assert check_model(str(copy)) != []
+        told += 1
+    assert told > 2
+
+
+SOUND_COMMANDS = [
+    ["model", "info", "-m", "MODEL"],
+    ["model", "merge", "MODEL", "MODEL", "-o", "NEW"],
+    ["learn", "ham", "-m", "MODEL"],
+    ["train", "--update", "MAIL", "-m", "MODEL"],
+]
+
+
+@pytest.mark.parametrize("command", SOUND_COMMANDS, ids=lambda command: "-".join(command[:2]))
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("missing", 66),
+        ("folder", 66),
+        ("empty", 65),
+        ("text", 65),
+        ("cut", 65),
+        ("newer", 65),
+        ("foreign", 65),
+    ],
+)
+def test_file_that_is_no_model_is_refused(
+    copy: Path, china: Path, tmp_path: Path, command: list[str], kind: str, status: int
+) -> None:
+    path = tmp_path / "bad"
+    if kind == "folder":
+        path.mkdir()
+    elif kind != "missing":
+        path.write_bytes(_spoiled(copy, kind))
+    places = {"MODEL": path, "NEW": tmp_path / "new", "MAIL": china}
+    error(*[places.get(argument, argument) for argument in command], status=status, stdin=mail("x"))
+    assert not (tmp_path / "new").exists()
+    if path.is_file():
+        assert path.read_bytes() == _spoiled(copy, kind)
+
+
+@pytest.mark.parametrize("command", ["load", "import"])
+def test_text_that_cannot_be_read_to_its_end_is_an_io_error(tmp_path: Path, command: str) -> None:
+    new = tmp_path / "new"
+    said = error("model", command, "/proc/self/mem", "-m", new, status=74)
+    assert "/proc/self/mem: cannot be read: Input/output error" in said
+    closed = f"{sys.executable} -m nbspam model {command} -m {new} <&-"
+    done = subprocess.run(["sh", "-c", closed], capture_output=True, text=True)
+    first = "nbspam: stdin: cannot be read: it is closed"
+    assert (done.returncode, done.stderr.splitlines()[0]) == (74, first)
+    assert "[no-input]" in error("model", command, tmp_path, "-m", new, status=66)
+
+
+def _spoiled(model: Path, kind: str) -> bytes:
+    content = model.read_bytes()
+    if kind == "empty":
+        return b""
+    if kind == "text":
+        return b"a model, they said"
+    if kind == "cut":
+        return content[: len(content) // 2]
+    if kind == "newer":
+        return content[:60] + (99).to_bytes(4, "big") + content[64:]
+    return content[:68] + b"else" + content[72:]
+
+
+def test_info_has_the_numbers_of_the_model(models: dict[str, Path]) -> None:
+    info = json.loads(run("model", "info", "--json", "-m", models["views"]))
+    model = open_model(str(models["views"]))
+    assert info["messages"] == dict(zip(model.classes, model.messages, strict=True))
+    assert info["vocabulary_size"] == 1 + sum(model.words[: len(TEXTBOOK_VIEWS)])  # and NOTAWORD
+    assert [one["weight"] for one in info["calibration"]] == model.calibration()
+    assert info["cutoffs"] == {"ham_below": 0.0, "spam_above": 0.0}
+
+
+def test_info_names_features_that_needed_the_variance_floor(models: dict[str, Path]) -> None:
+    text = run("model", "info", "-m", models["both"])
+    assert "133 ham, 113 spam" in text
+    info = json.loads(run("model", "info", "--json", "-m", models["both"]))
+    floored = [one["name"] for one in info["features"] if one["variance_floor"]]
+    assert f"needed by {len(floored)} features: {', '.join(floored)}" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "fractions"),
+    [
+        (["--event-model", "multinomial"], ["(5 + 1) / (8 + 1 · ", "(1 + 1) / (3 + 1 · "]),
+        (["--event-model", "presence", "--textbook"], ["(3 + 1) / (6 + 1 · ", "(1 + 1) / (3 + 1 · "]),
+        (["--event-model", "bernoulli", "--alpha", "2"], ["(3 + 2) / (3 + 2 · 2)", "(1 + 2) / (1 + 2 · 2)"]),
+        (["--event-model", "complement"], ["(1 + 1) / (3 + 1 · ", "(5 + 1) / (8 + 1 · "]),
+    ],
+)
+def test_formulas_work_out_a_word_as_on_paper(
+    china: Path, tmp_path: Path, options: list[str], fractions: list[str]
+) -> None:
+    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v", "-q")
+    run("train", china, "--vocab", tmp_path / "v", "-m", tmp_path / "m", "-q", *options)
+    text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
+    for fraction in fractions:
+        assert fraction in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("multinomial", "N_k"),
+        ("views", "Σ t_j w_jk over its informative words / (Σ t_j + 3)"),
+        ("both", "m_k"),
+        ("fixed", "m_k"),
+        ("on-prior", "m_k"),
+        ("aode", "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i)"),
+    ],
+)
+def test_formulas_name_every_symbol(models: dict[str, Path], kind: str, said: str) -> None:
+    text = run("model", "info", "--formulas", "-m", models[kind])
+    for symbol in ("m_k", "π_k", "λ", "R(i | x)", "log π_k", "P(k | x)", said):
+        assert symbol in text
+
+
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        (["--event-model", "complement"], [("score of class k", "-Σ_j x_j log θ_jk, without the prior")]),
+        (
+            ["--event-model", "complement", "--normalise"],
+            [("score of class k", "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior")],
+        ),
+        (
+            ["--features", "both", "--event-model", "complement", "--numeric-model", "categorical"],
+            [
+                ("score of class k", "-Σ_j x_j log θ_jk, without the prior"),
+                ("added to it", "log π_k + Σ_j log φ_jtk"),
+            ],
+        ),
+        (
+            ["--features", "both", "--event-model", "multinomial", "--numeric-model", "categorical"],
+            [
+                ("score of class k", "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs"),
+                ("added to it, without log π_k", "log π_k + Σ_j log φ_jtk"),
+            ],
+        ),
+    ],
+)
+def test_score_formula_has_the_prior_once(
+    china: Path, tmp_path: Path, options: list[str], score: list[tuple[str, str]]
+) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q", *options)
+    info = json.loads(run("model", "info", "--json", "-m", tmp_path / "m"))
+    (lines,) = [one["lines"] for one in info["formulas"] if one["title"] == "Score"]
+    assert [tuple(line) for line in lines[:-1]] == score
+
+
+def test_formulas_name_the_ham_cap_for_ham_and_spam_only(
+    models: dict[str, Path], china: Path, tmp_path: Path
+) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q")
+    of_two_others = run("model", "info", "--formulas", "-m", tmp_path / "m")
+    assert "E_vk" in of_two_others and "bound for" not in of_two_others
+    text = run("model", "info", "--formulas", "-m", models["views"])
+    assert "E_v,spam, C_v,spam not below -2.5 nats" in text
+
+
+def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
+    model = open_model(str(models["multinomial"]))
+    info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
+    lines = dict(info["formulas"][-1]["lines"])
+    scorer = make_words(model, from_text(model.settings))
+    word = info["word"]
+    added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
+    assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"
+
+
+def test_worked_out_measure_is_what_scoring_takes(models: dict[str, Path]) -> None:
+    model = open_model(str(models["views"]))
+    (word,) = model.connection.execute("SELECT text FROM token WHERE text LIKE 'size>=%' LIMIT 1").fetchone()
+    info = json.loads(run("model", "info", "--json", "--word", word, "-m", models["views"]))
+    lines = dict(info["formulas"][-1]["lines"])
+    counts = list(info["word"]["documents"].values())
+    ham, spam = measure_evidence(counts, model.messages, N_BINS["size"])
+    assert lines["B_fk"] == f"ham {ham:.0f}, spam {spam:.6g}"
+    share = (counts[1] + 1) / (model.messages[1] + N_BINS["size"])
+    assert lines["φ(j, spam)"].endswith(f"+ 1 · {N_BINS['size']}) = {share:.6g}")
+
+
+def test_model_without_mail_of_a_class_has_formulas(tmp_path: Path, china: Path) -> None:
+    run("train", china, "-m", tmp_path / "m", "-q", "--textbook")
+    run("unlearn", china / "other", "-m", tmp_path / "m", "-q")
+    assert "3 china, 0 other" in run("model", "info", "-m", tmp_path / "m")
+    text = run("model", "info", "--formulas", "-m", tmp_path / "m")
+    assert [
+        line.split("  ")[-1]
+        for line in text.splitlines()
+        if line.lstrip().startswith(("m_k", "π_k", "log π_k"))
+    ] == ["china 3, other 0", "china 1, other 0", "china 0, other -inf"]
+
+
+def test_check_writes_a_line_for_each_damaged_page(models: dict[str, Path], tmp_path: Path) -> None:
+    content = bytearray(models["views"].read_bytes())
+    content[40 * 4096 : 80 * 4096] = b"\x55" * (40 * 4096)
+    (tmp_path / "damaged").write_bytes(content)
+    lines = run("model", "check", "-m", tmp_path / "damaged", status=65).splitlines()
+    assert len(lines) > 3
+    assert all(re.match(r"SQLite: [^\\*]+$", line) for line in lines)
+
+
+def test_unknown_word_is_refused(models: dict[str, Path]) -> None:
+    command = ["model", "info", "--formulas", "--word", "qqqq"]
+    assert "no-such-word" in error(*command, "-m", models["views"], status=64)
+
+
+def test_failed_load_leaves_the_old_model(models: dict[str, Path], copy: Path) -> None:
+    before = copy.read_bytes()
+    text = run("model", "dump", "-m", models["multinomial"])
+    assert "model-exists" in error("model", "load", "-m", copy, status=73, stdin=text.encode())
+    cut = text.encode()[:-20]
+    assert "dump-truncated" in error("model", "load", "-m", copy, "--replace", status=65, stdin=cut)
+    assert copy.read_bytes() == before
+    assert [path.name for path in copy.parent.iterdir()] == ["copy"]
+
+
+TEXT = (
+    "#nbspam-model\t4\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
+    "setting\taveraged\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
+    "setting\tnormalise\t0\nsetting\tprior\tempirical\nsetting\tthreshold\t2.0\n#class\tnumber\tname\tmessages\n"
+    "class\t0\tham\t1\nclass\t1\tspam\t1\n"
+    "#token\tview\ttext\tdocuments_0\toccurrences_0\tdocuments_1\toccurrences_1\n"
+    "token\t1\thello\t1\t2\t0\t0\n#calibration\tnumber\tfeature\tclass\tweight\n"
+    "#calibration_covariance\tline\tplace\tvalue\n#learned\tdigest\tclass\ttimes\n"
+    "learned\t-9223372036854775808\t0\t1\nlearned\t5\t1\t1\n#numeric_feature\tnumber\tname\tedges\n"
+    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t12\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("#nbspam-model\t4", "#nbspam-model\t5", "newer"),
+        ("#nbspam-model\t4", "#nbspam-model\t1", "older"),
+        ("#nbspam-model", "#another", "dump-foreign"),
+        ("class\t0\tham\t1", "class\t0\tham", "line 11"),
+        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
+        ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
+        ("class\t0\tham", "class\t0\tunsure", "class-name"),
+        ("documents_1", "documents_9", "#token"),
+        ("token\t1\thello", "token\t7\thello", "line 14"),
+        ("token\t1\thello", "token\t4\thello", "line 14"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 14"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
+        ("learned\t5", "learned\t-9223372036854775809", "line 19"),
+        ("learned\t5\t1", "learned\t5\t2", "line 19"),
+        ("#prior_class", "#elsewhere", "#prior_class"),
+        ("prior_class\tnumber\tmessages\n", "prior_class\tnumber\tmessages\nprior_class\t7\t1\n", "a number"),
+        ("#end\t12", "#end\t13", "12 rows"),
+        ("#end\t12\n", "", "cut short"),
+        ("hello", "he\\llo", "line 14"),
+        ("alpha\t1.0", "alpha\tnan", "alpha"),
+        ("alpha\t1.0", "alpha\t1e999", "alpha"),
+        ("alpha\t1.0", "alpha\t-1", "alpha"),
+        ("event_model\tpresence", "event_model\tnone", "event_model"),
+        ("setting\tevent_model\tpresence", "setting\tsecond_alpha\tx", "event_model"),
+        ("prior\tempirical", "prior\tfoo", "prior"),
+        ("prior\tempirical", "prior\tham=0.4,work=0.6", "prior"),
+        ("normalise\t0", "loss\tFP=-1", "normalise"),
+        ("features\twords", "features\tnumeric", "features"),
+        ("threshold\t2.0", "threshold\t-5", "threshold"),
+        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "here belongs the end"),
+        ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
+        ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
+    ],
+)
+def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert TEXT.count(old) == 1
+    run("model", "load", "-m", tmp_path / "m", stdin=TEXT.encode())  # sound without the damage
+    (tmp_path / "m").unlink()
+    text = TEXT.replace(old, new)
+    assert said in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
+    row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
+    text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
+    assert "more lines" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    change(copy, "INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
+    assert "more lines" in run("model", "check", "-m", copy, status=65)
+    assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
+
+
+NUMBERS = [
+    "UPDATE class SET messages = -50 WHERE number = 0",
+    "UPDATE class SET messages = 'a' WHERE number = 0",
+    "UPDATE class SET messages = 1.5 WHERE number = 0",
+    "UPDATE view SET words = -100000 WHERE number = 1",
+    "UPDATE view_total SET documents = -100000 WHERE view = 1 AND class = 0",
+    "UPDATE calibration SET weight = 9e999 WHERE number = 0",
+    "UPDATE calibration SET weight = 'x' WHERE number = 0",
+    "UPDATE token SET documents_0 = -5",
+]
+OTHERS = [
+    ("views", "UPDATE setting SET value = 'x' WHERE name = 'second_alpha'"),
+    ("views", "UPDATE setting SET value = 'nan' WHERE name = 'alpha'"),
+    ("views", "UPDATE setting SET value = '-5' WHERE name = 'threshold'"),
+    ("views", "UPDATE setting SET value = 'numeric' WHERE name = 'features'"),
+    ("on-prior", "UPDATE prior_class SET number = 7 WHERE number = 1"),
+    ("on-prior", "UPDATE prior_class SET messages = -1"),
+    ("on-prior", "UPDATE setting SET value = 'abc' WHERE name = 'prior_unit'"),
+    ("on-prior", "UPDATE setting SET value = '0' WHERE name = 'prior_unit'"),
+    ("both", "UPDATE numeric_count SET value = 'x' WHERE kind = 'moment'"),
+    ("both", "UPDATE numeric_count SET value = '1 2' WHERE kind = 'moment'"),
+]
+
+
+@pytest.mark.parametrize("statement", NUMBERS)
+def test_impossible_number_is_a_damaged_model(copy: Path, statement: str) -> None:
+    change(copy, statement)
+    assert "model-damaged" in error("classify", "-m", copy, status=65, stdin=mail("cheap pills"))
+    assert program("model", "check", "-m", copy).returncode == 65
+
+
+@pytest.mark.parametrize(("kind", "statement"), OTHERS)
+def test_value_that_no_writer_wrote_is_a_damaged_model(
+    models: dict[str, Path], tmp_path: Path, kind: str, statement: str
+) -> None:
+    copy = Path(shutil.copy(models[kind], tmp_path / "copy"))
+    change(copy, statement)
+    for command in (["classify"], ["learn", "spam"], ["explain"], ["model", "info"]):
+        assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
+    if kind != "both":
+        assert program("model", "check", "-m", copy).returncode == 65
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "slug"),
+    [
+        ("database is locked", 75, "model-busy"),
+        ("database table is locked", 75, "model-busy"),
+        ("database or disk is full", 74, "no-space"),
+        ("attempt to write a readonly database", 74, "model-readonly"),
+        ("unable to open database file", 74, "model-readonly"),
+        ("disk I/O error", 74, "model-io"),
+        ("database disk image is malformed", 65, "model-damaged"),
+        ("no such table: token", 65, "model-damaged"),
+    ],
+)
+def test_error_of_sqlite_has_its_own_status(said: str, status: int, slug: str) -> None:
+    told = store_error("the model", sqlite3.OperationalError(said))
+    assert (told.status, told.slug, told.where) == (status, slug, "the model")
+
+
+def test_full_disk_says_that_the_old_model_is_intact(tmp_path: Path) -> None:
+    full, path = sqlite3.OperationalError("database or disk is full"), tmp_path / "model"
+    assert store_error(str(path), full).remedy == "free some space"
+    path.write_bytes(b"")
+    assert store_error(str(path), full).remedy == "free some space; the old model is intact"
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (["views"], "merge-few"),
+        (["views", "fixed"], "merge-vocabulary"),
+        (["views", "both"], "merge-features"),
+        (["both", "aode"], "merge-features"),
+        (["views", "on-prior"], "merge-prior"),
+        (["views", "multinomial"], "merge-measures"),
+        (["multinomial", "views"], "merge-measures"),
+    ],
+)
+def test_models_counted_differently_do_not_merge(
+    models: dict[str, Path], tmp_path: Path, parts: list[str], said: str
+) -> None:
+    status = 64 if said == "merge-few" else 65
+    done = error("model", "merge", *(models[part] for part in parts), "-o", tmp_path / "new", status=status)
+    assert said in done
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_merge_of_a_damaged_model_has_one_error(
+    models: dict[str, Path], copy: Path, tmp_path: Path, place: int
+) -> None:
+    content = bytearray(copy.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + (40 << 10)] = b"\x55" * (40 << 10)
+    copy.write_bytes(content)
+    parts = [models["views"], models["views"]]
+    parts[place] = copy
+    said = error("model", "merge", *parts, "-o", tmp_path / "new", status=65)
+    assert [line.split(":")[0].strip() for line in said.splitlines()] == ["nbspam", "next"]
+
+
+def test_merge_names_a_class_number_that_does_not_exist(
+    models: dict[str, Path], copy: Path, tmp_path: Path
+) -> None:
+    change(copy, "UPDATE learned SET class = 7 WHERE digest = (SELECT min(digest) FROM learned)")
+    said = error("model", "merge", models["views"], copy, "-o", tmp_path / "new", status=65)
+    assert "class number 7 does not exist" in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_merge_names_settings_taken_from_the_first_model(
+    models: dict[str, Path], data: Path, tmp_path: Path
+) -> None:
+    run("train", data, "-m", tmp_path / "textbook", "-q", "--textbook", "--alpha", "0.5")
+    done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
+    assert done.returncode == 0
+    assert b"alpha, event_model" in done.stderr
+    assert b"Calibration" not in done.stderr  # of one sum there is none
+    assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
+
+
+def test_merge_names_settings_that_do_not_fit_the_united_classes(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    letters = {"ham": [mail("lunch at noon")], "lists": [mail("release out")], "spam": [mail("cheap pills")]}
+    write_folders(tmp_path / "three", letters)
+    write_folders(tmp_path / "two", {name: letters[name] for name in ("ham", "spam")})
+    way = ("-q", "--event-model", "bernoulli")
+    run("train", tmp_path / "three", "-m", tmp_path / "3", *way)
+    given = ("--loss", "FP=9,FN=1", "--prior", "ham=0.3,spam=0.7")
+    run("train", tmp_path / "two", "-m", tmp_path / "2", *way, *given)
+    done = program("model", "merge", tmp_path / "2", tmp_path / "3", "-o", tmp_path / "new")
+    assert b"alone: loss, prior." in done.stderr
+    assert b"Taken from" not in done.stderr
+    done = program("model", "merge", tmp_path / "2", tmp_path / "2", "-o", tmp_path / "same")
+    assert b"alone" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["both", "aode"])
+def test_numeric_model_without_mail_merges(
+    models: dict[str, Path], data: Path, tmp_path: Path, kind: str
+) -> None:
+    empty = shutil.copy(models[kind], tmp_path / "empty")
+    run("unlearn", data, "-m", empty, "-q")
+    run("model", "merge", models[kind], empty, "-o", tmp_path / "new", "-q")
+    assert counts(tmp_path / "new") == counts(models[kind])
+
+
+def test_numeric_models_with_the_same_edges_merge(
+    models: dict[str, Path], data: Path, tmp_path: Path
+) -> None:
+    run("model", "merge", models["both"], models["both"], "-o", tmp_path / "new", "-q")
+    run("train", "--update", data, "-m", shutil.copy(models["both"], tmp_path / "twice"), "-q")
+    assert counts(tmp_path / "new") == counts(tmp_path / "twice")
+    assert check_model(str(tmp_path / "new")) == []
+
+
+@pytest.mark.parametrize("features", [["--event-model", "gaussian"], ["--features", "both"]])
+def test_gaussian_models_merge_with_other_bin_edges(tmp_path: Path, features: list[str]) -> None:
+    texts = {name: [mail(f"{name} {'word ' * n}") for n in range(1, 9)] for name in ("ham", "spam")}
+    for part, some in (("a", slice(0, 4)), ("b", slice(4, 8)), ("all", slice(0, 8))):
+        write_folders(tmp_path / part, {name: messages[some] for name, messages in texts.items()})
+        run("train", "-q", "-j1", tmp_path / part, "-m", tmp_path / f"{part}.nbspam", *features)
+    parts = [tmp_path / "a.nbspam", tmp_path / "b.nbspam"]
+    said = program("model", "merge", *parts, "-o", tmp_path / "merged").stderr
+    assert re.search(rb"Numeric features cut at different edges, which have one bin now: [1-9]", said)
+    found, expected = counts(tmp_path / "merged"), counts(tmp_path / "all.nbspam")
+    bins = ("numeric_feature\t", "numeric_count\tbin\t")
+    assert [line for line in found if not line.startswith(bins)] == [
+        line for line in expected if not line.startswith(bins)
+    ]
+    assert check_model(str(tmp_path / "merged")) == []
+    before = counts(tmp_path / "merged")
+    run("learn", "-q", "ham", "-m", tmp_path / "merged", stdin=mail("a word of its own"))
+    assert counts(tmp_path / "merged") != before
+    run("unlearn", "-q", "-m", tmp_path / "merged", stdin=mail("a word of its own"))
+    assert counts(tmp_path / "merged") == before
+    assert run("classify", "-m", tmp_path / "merged", "--event-model", "categorical", stdin=mail("word"))
+
+
+def test_path_of_a_model_may_begin_with_two_slashes(tmp_path: Path) -> None:
+    """As `$PREFIX/model` is where PREFIX ends with one: SQLite would take the first folder for a host."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
+    model = f"/{tmp_path}/a%3fb?c#d"
+    run("train", "-q", folder, "-m", model)
+    run("train", "-q", folder, "-m", model, "--update")
+    assert run("learn", "spam", "-m", model, stdin=mail("cheap")).startswith("learned")
+    assert run("classify", "-m", model, stdin=mail("pills")).startswith("spam")
+    assert (tmp_path / "a%3fb?c#d").exists()
+
+
+def comes(path: Path, model: Path) -> Iterator[bytes]:
+    """A word list, while which is read a model comes to `path`."""
+    yield b".MSG_COUNT 3 5 20240101\n"
+    shutil.copy(model, path)
+    yield b"hello 2 1 20240101\n"
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+@pytest.mark.parametrize("command", ["load", "import", "merge"])
+def test_model_that_comes_while_another_is_made_stays_unless_replaced(
+    models: dict[str, Path], tmp_path: Path, command: str, replaces: bool
+) -> None:
+    path, text = tmp_path / "new", run("model", "dump", "-m", models["views"]).encode()
+    make = {
+        "load": lambda: load(text.splitlines(keepends=True), "text", str(path), replaces),
+        "import": lambda: import_words(comes(path, models["both"]), "words", str(path), replaces=replaces),
+        "merge": lambda: merge([str(models["views"]), str(models["views"])], str(path), replaces),
+    }[command]
+    shutil.copy(models["both"], path)
+    if replaces:
+        make()
+        assert path.read_bytes() != models["both"].read_bytes()
+    else:
+        with pytest.raises(CannotCreateError, match="by now"):
+            make()
+        assert path.read_bytes() == models["both"].read_bytes()
+    assert os.listdir(tmp_path) == ["new"]

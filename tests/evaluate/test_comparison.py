@@ -1,0 +1,152 @@
+"""Two evaluations of the same mail: which is better, and which pairs are refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from nbspam.errors import BadDataError
+from nbspam.evaluate.comparison import compare
+from nbspam.evaluate.formats import load, result_lines
+from tests.judged_mail import judged, scored
+
+
+def evaluation(noise, seed=0, folds=0, n_messages=300):
+    """A filter whose log-odds are the truth plus common and own noise."""
+    common = np.random.default_rng(99).normal(0, 1, n_messages)
+    own = np.random.default_rng(seed).normal(0, 1, n_messages) * noise
+    truth = (np.arange(n_messages) % 3 == 0).astype(int)
+    fold = np.arange(n_messages) % folds if folds else np.zeros(0, np.int64)
+    return scored(np.where(truth, 3, -3) + common + own, truth.tolist(), folds=fold)
+
+
+def test_a_clearly_better_filter_is_called_better_in_words():
+    found = compare(evaluation(3.0), evaluation(0.2))
+    assert found.verdict.startswith("B is better: (1-ROCA)% ")
+    assert "unlikely chance (p" in found.verdict
+    low, high = found.one_minus_roca_percent.interval
+    assert low <= found.one_minus_roca_percent.difference <= high < 0
+    assert found.log_loss.difference < 0
+    assert found.won > found.lost
+
+
+def test_swapping_the_evaluations_swaps_the_result():
+    there, back = compare(evaluation(3.0), evaluation(0.2)), compare(evaluation(0.2), evaluation(3.0))
+    one, other = there.one_minus_roca_percent, back.one_minus_roca_percent
+    assert (one.difference, one.p) == (-other.difference, other.p)
+    assert one.interval == pytest.approx([-end for end in other.interval[::-1]])
+    assert (there.won, there.tied, there.lost) == (back.lost, back.tied, back.won)
+    assert there.mcnemar.p == back.mcnemar.p
+    assert back.verdict.startswith("A is better")
+
+
+def test_the_same_evaluation_twice_is_no_difference():
+    found = compare(evaluation(1.0), evaluation(1.0))
+    assert found.one_minus_roca_percent.difference == 0
+    assert (found.one_minus_roca_percent.p, found.mcnemar.p) == (1, 1)
+    assert (found.won, found.tied, found.lost) == (0, 10, 0)
+    assert found.verdict == "no difference that could not be chance (p=1.000, decisions p=1.000)"
+
+
+def test_two_draws_of_the_same_filter_are_seldom_called_different():
+    pairs = [(evaluation(1.0, seed=2 * n), evaluation(1.0, seed=2 * n + 1)) for n in range(8)]
+    assert sum("better" in compare(*pair).verdict for pair in pairs) <= 1
+
+
+def test_mcnemar_counts_messages_that_only_one_filter_decided_rightly():
+    truth = [0] * 12 + [1] * 8
+    b = [1, 1, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0] + [0, 0] + [1] * 6
+    odds = [-1.0] * 12 + [1.0] * 8
+    first, second = (judged(zip(truth, decided, odds, strict=True)) for decided in (truth, b))
+    found = compare(first, second)
+    assert (found.mcnemar.only_a_right, found.mcnemar.only_b_right) == (7, 0)
+    assert found.mcnemar.p == pytest.approx(binomtest(0, 7).pvalue) == 2 / 2**7
+    assert found.verdict.startswith("A decides better: right alone on 7 messages against 0")
+
+
+@pytest.mark.parametrize(("folds", "parts", "number"), [((5, 5), "folds", 5), ((5, 4), "blocks", 10)])
+def test_shared_folds_are_counted_and_else_ten_blocks(folds, parts, number):
+    found = compare(evaluation(2.0, folds=folds[0]), evaluation(0.5, folds=folds[1]))
+    assert (found.parts, found.won + found.tied + found.lost) == (parts, number)
+
+
+def test_blocks_hold_mail_of_each_class_if_classes_come_one_after_the_other():
+    rows = [(k, k, (8.0 if k else -8.0) + n % 7) for n, k in enumerate([0] * 60 + [1] * 20)]
+    found = compare(judged(rows), judged([(truth, decided, 0.0) for truth, decided, _ in rows]))
+    assert (found.parts, found.won, found.tied, found.lost) == ("blocks", 0, 0, 10)
+
+
+def test_a_ranking_that_depends_on_one_message_makes_no_filter_better():
+    rows = [(0, 0, 0.0)] + [(1, 1, 1.0 + n) for n in range(40)]
+    found = compare(judged(rows), judged([(0, 0, 100.0), *rows[1:]]))
+    assert found.one_minus_roca_percent.difference == 100
+    ranking = found.summary()["one_minus_roca_percent"]
+    assert (ranking["interval"], ranking["p"]) == ([None, None], None)
+    assert found.verdict == "no difference that could not be chance (decisions p=1.000)"
+
+
+def test_the_order_of_the_second_evaluation_does_not_matter():
+    other = evaluation(0.5)
+    shuffled = other.take(np.random.default_rng(5).permutation(len(other)))
+    assert compare(evaluation(1.0), shuffled) == compare(evaluation(1.0), other)
+
+
+def test_scores_without_probabilities_are_compared_by_ranking_alone():
+    found = compare(evaluation(1.0), replace(evaluation(1.0), probabilities=np.empty((300, 0))))
+    assert found.log_loss is None
+    assert found.one_minus_roca_percent.difference == 0
+
+
+def test_result_lines_of_another_filter_are_compared_with_our_evaluation(tmp_path):
+    ours = replace(evaluation(0.2), digest="d" * 64)
+    (tmp_path / "peer.txt").write_text("".join(f"{line}\n" for line in result_lines(evaluation(3.0))))
+    assert compare(load(tmp_path / "peer.txt"), ours, ("peer", "nbspam")).verdict.startswith(
+        "nbspam is better"
+    )
+
+
+def test_the_summary_is_json():
+    found = json.loads(json.dumps(compare(evaluation(1.0), evaluation(2.0)).summary(), allow_nan=False))
+    assert {"verdict", "won", "tied", "lost", "messages", "parts", "replicates"} <= set(found)
+    assert set(found["mcnemar"]) == {"only_a_right", "only_b_right", "p"}
+    assert set(found["log_loss"]) == {"a", "b", "difference", "interval", "p"}
+
+
+def test_ham_alone_is_compared_by_decisions():
+    found = compare(judged([(0, 0, -1.0), (0, 1, 1.0)]), judged([(0, 0, -1.0)] * 2))
+    assert found.summary()["one_minus_roca_percent"]["p"] is None
+    assert (found.won, found.tied, found.lost) == (0, 0, 0)
+
+
+def test_a_message_that_the_index_names_twice_is_paired_twice():
+    rows = {"first": (0, 0, -1.0), "again": (0, 1, 2.0), "other": (1, 1, 3.0)}
+
+    def listed(*names):
+        shown = ["m1" if name == "other" else "m0" for name in names]
+        return judged([rows[name] for name in names], names=shown)
+
+    same = compare(listed("first", "again", "other"), listed("other", "first", "again"))
+    assert (same.messages, same.mcnemar.only_a_right, same.mcnemar.only_b_right) == (3, 0, 0)
+    better = compare(listed("first", "again", "other"), listed("first", "first", "other"))
+    assert better.mcnemar.only_b_right == 1
+
+
+ROWS = [(0, 0, -1.0), (1, 1, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("other", "slug"),
+    [
+        (judged([(0, 0, -1.0, (0.5, 0.5))] * 2, ("ham", "work")), "compare-classes"),
+        (judged([*ROWS, (1, 1, 1.0)]), "compare-other-mail"),
+        (judged(ROWS, digest="b"), "compare-other-mail"),
+        (judged([(1, 1, 2.0), (1, 1, 2.0)]), "compare-other-labels"),
+        (judged(ROWS, names=["m0", "m0"]), "compare-other-mail"),
+    ],
+)
+def test_evaluations_of_different_mail_are_refused(other, slug):
+    with pytest.raises(BadDataError) as caught:
+        compare(judged(ROWS, digest="a"), other, ("one.json", "two.json"))
+    assert (caught.value.slug, caught.value.where) == (slug, "one.json and two.json")

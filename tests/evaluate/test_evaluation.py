@@ -1,0 +1,183 @@
+"""An evaluation's columns, and the two kinds of files that hold them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.errors import BadDataError, NoInputError
+from nbspam.evaluate import formats
+from nbspam.evaluate.evaluation import log_odds_of, worst_mistakes
+from tests.judged_mail import judged
+
+ODD_NAME = "not utf-8 \udcff"
+
+
+def sample():
+    rows = [(0, 0, -3.25, (0.96, 0.04)), (1, -1, None, (0.0, 1.0)), (1, 0, -0.1, (0.525, 0.475))]
+    return judged(
+        rows,
+        method="folds",
+        names=["inbox/1", "inbox/a b", ODD_NAME],
+        times=[1041379200.0, math.nan, 5.5],
+        digest="ab",
+        settings={"alpha": 0.01},
+        folds=np.array([0, 1, 1]),
+        trained=17,
+        clues={ODD_NAME: (("subject:hello", -1.5), ("body:free", 2.0))},
+    )
+
+
+def saved(path, **changes):
+    """The sample as a file, with some of the document or of the columns replaced."""
+    document = json.loads(formats.to_json(sample()))
+    for key, value in changes.items():
+        (document["outcomes"] if key in document["outcomes"] else document)[key] = value
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_an_evaluation_is_read_as_it_was_written(tmp_path):
+    (tmp_path / "e.json").write_bytes(formats.to_json(sample()))
+    read = formats.load(tmp_path / "e.json")
+    assert formats.to_json(read) == formats.to_json(sample())
+    assert read.score.tolist() == [-3.25, math.inf, -0.1]
+
+
+def test_rows_of_a_file_are_put_in_the_order_judged(tmp_path):
+    read = formats.load(saved(tmp_path / "e.json", index=[1, 0, 2], folds=[]))
+    assert read.names.tolist() == ["inbox/a b", "inbox/1", ODD_NAME]
+    assert read.truth.tolist() == [1, 0, 1]
+    assert np.isnan(read.times).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("", "evaluation-not-ours"),
+        ("From me Mon Jan  1", "evaluation-not-ours"),
+        ("[1, 2]", "evaluation-not-ours"),
+        ('{"format": "other"}', "evaluation-not-ours"),
+        ("[" * 100_000, "evaluation-not-ours"),
+        ('{"format": "nbspam-evaluation", "version": 2}', "evaluation-version"),
+        ('{"format": "nbspam-evaluation", "version": 1}', "evaluation-not-ours"),
+    ],
+)
+def test_another_file_is_refused(tmp_path, text, slug):
+    (tmp_path / "e.json").write_text(text)
+    with pytest.raises(BadDataError) as caught:
+        formats.load(tmp_path / "e.json")
+    assert (caught.value.slug, caught.value.where) == (slug, str(tmp_path / "e.json"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"classes": ["ham"]},
+        {"classes": [1, 2]},
+        {"method": "guess"},
+        {"folds": [1]},
+        {"outcomes": {}},
+        {"clues": {"a": [["b"]]}},
+        {"trained": "many"},
+        {"truth": [2, 0, 0]},
+        {"truth": [0.5, 0, 0]},
+        {"decided": [-2, 0, 0]},
+        {"probabilities": [[1.5, -0.5]] * 3},
+        {"probabilities": [[1.0]] * 3},
+        {"probabilities": [[]] * 3},
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path, change):
+    with pytest.raises(BadDataError, match=r"e\.json"):
+        formats.load(saved(tmp_path / "e.json", **change))
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(NoInputError):
+        formats.load(tmp_path / "none.json")
+
+
+def test_an_evaluation_needs_two_classes_and_a_message():
+    with pytest.raises(BadDataError):
+        judged([(0, 0, 1.0)], ("ham",))
+    with pytest.raises(BadDataError):
+        judged([])
+
+
+def test_result_lines_keep_a_path_one_field():
+    assert list(formats.result_lines(sample())) == [
+        "file=inbox/1 judge=ham class=ham score=-3.25",
+        "file=inbox/a%20b judge=spam class=unsure score=inf",
+        "file=not%20utf-8%20%FF judge=spam class=ham score=-0.1",
+    ]
+
+
+def test_result_lines_of_two_other_classes_have_the_log_odds_of_the_second():
+    evaluation = judged([(0, 0, 1.0, (0.75, 0.25)), (1, 1, 2.0, (0.0, 1.0))], ("lists", "work"))
+    first, second = (float(line.rpartition("score=")[2]) for line in formats.result_lines(evaluation))
+    assert (first, second) == (pytest.approx(-math.log(3)), math.inf)
+
+
+def test_result_lines_are_read_as_they_were_written(tmp_path):
+    (tmp_path / "r.txt").write_text("".join(f"{line}\n" for line in formats.result_lines(sample())))
+    read = formats.load(tmp_path / "r.txt")
+    assert read.names.tolist() == sample().names.tolist()
+    assert read.decided.tolist() == [0, -1, 0]
+    assert read.log_odds.tolist() == [-3.25, math.inf, -0.1]
+    assert read.classes == ("ham", "spam")
+    assert not read.has_probabilities
+
+
+def test_result_lines_of_other_programs_are_read(tmp_path):
+    first = "file=../data/000/001 judge=Spam class=spam score=0.99 user= genre= runid=x"
+    (tmp_path / "r.txt").write_text(f"{first}\n\nfile=a b judge=ham class=ham score=1e-3\n")
+    read = formats.load(tmp_path / "r.txt")
+    assert read.names.tolist() == ["../data/000/001", "a b"]
+    assert (read.truth.tolist(), read.log_odds.tolist()) == ([1, 0], [0.99, 0.001])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ham 1 2",
+        "file=a judge=ham class=ham",
+        "file=a judge=ham class=ham score=x",
+        "file=a judge=ham class=ham score=nan",
+    ],
+)
+def test_a_line_of_another_form_is_refused_with_its_number(tmp_path, line):
+    (tmp_path / "r.txt").write_text(f"file=a judge=ham class=ham score=1\n{line}\n")
+    with pytest.raises(BadDataError, match=r"r\.txt:2"):
+        formats.load(tmp_path / "r.txt")
+
+
+@given(name=st.text(st.characters(codec="utf-8") | st.sampled_from("% \t\n\udc80\udcff"), min_size=1))
+def test_any_path_is_one_field_of_a_result_line(tmp_path_factory, name):
+    path = tmp_path_factory.getbasetemp() / "one-line.txt"
+    line = next(formats.result_lines(judged([(0, 1, 0.5), (1, 1, 1.5)], names=[name, "b"])))
+    path.write_text(line)
+    assert len(line.split()) == 4
+    assert formats.load(path).names.tolist() == [name]
+
+
+def test_the_worst_mistakes_are_the_surest_ones_and_unsure_is_no_mistake():
+    rows = [(0, 1, 2.0), (0, 1, 9.0), (0, -1, 0.0), (0, 0, -5.0), (1, 0, -4.0), (1, 0, -1.0), (1, 1, 3.0)]
+    assert worst_mistakes(judged(rows)).tolist() == [1, 0, 4, 5]
+    assert worst_mistakes(judged(rows), limit=1).tolist() == [1, 4]
+
+
+def test_the_worst_mistakes_among_more_classes_gave_the_truth_the_least_probability():
+    rows = [(0, 1, None, (0.3, 0.4, 0.3)), (0, 1, None, (0.1, 0.8, 0.1)), (2, 2, None, (0.1, 0.1, 0.8))]
+    assert worst_mistakes(judged(rows, ("a", "b", "c"))).tolist() == [1, 0]
+
+
+def test_probabilities_next_to_a_sure_one_keep_their_order():
+    table = np.array([[1.0, 1e-300, 0.0], [1.0, 1e-200, 1e-250], [0.0, 1.0, 0.0]])
+    odds = log_odds_of(table)
+    assert odds[:, 1].tolist() == pytest.approx([math.log(1e-300), math.log(1e-200), math.inf])
+    assert odds[:, 0].tolist() == pytest.approx([-math.log(1e-300), -math.log(1e-200), -math.inf])
+    assert odds[0, 2] == odds[2, 0] == -math.inf

@@ -1,0 +1,226 @@
+"""The summary: its keys, its intervals, and what it says when a figure is undefined."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from nbspam.decision import Loss, zero_one_loss
+from nbspam.evaluate import intervals
+from nbspam.evaluate.figures import rows, summary
+from nbspam.evaluate.ranking import one_minus_roca, ranked
+from tests.judged_mail import judged, noisy, scored
+
+RATES = (
+    *("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "unsure_percent", "ece_percent"),
+    *("brier", "log_loss", "expected_loss", "accuracy_percent", "macro_f1", "macro_one_minus_roca_percent"),
+)
+LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 7), (7, 7), (3, 41), (19, 25567), (1, 1)])
+def test_clopper_pearson_is_that_of_scipy(hits, trials):
+    expected = binomtest(hits, trials).proportion_ci(0.95, "exact")
+    assert intervals.clopper_pearson(hits, trials) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_summary_has_the_documented_keys_and_is_json():
+    found = json.loads(json.dumps(summary(noisy(), LOSS), allow_nan=False))
+    keys = {"messages", "ham", "spam", "method", "digest", "classes", "confusion", "trained", "replicates"}
+    assert keys | {"by_class", "interval_methods"} <= set(found)
+    assert {key for rate in RATES for key in (rate, f"{rate}_interval")} <= set(found)
+    assert set(found["sm_percent_at_hm"]) == set(found["sm_percent_at_hm_interval"]) == {"0.1", "0.5", "1"}
+    assert found["ham"] + found["spam"] == found["messages"] == np.sum(found["confusion"]) == 2000
+
+
+def test_every_figure_lies_in_its_interval_and_has_a_method():
+    found = summary(noisy(), LOSS)
+    methods = {"clopper-pearson", "logit-normal", "bootstrap", "bootstrap-standard-error", "bootstrap-log"}
+    for rate in RATES:
+        low, high = found[f"{rate}_interval"]
+        assert low <= found[rate] <= high, rate
+        assert low < high, rate
+        assert found["interval_methods"][rate] in methods | {"bootstrap-logit"}
+
+
+def test_the_rates_are_those_of_the_confusion_matrix():
+    found = summary(noisy())
+    (_, lost, _), (missed, _, _) = found["confusion"]
+    assert found["hm_percent"] == 100 * lost / found["ham"]
+    assert found["sm_percent"] == 100 * missed / found["spam"]
+    exact = [100 * end for end in intervals.clopper_pearson(lost, found["ham"])]
+    assert found["hm_percent_interval"] == pytest.approx(exact)
+
+
+def test_the_same_evaluation_gives_the_same_intervals():
+    assert summary(noisy(500)) == summary(noisy(500))
+
+
+def test_a_bootstrap_interval_is_about_two_standard_errors_wide():
+    evaluation = noisy(4000)
+    found = summary(evaluation)
+    squares = (evaluation.probabilities[:, 1] - evaluation.truth) ** 2
+    low, high = found["brier_interval"]
+    assert high - low == pytest.approx(2 * 1.96 * squares.std() / math.sqrt(4000), rel=0.15)
+    low, high = found["ece_percent_interval"]
+    assert high - low > found["ece_percent"] / 20
+    assert (low + high) / 2 == pytest.approx(found["ece_percent"])
+
+
+def test_the_interval_of_the_area_agrees_with_delongs_variance():
+    evaluation = noisy(3000, spread=3.5)
+    ham, spam = evaluation.score[~evaluation.is_positive], evaluation.score[evaluation.is_positive]
+    above_ham = np.array([(spam < one).mean() for one in ham])
+    above_spam = np.array([(ham > one).mean() for one in spam])
+    error = math.sqrt(above_ham.var(ddof=1) / len(ham) + above_spam.var(ddof=1) / len(spam))
+    low, high = summary(evaluation)["one_minus_roca_percent_interval"]
+    assert (high - low) / 100 == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
+def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
+    """With few mistakes; the middle of the resampled values held it in 82 of 100."""
+    random = np.random.default_rng(3)
+    truth, shift = np.repeat([0, 1], 100), 4.0
+    true_share = 0.5 * math.erfc(shift / 2)  # of pairs in the wrong order, both classes normal
+    held = []
+    for _ in range(150):
+        ranking = ranked(random.normal(truth * shift, 1.0), truth == 1)
+        share = one_minus_roca(ranking.tally())
+        if share > 0:
+            drawn = [one_minus_roca(ranking.tally(one)) for one in intervals.resamples(truth, 200)]
+            low, high = intervals.normal_interval(share, np.array(drawn), "logit")
+            held.append(low <= true_share <= high)
+    assert len(held) > 140
+    assert np.mean(held) > 0.9
+
+
+def test_resamples_keep_the_size_of_each_class():
+    truth = np.array([0] * 30 + [1] * 10 + [2] * 5)
+    for weights in intervals.resamples(truth, 20):
+        assert np.bincount(truth, weights=weights).tolist() == [30, 10, 5]
+    redrawn = intervals.resampled_confusions(np.array([[90, 7, 3], [0, 0, 0]]), 50)
+    assert redrawn.sum(axis=2).tolist() == [[100, 0]] * 50
+    assert redrawn[:, 0].mean(axis=0) == pytest.approx([90, 7, 3], abs=1.5)
+
+
+def test_replicates_shrink_with_the_corpus_and_never_below_two_hundred():
+    assert [intervals.replicates(n) for n in (100, 75_000, 10**7)] == [2000, 600, 200]
+
+
+def test_perfect_scores_do_not_claim_certainty():
+    found = summary(scored([-5.0, 5.0] * 40, [0, 1] * 40), LOSS)
+    limit = 1 - 0.025 ** (1 / 40)  # 40 independent pairs, none wrong
+    assert found["one_minus_roca_percent"] == 0
+    assert found["one_minus_roca_percent_interval"] == pytest.approx([0, 100 * limit])
+    assert found["interval_methods"]["one_minus_roca_percent"] == "clopper-pearson"
+    assert found["interval_methods"]["sm_percent_at_hm"]["0.1"] == "clopper-pearson"
+    for rate in ("macro_recall", "macro_f1", "micro_f1"):
+        assert found[f"{rate}_interval"] == pytest.approx([1 - limit, 1])
+    assert found["expected_loss"] == 0
+    assert found["expected_loss_interval"] == pytest.approx([0, 10 * (1 - 0.025 ** (1 / 80))])
+
+
+def test_scores_the_wrong_way_around_do_not_claim_certainty():
+    found = summary(scored([3.0] * 20 + [-3.0] * 30, [0] * 20 + [1] * 30))
+    at_least = 100 * binomtest(20, 20).proportion_ci(method="exact").low
+    assert found["one_minus_roca_percent"] == 100
+    assert found["one_minus_roca_percent_interval"] == pytest.approx([at_least, 100])
+    assert found["sm_percent_at_hm_interval"]["1"] == pytest.approx([at_least, 100])
+
+
+def test_no_right_decision_does_not_claim_certainty():
+    """As at alpha = 0, where all mail may be unsure."""
+    found = summary(judged([(n % 2, -1, 0.0, (0.5, 0.5)) for n in range(40)]))
+    _, most = intervals.clopper_pearson(0, 20)
+    for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
+        assert (found[name], found[f"{name}_interval"]) == (0, [0, most])
+
+
+def test_a_ranking_that_depends_on_one_message_has_no_interval():
+    found = summary(scored([2.0] + [3.0] * 30 + [-3.0] * 10, [0] + [1] * 40))
+    assert found["one_minus_roca_percent"] == 25
+    assert found["one_minus_roca_percent_interval"] is None
+    assert set(found["sm_percent_at_hm_interval"].values()) == {None}
+    assert found["macro_recall_interval"] is None
+    assert found["hm_percent_interval"] == pytest.approx([2.5, 100])
+    assert found["log_loss_interval"] is not None
+
+
+def test_with_a_class_of_one_message_only_means_over_classes_have_no_interval():
+    shares = [(0.5, 0.3, 0.2), (0.3, 0.4, 0.3), (0.2, 0.3, 0.5), (0.3, 0.3, 0.4)] * 3
+    given = [
+        (label, int(np.argmax(some)), math.log(some[2]), some)
+        for label, some in zip([0, 0, 2, 2, 1, 0, 2, 0, 2], shares, strict=False)
+    ]
+    found = summary(judged(given, ("ham", "lists", "spam")))
+    for name in ("macro_one_minus_roca_percent", "macro_f1"):
+        assert found[f"{name}_interval"] is None
+    for name in ("one_minus_roca_percent", "micro_f1"):
+        assert found[f"{name}_interval"] is not None
+
+
+def test_scores_that_are_all_the_same_have_no_interval():
+    found = summary(scored([0.7] * 30, [0] * 20 + [1] * 10))
+    assert found["one_minus_roca_percent"] == 50
+    for name in ("one_minus_roca_percent", "brier", "log_loss", "ece_percent"):
+        assert found[f"{name}_interval"] is None
+
+
+def test_one_message_of_each_class_gives_no_interval_by_resampling():
+    found = summary(scored([2.0, 1.0], [0, 1]), LOSS)
+    for name in ("one_minus_roca_percent", "ece_percent", "brier", "log_loss", "expected_loss", "macro_f1"):
+        assert found[name] is not None
+        assert found[f"{name}_interval"] is None
+    assert summary(scored([2.0, 1.0, 0.5], [0, 1, 1]))["log_loss_interval"] is not None
+
+
+def test_ham_alone_leaves_what_needs_spam_undefined():
+    found = summary(judged([(0, 0, -1.0 - n, (0.9, 0.1)) for n in range(9)]))
+    assert (found["ham"], found["spam"], found["hm_percent"]) == (9, 0, 0)
+    for key in ("sm_percent", "lam_percent", "one_minus_roca_percent", "sm_percent_at_hm"):
+        assert found[key] is found[f"{key}_interval"] is None
+        assert key not in found["interval_methods"]
+    assert found["brier"] == pytest.approx(0.01)
+
+
+def test_a_filter_that_gives_only_scores_is_not_judged_on_calibration():
+    found = summary(replace(noisy(300), probabilities=np.empty((300, 0))))
+    assert found["ece_percent"] is found["brier"] is found["log_loss"] is None
+    assert found["one_minus_roca_percent"] == summary(noisy(300))["one_minus_roca_percent"]
+
+
+def three_classes(names, lead, seed):
+    """400 messages of three classes, probabilities in favour of the true one."""
+    random, rows = np.random.default_rng(seed), []
+    for n in range(400):
+        weight = random.random(3) + lead * np.eye(3)[n % 3]
+        p = tuple(weight / weight.sum())
+        rows.append((n % 3, int(np.argmax(p)), math.log(p[2] / (1 - p[2])), p))
+    return judged(rows, names)
+
+
+def test_classes_without_spam_have_class_rates_and_no_rates_of_ham_and_spam():
+    found = summary(three_classes(("home", "lists", "work"), 1.2, 3), zero_one_loss(3))
+    assert found["ham"] is found["hm_percent"] is found["one_minus_roca_percent"] is None
+    assert found["macro_one_minus_roca_percent_interval"][0] <= found["macro_one_minus_roca_percent"]
+    assert found["expected_loss"] == pytest.approx(1 - found["accuracy_percent"] / 100)
+    assert len(found["by_class"]["f1"]) == 3
+
+
+def test_three_classes_with_spam_have_both():
+    evaluation = three_classes(("ham", "work", "spam"), 0.6, 4)
+    found = summary(evaluation)
+    assert (found["ham"], found["spam"]) == (267, 133)
+    area = one_minus_roca(ranked(evaluation.score, evaluation.truth == 2).tally())
+    assert found["one_minus_roca_percent"] == pytest.approx(100 * area)
+    assert found["macro_one_minus_roca_percent"] != found["one_minus_roca_percent"]
+
+
+def test_levels_of_less_than_one_ham_are_one_row():
+    few, many = ({row.label for row in rows(summary(noisy(n)))} for n in (100, 3000))
+    assert "missed with no ham lost" in few
+    assert not any("% ham lost" in label for label in few)
+    assert {f"missed at {level} % ham lost" for level in ("0.1", "0.5", "1")} <= many

@@ -1,0 +1,178 @@
+"""Folds, grouped folds, splits in time, holdout, and the groups of near-duplicates."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.errors import BadDataError, UsageError
+from nbspam.evaluate.folds import (
+    fold_splits,
+    grouped_folds,
+    holdout,
+    stratified_folds,
+    time_splits,
+)
+from nbspam.evaluate.near_duplicates import near_duplicate_groups
+
+two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
+
+
+@given(two_classes, st.integers(2, 3), st.integers(0, 9))
+def test_folds_spread_each_class_evenly(truth, folds, seed):
+    fold = stratified_folds(truth, folds, seed)
+    assert set(fold) == set(range(folds))
+    for rows in (truth == 0, truth == 1, truth >= 0):
+        sizes = np.bincount(fold[rows], minlength=folds)
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_the_seed_decides_the_folds():
+    truth = np.repeat([0, 1], 50)
+    assert stratified_folds(truth, 5, 1).tolist() == stratified_folds(truth, 5, 1).tolist()
+    assert stratified_folds(truth, 5, 1).tolist() != stratified_folds(truth, 5, 2).tolist()
+
+
+def test_splits_judge_each_message_once_and_never_train_on_it():
+    splits = fold_splits(stratified_folds(np.repeat([0, 1], 10), 4))
+    assert sorted(np.concatenate([judged for _, judged in splits]).tolist()) == list(range(20))
+    for train, judged in splits:
+        assert not set(train) & set(judged)
+        assert len(train) + len(judged) == 20
+
+
+@given(two_classes, st.data())
+def test_a_group_stays_in_one_fold(truth, data):
+    groups = np.array([data.draw(st.integers(0, 25)) for _ in truth])
+    groups[:3], groups[-3:] = [100, 101, 102], [103, 104, 105]  # at least three groups a class
+    fold = grouped_folds(truth, groups, 3)
+    for group in set(groups):
+        assert len(set(fold[groups == group])) == 1
+
+
+def test_groups_of_one_message_are_spread_as_evenly_as_plain_folds():
+    truth = np.repeat([0, 1], [101, 34])
+    fold = grouped_folds(truth, np.arange(135), 5)
+    for number in (0, 1):
+        sizes = np.bincount(fold[truth == number], minlength=5)
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_large_campaigns_are_balanced_by_single_messages():
+    truth = np.array([0] * 100 + [1] * 100)
+    groups = np.arange(200)
+    groups[100:120], groups[120:135] = 1000, 1001  # campaigns of 20 and 15 spam
+    fold = grouped_folds(truth, groups, 5)
+    assert np.bincount(fold[truth == 1]).tolist() == [20] * 5
+    assert np.bincount(fold[truth == 0]).tolist() == [20] * 5
+
+
+@pytest.mark.parametrize(
+    ("truth", "folds", "error", "slug"),
+    [
+        ([0, 0, 0, 1], 2, BadDataError, "too-many-folds"),
+        ([0, 0, 0, 0], 2, BadDataError, "one-class"),
+        ([], 2, BadDataError, "one-class"),
+        ([0, 1, 0, 1], 1, UsageError, "too-few-folds"),
+    ],
+)
+def test_folds_that_cannot_be_made_are_refused(truth, folds, error, slug):
+    for make in (stratified_folds, lambda t, f: grouped_folds(t, np.arange(len(t)), f)):
+        with pytest.raises(error) as caught:
+            make(truth, folds)
+        assert caught.value.slug == slug
+
+
+def test_a_class_of_one_campaign_cannot_be_cut_into_folds():
+    with pytest.raises(BadDataError, match="campaigns"):
+        grouped_folds([0, 0, 1, 1, 1], [0, 1, 2, 2, 2], 2)
+
+
+def test_splits_in_time_train_on_the_past_only():
+    order = np.array([4, 2, 0, 1, 3, 5, 7, 6])
+    splits = time_splits([0, 1, 1, 1, 0, 0, 0, 1], order, 3)
+    assert [(train.tolist(), judged.tolist()) for train, judged in splits] == [
+        ([2, 4], [0, 1]),
+        ([0, 1, 2, 4], [3, 5]),
+        ([0, 1, 2, 3, 4, 5], [6, 7]),
+    ]
+
+
+def test_a_past_without_one_of_the_classes_is_refused():
+    with pytest.raises(BadDataError, match="oldest"):
+        time_splits([0, 0, 0, 1, 1, 1], np.arange(6), 2)
+    with pytest.raises(BadDataError, match="oldest"):
+        holdout([0, 0, 0, 1], 0.25, order=np.arange(4))
+    with pytest.raises(UsageError):
+        time_splits([0, 1], np.arange(2), 0)
+
+
+def test_a_holdout_keeps_the_share_of_each_class():
+    truth = np.repeat([0, 1], [70, 30])
+    train, judged = holdout(truth, 0.3, seed=5)
+    assert np.bincount(truth[judged]).tolist() == [21, 9]
+    assert sorted([*train, *judged]) == list(range(100))
+    assert holdout(truth, 0.3, seed=5)[1].tolist() == judged.tolist()
+    assert holdout(truth, 0.3, seed=6)[1].tolist() != judged.tolist()
+
+
+def test_a_holdout_in_time_judges_the_newest():
+    train, judged = holdout([0, 1, 0, 1, 0], 0.4, order=[4, 3, 2, 1, 0])
+    assert (train.tolist(), judged.tolist()) == ([2, 3, 4], [0, 1])
+
+
+@given(two_classes, st.floats(0.01, 0.99))
+def test_a_holdout_leaves_every_class_on_both_sides(truth, share):
+    train, judged = holdout(truth, share)
+    assert set(truth[train]) == set(truth[judged]) == {0, 1}
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.5, 30, float("nan")])
+def test_a_share_outside_0_to_1_is_refused(share):
+    with pytest.raises(UsageError):
+        holdout([0, 1, 0, 1], share)
+
+
+def hashes(random, size):
+    return random.integers(0, 2**63, size, dtype=np.uint64)
+
+
+def test_variants_of_a_message_are_one_group_and_others_are_alone():
+    random = np.random.default_rng(0)
+    template = hashes(random, 200)
+    variants = [np.concatenate([random.permutation(template)[:190], hashes(random, 10)]) for _ in range(6)]
+    strangers = [hashes(random, 200) for _ in range(6)]
+    mixed = [one for pair in zip(variants, strangers, strict=True) for one in pair]
+    assert near_duplicate_groups(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
+
+
+def test_repeats_and_order_of_tokens_do_not_matter():
+    tokens = hashes(np.random.default_rng(1), 40)
+    assert near_duplicate_groups([tokens, np.concatenate([tokens[::-1], tokens])]).tolist() == [0, 0]
+
+
+def test_a_message_without_tokens_is_its_own_group():
+    empty, full = np.empty(0, np.uint64), np.arange(5, dtype=np.uint64)
+    assert near_duplicate_groups([empty, full, empty, full]).tolist() == [0, 1, 2, 1]
+
+
+def test_no_messages_have_no_groups():
+    assert near_duplicate_groups([]).tolist() == []
+
+
+@pytest.mark.parametrize(("shared", "linked"), [(180, True), (120, False)])  # of 200: Jaccard 0.82 and 0.43
+def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        tokens = hashes(random, 400 - shared)
+        first, second = near_duplicate_groups([tokens[:200], tokens[-200:]])
+        assert bool(first == second) is linked
+
+
+def test_groups_do_not_depend_on_the_other_messages():
+    random = np.random.default_rng(3)
+    pair = [hashes(random, 100)] * 2
+    crowd = [hashes(random, 20) for _ in range(5000)]  # more than one chunk
+    groups = near_duplicate_groups([pair[0], *crowd, pair[1]])
+    assert groups[0] == groups[-1]
+    assert len(set(groups.tolist())) == 5001

@@ -1,0 +1,202 @@
+"""Rates, losses and calibration, by hand and against scikit-learn; the curve over time."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from nbspam.decision import Loss
+from nbspam.errors import UsageError
+from nbspam.evaluate import metrics
+from nbspam.evaluate.figures import summary
+from nbspam.evaluate.ranking import rankings, roca_percent
+from tests.judged_mail import judged
+
+
+def two(truth, decided, spam):
+    return judged([(t, d, None, (1 - p, p)) for t, d, p in zip(truth, decided, spam, strict=True)])
+
+
+two_class = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(-1, 1), st.sampled_from([0.0, 0.01, 0.2, 0.5, 0.7, 0.99, 1.0])),
+    min_size=2,
+    max_size=60,
+).filter(lambda rows: len({row[0] for row in rows}) == 2)
+
+
+@st.composite
+def three_class(draw):
+    rows = []
+    for _ in range(draw(st.integers(3, 40))):
+        parts = np.array([draw(st.integers(1, 50)) for _ in range(3)], float)
+        rows.append((draw(st.integers(0, 2)), draw(st.integers(-1, 2)), None, tuple(parts / parts.sum())))
+    assume({row[0] for row in rows} == {0, 1, 2})
+    return rows
+
+
+def test_confusion_has_a_row_a_true_class_and_unsure_in_the_last_column():
+    evaluation = two([0, 0, 0, 1, 1, 1, 1], [0, 1, -1, 1, 1, 0, -1], [0.5] * 7)
+    assert metrics.confusion(evaluation).tolist() == [[1, 1, 1], [1, 2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "positive", "expected"),
+    [
+        ([[5, 2, 3], [1, 6, 4]], 1, (10, 2, 3, 11, 1, 4)),
+        ([[5, 1, 2, 0], [3, 7, 1, 1], [2, 4, 9, 5]], 2, (20, 3, 1, 20, 6, 5)),
+    ],
+)
+def test_every_class_but_spam_is_ham_and_unsure_is_neither_lost_nor_missed(counts, positive, expected):
+    assert metrics.ham_spam(np.array(counts), positive) == expected
+
+
+def lam_percent(ham_lost, ham, spam_missed, spam):
+    return metrics.lam_with_interval(ham_lost, ham, spam_missed, spam)[0]
+
+
+def test_the_logistic_average_of_one_in_ten_and_one_in_two():
+    # logits: ln(1/9) and 0, their mean -ln 3, so lam = 1 / (1 + 3).  Variances 1/1 + 1/9 and 1/5 + 1/5.
+    error = math.sqrt((1 + 1 / 9 + 2 / 5) / 4)
+    ends = [100 / (1 + math.exp(math.log(3) - step * error)) for step in (-1.959964, 1.959964)]
+    value, interval = metrics.lam_with_interval(1, 10, 5, 10)
+    assert (value, *interval) == pytest.approx((25, *ends))
+
+
+def test_no_error_counts_as_half_an_error_in_the_logistic_average():
+    assert lam_percent(0, 100, 0, 50) == lam_percent(0.5, 100, 0.5, 50)
+    assert lam_percent(0, 100, 0, 100) == pytest.approx(0.5)
+    assert lam_percent(100, 100, 100, 100) == pytest.approx(99.5)
+    assert metrics.lam_with_interval(0, 100, 0, 100)[1][1] > 1.5
+
+
+def test_a_class_without_messages_has_no_rates():
+    assert math.isnan(lam_percent(0, 0, 1, 5))
+    assert math.isnan(metrics.percent(0, 0))
+
+
+@given(st.integers(1, 10**5) | st.integers(1, 3), st.integers(1, 10**5) | st.integers(1, 3), st.data())
+def test_the_logistic_average_lies_between_the_rates_and_in_its_interval(ham, spam, data):
+    lost, missed = data.draw(st.integers(0, ham)), data.draw(st.integers(0, spam))
+    lam, (low, high) = metrics.lam_with_interval(lost, ham, missed, spam)
+    assert 0 < low < lam < high < 100
+    assert lam == pytest.approx(lam_percent(missed, spam, lost, ham))
+    rates = sorted([lam_percent(lost, ham, lost, ham), lam_percent(missed, spam, missed, spam)])
+    assert rates[0] - 1e-9 <= lam <= rates[1] + 1e-9
+
+
+LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)  # row decided, column true: ham called spam costs 10
+
+
+def test_expected_loss_weighs_each_cell():
+    counts = np.array([[6, 1, 1], [2, 9, 1]])
+    costs = metrics.loss_table(LOSS, counts)
+    assert costs.tolist() == [[0, 10, 0.2], [1, 0, 0.2]]
+    assert metrics.expected_loss(counts, costs) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
+
+
+def test_a_loss_must_fit_the_classes_and_price_unsure_decisions_if_there_are_any():
+    loss = Loss([[0, 1], [10, 0]])
+    assert metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 0]])).tolist() == [[0, 10, 0], [1, 0, 0]]
+    with pytest.raises(UsageError, match="unsure"):
+        metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 3]]))
+    with pytest.raises(UsageError, match="2 classes"):
+        metrics.loss_table(LOSS, np.zeros((3, 4), int))
+
+
+@given(two_class)
+def test_brier_and_log_loss_are_those_of_scikit_learn(rows):
+    truth, _, spam = zip(*rows, strict=True)
+    found = two(*zip(*rows, strict=True))
+    assert metrics.brier_terms(found).mean() == pytest.approx(sklearn_metrics.brier_score_loss(truth, spam))
+    expected = sklearn_metrics.log_loss(truth, found.probabilities, labels=[0, 1])
+    assert metrics.log_loss_terms(found).mean() == pytest.approx(expected)
+
+
+@given(three_class())
+def test_three_classes_agree_with_scikit_learn(rows):
+    truth, decided, _, probabilities = zip(*rows, strict=True)
+    found, table = judged(rows, ("ham", "work", "other")), np.array(probabilities)
+    rates = metrics.class_rates(metrics.confusion(found))
+    for average in ("macro", "micro"):
+        expected = sklearn_metrics.precision_recall_fscore_support(
+            truth, decided, labels=[0, 1, 2], average=average, zero_division=0
+        )[:3]
+        names = [f"{average}_{name}" for name in ("precision", "recall", "f1")]
+        assert [float(rates[name]) for name in names] == pytest.approx(list(expected))
+    log_loss = sklearn_metrics.log_loss(truth, table, labels=[0, 1, 2])
+    assert metrics.log_loss_terms(found).mean() == pytest.approx(log_loss)
+    brier = ((table - np.eye(3)[list(truth)]) ** 2).sum(1).mean()
+    assert metrics.brier_terms(found).mean() == pytest.approx(brier)
+    area = sklearn_metrics.roc_auc_score(truth, table, multi_class="ovr", labels=[0, 1, 2])
+    assert 1 - roca_percent(rankings(found)) / 100 == pytest.approx(area)
+
+
+def test_the_rates_of_two_matrices_by_hand():
+    rates = metrics.class_rates(np.array([[[3, 1, 0], [1, 4, 1]], [[0, 0, 0], [2, 2, 2]]]))
+    assert rates["precision"][0].tolist() == [3 / 4, 4 / 5]
+    assert rates["recall"][0].tolist() == [3 / 4, 4 / 6]
+    assert rates["f1"][0].tolist() == pytest.approx([6 / 8, 8 / 11])
+    assert (rates["micro_recall"][0], rates["micro_precision"][0]) == (7 / 10, 7 / 9)
+    assert rates["macro_recall"].tolist() == pytest.approx([(3 / 4 + 4 / 6) / 2, 2 / 6])
+
+
+def test_calibration_error_of_two_bins_by_hand():
+    # Four messages at 0.2, one of them spam; four at 0.9, all spam: (|1/4 - 1/5| + |1 - 9/10|) / 2.
+    bins = metrics.reliability(two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4))
+    assert bins.ece() == pytest.approx((0.05 + 0.1) / 2)
+    assert bins.messages.tolist() == [4, 4]
+    assert bins.came_true.tolist() == [0.25, 1.0]
+
+
+def test_bins_hold_equally_many_messages():
+    bins = metrics.reliability(two([0, 1] * 75, [0] * 150, np.linspace(0.001, 0.999, 150)))
+    assert bins.messages.tolist() == [10] * 15
+
+
+def test_equal_probabilities_share_the_bin_of_their_middle_rank():
+    # Ranks 0.5, then 1 to 3 (middle 2), then 3.5, of 4: the upper half begins at 2.
+    bins = metrics.reliability(two([0, 0, 1, 1], [0, 0, 1, 1], [0.1, 0.5, 0.5, 0.9]), bins=2)
+    assert bins.messages.tolist() == [1, 3]
+
+
+def test_without_a_class_spam_calibration_is_that_of_the_likeliest_class():
+    rows = [(0, 0, None, (0.6, 0.3, 0.1)), (1, 0, None, (0.6, 0.3, 0.1)), (2, 2, None, (0.1, 0.1, 0.8))]
+    bins = metrics.reliability(judged(rows, ("a", "b", "c")))
+    assert bins.ece() == pytest.approx((2 * abs(0.5 - 0.6) + abs(1 - 0.8)) / 3)
+
+
+@given(two_class, st.randoms())
+def test_calibration_error_does_not_depend_on_the_order(rows, random):
+    error = metrics.reliability(two(*zip(*rows, strict=True))).ece()
+    assert 0 <= error <= 1
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    assert metrics.reliability(two(*zip(*shuffled, strict=True))).ece() == pytest.approx(error)
+
+
+def late_learner():
+    # 100 messages, ham and spam in turn, the first 20 decided wrongly.
+    rows = [(n % 2, n % 2 if n >= 20 else 1 - n % 2) for n in range(100)]
+    return judged([(truth, decided, 3.0 if decided else -3.0) for truth, decided in rows], method="replay")
+
+
+def test_the_learning_curve_is_cumulative_and_windowed():
+    curve = metrics.learning_curve(late_learner(), points=5, window=20)
+    assert curve["messages"].tolist() == [20, 40, 60, 80, 100]
+    assert curve["hm_percent"].tolist() == pytest.approx([100, 50, 100 / 3, 25, 20])
+    assert curve["window_sm_percent"].tolist() == [100, 0, 0, 0, 0]
+    assert curve["window_one_minus_roca_percent"].tolist() == [100, 0, 0, 0, 0]
+
+
+def test_the_learning_curve_ends_at_the_summary():
+    curve, found = metrics.learning_curve(late_learner()), summary(late_learner())
+    for name in ("hm_percent", "sm_percent", "one_minus_roca_percent"):
+        assert curve[name][-1] == pytest.approx(found[name])
+
+
+def test_the_learning_curve_is_undefined_until_there_are_both_classes():
+    curve = metrics.learning_curve(judged([(int(n == 3), 0, -1.0 * n) for n in range(4)]))
+    assert np.isnan(curve["one_minus_roca_percent"]).tolist() == [True, True, True, False]

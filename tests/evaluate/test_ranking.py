@@ -1,0 +1,165 @@
+"""The area under the ROC curve, spam missed at a given ham loss, and the curve itself."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from scipy.integrate import trapezoid
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from nbspam.evaluate.ranking import curve, one_minus_roca, ranked, rankings, roca_percent, spam_missed_at
+from tests.judged_mail import judged
+
+HAM, SPAM = False, True
+
+
+def area(scores, is_spam, weights=None):
+    return one_minus_roca(ranked(np.array(scores, float), np.array(is_spam, bool)).tally(weights))
+
+
+def missed(scores, is_spam, permille):
+    return spam_missed_at(ranked(np.array(scores, float), np.array(is_spam, bool)).tally(), permille)
+
+
+# Few distinct scores, so that ties are common.
+samples = st.integers(2, 40).flatmap(
+    lambda size: st.tuples(
+        npst.arrays(np.float64, size, elements=st.sampled_from([-9.0, -1.5, -1.0, 0.0, 0.25, 3.0, 70.0])),
+        npst.arrays(np.bool_, size).filter(lambda labels: labels.any() and not labels.all()),
+    )
+)
+
+
+def test_with_pencil_and_paper_two_of_six_pairs_are_wrong_and_one_is_a_tie():
+    # ham 1 4, spam 5 3 1: pairs (1,5) (1,3) right, (1,1) tie, (4,5) right, (4,3) (4,1) wrong.
+    assert area([1, 4, 5, 3, 1], [HAM, HAM, SPAM, SPAM, SPAM]) == (2 + 0.5) / 6
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"), [([0, 1, 2, 3], 0.0), ([2, 3, 0, 1], 1.0), ([5, 5, 5, 5], 0.5)]
+)
+def test_perfect_reversed_and_constant_scores(scores, expected):
+    assert area(scores, [HAM, HAM, SPAM, SPAM]) == expected
+
+
+def test_infinite_scores_are_ordinary_extremes():
+    assert area([-math.inf, 0, math.inf, math.inf], [HAM, HAM, HAM, SPAM]) == 0.5 / 3
+
+
+def test_one_class_alone_has_no_area():
+    assert math.isnan(area([1, 2], [HAM, HAM]))
+    assert math.isnan(missed([1, 2], [SPAM, SPAM], 10))
+
+
+@given(samples)
+def test_the_area_is_that_of_scikit_learn(sample):
+    scores, is_spam = sample
+    assert area(scores, is_spam) == pytest.approx(1 - roc_auc_score(is_spam, scores), abs=1e-12)
+
+
+@given(samples)
+def test_the_area_does_not_change_under_a_rising_map_of_the_scores(sample):
+    scores, is_spam = sample
+    assert area(scores, is_spam) == area(np.arctan(scores / 50) * 7 - 3, is_spam)
+
+
+@given(samples)
+def test_swapping_the_classes_turns_the_area_over(sample):
+    scores, is_spam = sample
+    assert area(scores, is_spam) + area(scores, ~is_spam) == pytest.approx(1, abs=1e-12)
+    assert area(scores, is_spam) == pytest.approx(area(-scores, ~is_spam), abs=1e-12)
+
+
+@given(samples, st.data())
+def test_a_weight_is_the_same_as_a_message_repeated(sample, data):
+    scores, is_spam = sample
+    times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(scores), max_size=len(scores))))
+    repeated = area(np.repeat(scores, times), np.repeat(is_spam, times))
+    assert area(scores, is_spam, times.astype(float)) == pytest.approx(repeated, abs=1e-12)
+
+
+@given(samples, st.randoms())
+def test_the_order_of_the_messages_does_not_matter(sample, random):
+    scores, is_spam = sample
+    order = list(range(len(scores)))
+    random.shuffle(order)
+    assert area(scores, is_spam) == area(scores[order], is_spam[order])
+    assert missed(scores, is_spam, 100) == missed(scores[order], is_spam[order], 100)
+
+
+def test_seventy_five_thousand_messages_are_exact_to_the_last_pair():
+    scores = np.arange(75_000.0)
+    is_spam = scores >= 25_000
+    scores[[0, 74_999]] = scores[[74_999, 0]]  # the best ham above all spam, the best spam below all ham
+    wrong = 50_000 + 25_000 - 1  # pairs, the pair of the two counted once
+    assert area(scores, is_spam) == wrong / (25_000 * 50_000)
+
+
+def test_spam_missed_counts_spam_no_higher_than_the_first_ham_to_keep():
+    # 1000 ham: 999 at 0, one at 5.  Spam at 9, 5, 3, 0.
+    scores = [0.0] * 999 + [5.0] + [9.0, 5.0, 3.0, 0.0]
+    is_spam = [HAM] * 1000 + [SPAM] * 4
+    assert missed(scores, is_spam, 0) == 3 / 4  # nothing may be lost: the threshold lies above 5
+    assert missed(scores, is_spam, 1) == 1 / 4  # the one ham at 5 may go, the 999 at 0 may not
+    assert missed(scores, is_spam, 1000) == 0
+
+
+def test_a_tie_over_the_allowed_ham_is_kept_whole():
+    scores = [1.0] * 10 + [0.0] * 990 + [1.0] * 7 + [2.0] * 3
+    is_spam = [HAM] * 1000 + [SPAM] * 10
+    assert missed(scores, is_spam, 9) == 7 / 10  # nine may go, but the ten at 1.0 go together or not at all
+    assert missed(scores, is_spam, 10) == 0
+
+
+def test_with_fewer_than_a_thousand_ham_none_is_lost_at_a_tenth_of_a_percent():
+    assert missed([1.0] + [0.0] * 998 + [0.5], [HAM] * 999 + [SPAM], 1) == 1
+
+
+@given(samples, st.integers(0, 1000))
+def test_spam_missed_is_the_best_threshold_by_trying_all(sample, permille):
+    scores, is_spam = sample
+    ham, spam = scores[~is_spam], scores[is_spam]
+    allowed = len(ham) * permille // 1000
+    thresholds = [t for t in [*np.unique(scores), math.inf] if (ham >= t).sum() <= allowed]
+    assert missed(scores, is_spam, permille) == pytest.approx((spam < min(thresholds)).mean(), abs=1e-12)
+
+
+@given(samples)
+def test_the_corners_lie_on_the_curve_of_scikit_learn(sample):
+    scores, is_spam = sample
+    lost, spam_missed = curve(ranked(scores, is_spam).tally())
+    false_rate, true_rate, _ = roc_curve(is_spam, scores, drop_intermediate=False)
+    known = {(round(x, 9), round(1 - y, 9)) for x, y in zip(false_rate, true_rate, strict=True)}
+    assert {(round(x, 9), round(y, 9)) for x, y in zip(lost, spam_missed, strict=True)} <= known
+    assert (lost[0], spam_missed[0], lost[-1], spam_missed[-1]) == (0, 1, 1, 0)
+
+
+@given(samples)
+def test_the_area_under_the_corners_is_the_area(sample):
+    scores, is_spam = sample
+    ranking = ranked(scores, is_spam)
+    lost, spam_missed = curve(ranking.tally())
+    assert trapezoid(spam_missed, lost) == pytest.approx(one_minus_roca(ranking.tally()), abs=1e-12)
+
+
+def test_a_good_filter_needs_few_blocks():
+    scores = np.concatenate([np.arange(1000.0), np.arange(990.0, 2000.0)])
+    assert ranked(scores, np.repeat([HAM, SPAM], [1000, 1010])).n_blocks == 12
+
+
+def test_scores_without_probabilities_are_ranked():
+    assert roca_percent(rankings(judged([(n % 2, 0, float(n)) for n in range(4)]))) == 100 / 4
+
+
+def test_undefined_log_odds_are_ranked_by_the_probability():
+    rows = [(None, (1.0, 0.0)), (-1.0, (0.7, 0.3)), (None, (0.5, 0.5)), (None, (0.0, 1.0))]
+    assert judged([(0, 0, *row) for row in rows]).score.tolist() == [-math.inf, -1.0, 0.0, math.inf]
+
+
+def test_two_classes_without_spam_are_each_ranked_against_the_other():
+    shares = [(0, 0, (0.9, 0.1)), (1, 1, (0.2, 0.8)), (0, 1, (0.1, 0.9)), (1, 1, (0.3, 0.7))]
+    tasks = rankings(judged([(t, d, None, p) for t, d, p in shares], ("private", "work")))
+    assert [one_minus_roca(task.tally()) for task in tasks] == [2 / 4, 2 / 4]

@@ -1,0 +1,291 @@
+"""The report: what it says, that nothing of a mail gets loose in it, and that a browser shows it whole."""
+
+import html.parser
+import importlib
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nbspam.decision import Loss
+from nbspam.errors import UsageError
+from nbspam.evaluate.evaluation import worst_mistakes
+from nbspam.evaluate.plots import cleaned, plots
+from nbspam.evaluate.report import report_html
+from tests.judged_mail import judged
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
+
+
+def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=False):
+    random = np.random.default_rng(7)
+    rows = []
+    for n in range(n_messages):
+        truth = n % len(classes)
+        weight = np.exp(random.normal(0, 1.6, len(classes)) + 3 * np.eye(len(classes))[truth])
+        p = tuple(float(one) for one in weight / weight.sum())
+        log_odds = math.log(p[-1] / (1 - p[-1])) if classes[-1] == "spam" else None
+        rows.append((truth, int(np.argmax(p)) if max(p) > 0.6 else -1, log_odds, p))
+    evaluation = judged(
+        rows,
+        classes,
+        method,
+        names=[f"inbox/{n} {HOSTILE}" if hostile else f"inbox/{n}" for n in range(n_messages)],
+        times=np.arange(float(n_messages)),
+        digest="d" * 64,
+        settings={"alpha": 0.01, "feedback": HOSTILE if hostile else "immediate"},
+        trained=390,
+    )
+    clues = ((HOSTILE if hostile else "subject:hello", 1.5), ("body:word", -0.5))
+    return replace(evaluation, clues=dict.fromkeys(evaluation.names[worst_mistakes(evaluation)], clues))
+
+
+class Elements(html.parser.HTMLParser):
+    """Every element's name and attributes, and the text outside of style sheets."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_says_in_words_what_was_found():
+    text = Elements(report_html(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
+    for said in (
+        *("Of 200 wanted messages", "Of 200 spam messages", "in the order of their dates", "expected loss"),
+        *("learned the class of 390 of 400", "d" * 64),
+    ):
+        assert said in text
+
+
+def test_mail_of_one_date_is_not_said_to_be_judged_in_the_order_of_dates():
+    same = replace(sample(), times=np.zeros(400))
+    assert "one after another in the order given" in Elements(report_html(same)).text
+
+
+def test_so_few_ham_say_nothing_of_one_in_a_thousand():
+    few, many = (Elements(report_html(sample(n))).text for n in (400, 2_000))
+    assert "A threshold that loses none of these 200 wanted messages would catch" in few
+    assert "threshold that loses none of 200 ham" in few
+    assert "A threshold that loses at most one wanted message in a thousand would catch" in many
+    assert "none of 1,000" not in many
+
+
+def test_the_dot_of_a_filter_that_may_be_unsure_is_named_so():
+    """No threshold reaches that dot, which would look like a mistake of the drawing."""
+    unsure = sample()
+    sure = replace(unsure, decided=unsure.probabilities.argmax(axis=1))
+    for evaluation, is_unsure in ((unsure, True), (sure, False)):
+        drawn = plots(evaluation)
+        for name in ("roc", "det"):
+            assert "as decided" in drawn[name]
+            assert ("unsure aside" in drawn[name]) is is_unsure
+
+
+def test_all_drawings_are_there_and_described():
+    images = [attributes for tag, attributes in Elements(report_html(sample())).found if tag == "img"]
+    assert len(images) == 5
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") and image["alt"] for image in images)
+
+
+def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
+    page = report_html(sample(hostile=True))
+    for tag, attributes in Elements(page).found:
+        assert tag not in {"script", "link", "iframe", "object", "embed", "base", "form", "a"}
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("src", "data:").startswith("data:")
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_text_out_of_mail_is_escaped_and_cleaned():
+    page = report_html(sample(hostile=True))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "{{ 7*7 }}" in page
+    assert not [char for char in page if not char.isprintable() and char != "\n"]
+
+
+def test_the_worst_mistakes_are_shown_with_their_clues():
+    evaluation = sample()
+    page = Elements(report_html(evaluation))
+    worst = evaluation.names[worst_mistakes(evaluation)]
+    assert len(worst)
+    assert all(name in page.text for name in worst)
+    classes = [attributes.get("class", "") for tag, attributes in page.found if tag == "li"]
+    assert classes.count("clue to-spam") == classes.count("clue to-ham") == len(worst)
+
+
+def test_the_same_evaluation_gives_the_same_page():
+    assert report_html(sample()) == report_html(sample())
+
+
+@pytest.mark.parametrize(
+    ("classes", "method", "drawings"),
+    [
+        (("home", "work", "lists"), "folds", 4),
+        (("_a$b$", "工作", "<b>", "spam"), "holdout", 4),
+        (tuple(f"c{number}" for number in range(20)), "model", 4),
+    ],
+)
+def test_more_classes_are_reported_too(classes, method, drawings):
+    page = Elements(report_html(sample(400, method, classes)))
+    assert sum(tag == "img" for tag, _ in page.found) == drawings
+    assert all(cleaned(name) in page.text for name in classes[:3])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(n % 2, n % 2, None, (1.0 - n % 2, float(n % 2))) for n in range(30)],
+        [(0, 0, -1.0 * n) for n in range(30)],
+        [(0, 0, 0.0, (0.5, 0.5)), (1, 0, 0.0, (0.5, 0.5))],
+    ],
+    ids=["perfect and infinite", "ham alone, scores alone", "two messages of one score"],
+)
+def test_odd_evaluations_still_make_a_page(rows):
+    page = Elements(report_html(judged(rows, method="replay")))
+    assert "How it was made" in page.text
+    assert "nan" not in page.text.split()
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails as if it were not installed
+    for name in ("nbspam.evaluate.report", "nbspam.evaluate.plots"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(UsageError) as caught:
+        importlib.import_module("nbspam.evaluate.report")
+    assert "nbspam[report]" in caught.value.remedy
+
+
+def test_figures_and_comparisons_load_neither_library():
+    code = (
+        "import sys, nbspam.evaluate.figures, nbspam.evaluate.comparison, nbspam.evaluate.formats;"
+        "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# --- in a real browser
+
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-extensions",
+    ),
+    *("--enable-logging=stderr", "--v=0", "--window-size=1200,4200", "--virtual-time-budget=5000"),
+)
+# Put into a copy of the page: tells what the browser made of it.
+PROBE = """<script>addEventListener('load', () => {
+const images = [...document.images];
+const asked = performance.getEntriesByType('resource').map(entry => entry.name);
+document.body.dataset.shown = images.filter(one => one.naturalWidth > 0).length + ' of ' + images.length;
+document.body.dataset.asked = asked.filter(name => !name.startsWith('data:')).join(' ') || 'nothing';
+document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth ? 'too wide' : 'fits';
+});</script>"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    return found
+
+
+def browse(chromium, tmp_path, *arguments):
+    """Run the browser on a new profile; returns (stdout, what it complained about)."""
+    command = [chromium, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *arguments]
+    environment = os.environ | {"HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
+    console = [line for line in done.stderr.splitlines() if re.search(r"CONSOLE|Refused|net::ERR", line)]
+    return done.stdout, console
+
+
+@pytest.mark.debian
+def test_a_browser_draws_the_report_and_complains_of_nothing(chromium, tmp_path):
+    (tmp_path / "report.html").write_text(report_html(sample(hostile=True)), encoding="utf-8")
+    picture = tmp_path / "report.png"
+    _, console = browse(chromium, tmp_path, f"--screenshot={picture}", (tmp_path / "report.html").as_uri())
+    assert console == []
+    pixels = importlib.import_module("matplotlib.image").imread(picture)
+    assert pixels.shape[:2] == (4200, 1200)
+    drawn = (pixels[..., :3].std(axis=2) > 0.1).any(
+        axis=1
+    )  # rows with a clearly coloured pixel: cards, curves
+    assert drawn.sum() > 400
+
+
+@pytest.mark.debian
+def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_path):
+    page = report_html(sample(hostile=True))
+    policy = re.search(r"<meta http-equiv=.Content-Security-Policy.*?>", page)[0]
+    # Without the policy, which would hide that something was asked for.
+    (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))
+    dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
+    assert console == []
+    assert 'data-shown="5 of 5"' in dom
+    assert 'data-asked="nothing"' in dom
+    assert 'data-wide="fits"' in dom
+    assert dom.count("<script") == 1  # the probe's own
+
+
+LOOK = """<script>
+const table = document.querySelector(".figures"), pixel = getComputedStyle(document.body).backgroundColor;
+document.body.dataset.hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth;
+document.body.dataset.rows = Math.round(table.clientHeight / table.rows.length);
+document.body.dataset.background = Math.max(...pixel.match(/\\d+/g).slice(0, 3).map(Number));
+</script>"""
+
+
+def looked_at(chromium, tmp_path, *arguments):
+    """What LOOK found: pixels of the figures cut off, height of a row, brightness of the background."""
+    page = re.sub(r"<meta http-equiv=.Content-Security-Policy.*?>", "", report_html(sample()))
+    (tmp_path / "look.html").write_text(page.replace("</body>", LOOK + "</body>"))
+    dom, _ = browse(chromium, tmp_path, *arguments, "--dump-dom", (tmp_path / "look.html").as_uri())
+    return [int(re.search(rf'data-{name}="(\d+)"', dom)[1]) for name in ("hidden", "rows", "background")]
+
+
+@pytest.mark.debian
+def test_the_figures_fit_a_narrow_screen(chromium, tmp_path):
+    hidden, height, _ = looked_at(chromium, tmp_path, "--window-size=500,2000")
+    assert hidden == 0
+    assert height < 120
+
+
+@pytest.mark.debian
+def test_the_page_is_dark_if_the_reader_prefers_that(chromium, tmp_path):
+    light, dark = (
+        looked_at(chromium, tmp_path, f"--blink-settings=preferredColorScheme={scheme}")[2]
+        for scheme in (1, 0)
+    )
+    assert light > 200
+    assert dark < 60
+
+
+@pytest.mark.debian
+def test_the_probe_would_notice_a_request(chromium, tmp_path):
+    page = f"<body><img src='file:///nowhere/x.png'><img src='data:,broken'>{PROBE}</body>"
+    (tmp_path / "bad.html").write_text(page)
+    dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "bad.html").as_uri())
+    assert 'data-shown="0 of 2"' in dom
+    assert "file:///nowhere/x.png" in dom.partition("data-asked=")[2] + "".join(console)

@@ -1,0 +1,580 @@
+"""Counting laws: whatever way mail is counted, the model holds the same integers.
+
+Compared are whole dumps without the calibration, which learns in the order in which messages come.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.corpus import Item, accumulator, open_labelled
+from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.reading import ShardReader
+from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.model.block import Block, BlockBuilder, representative_rows, select_rows
+from nbspam.model.calibration import first_weights
+from nbspam.model.counts import text_slices
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.settings import Settings, from_text
+from nbspam.store import connection as store_connection
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.reader import open_model
+from nbspam.store.updater import updating
+from nbspam.tasks.merge import merge
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.update import update
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens
+from nbspam.tokens.keys import token_key
+from nbspam.tokens.measures import MEASURES
+from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+Items = list[Item]
+KINDS = {
+    "views": Settings(),
+    "multinomial": Settings("multinomial"),
+    "bernoulli-and-gaussian": Settings("bernoulli", features="both"),
+    "aode": Settings("aode"),
+}
+
+
+@pytest.fixture(scope="module")
+def items(data: Path) -> Items:
+    """Half the mail of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
+    return list(open_labelled([str(data)]).items())[::2]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(items: Items) -> Vocabulary:
+    return build_vocabulary(items, ("ham", "spam"), Choice(size=500)).vocabulary
+
+
+def trained(
+    items: Items, path: Path, settings: Settings | None = None, fixed: Vocabulary | None = None
+) -> Path:
+    """A model of these items."""
+    train(items, ("ham", "spam"), str(path), settings or Settings(), choices=Choices(fixed))
+    assert check_model(str(path)) == []
+    return path
+
+
+def test_any_order_gives_the_same_counts(items: Items, tmp_path: Path) -> None:
+    shuffled = random.Random(1).sample(items, len(items))
+    assert counts(trained(items, tmp_path / "a")) == counts(trained(shuffled, tmp_path / "b"))
+
+
+@pytest.mark.parametrize("kind", ["views", "multinomial"])
+def test_one_by_one_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
+    whole = trained(items, tmp_path / "whole", KINDS[kind])
+    first = trained(items[::4], tmp_path / "first", KINDS[kind])
+    for number, item in enumerate(items):
+        if number % 4:
+            assert learn(str(first), item.label, item.read()) == "learned"
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+@pytest.mark.parametrize("kind", ["views", "multinomial"])
+def test_adding_in_bulk_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
+    whole = trained(items, tmp_path / "whole", KINDS[kind])
+    first = trained(items[1::2], tmp_path / "first", KINDS[kind])
+    update(items[::2], ("ham", "spam"), str(first))
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_adding_and_removing_others_restores_every_count(items: Items, tmp_path: Path, kind: str) -> None:
+    model = trained(items[::2], tmp_path / "m", KINDS[kind])
+    before = counts(model)
+    others = items[1::12]
+    for item in others:
+        learn(str(model), item.label, item.read())
+    assert counts(model) != before
+    for item in reversed(others):
+        assert unlearn(str(model), item.read()) == "forgotten"
+    assert counts(model) == before
+    assert check_model(str(model)) == []
+
+
+@pytest.mark.parametrize("kind", ["bernoulli-and-gaussian", "aode"])
+def test_bulk_and_one_by_one_agree_on_numeric_features(items: Items, tmp_path: Path, kind: str) -> None:
+    bulk = trained(items[::2], tmp_path / "bulk", KINDS[kind])
+    single = Path(shutil.copy(bulk, tmp_path / "single"))
+    others = items[1::8]
+    update(others, ("ham", "spam"), str(bulk))
+    for item in others:
+        learn(str(single), item.label, item.read())
+    assert counts(bulk) == counts(single)
+
+
+def test_a_message_learned_as_the_other_class_moves_every_count(items: Items, tmp_path: Path) -> None:
+    model = trained(items, tmp_path / "m")
+    before = counts(model)
+    wrong = "spam" if items[0].label == "ham" else "ham"
+    assert learn(str(model), wrong, items[0].read()) == "moved"
+    assert counts(model) != before
+    assert learn(str(model), items[0].label, items[0].read()) == "moved"
+    assert learn(str(model), items[0].label, items[0].read()) == "already learned"
+    assert counts(model) == before
+
+
+@pytest.mark.parametrize("ways", [[0, 1, 2], [2, 0, 1], [[0, 1], 2], [0, [2, 1]]])
+def test_merged_parts_are_one_training(items: Items, tmp_path: Path, ways: list[int | list[int]]) -> None:
+    whole = trained(items, tmp_path / "whole")
+    parts = [str(trained(items[n::3], tmp_path / f"part{n}")) for n in range(3)]
+    merged = []
+    for way in ways:
+        if isinstance(way, list):
+            merge([parts[n] for n in way], str(tmp_path / "inner"))
+            merged.append(str(tmp_path / "inner"))
+        else:
+            merged.append(parts[way])
+    merge(merged, str(tmp_path / "merged"))
+    assert counts(tmp_path / "merged") == counts(whole)
+    assert check_model(str(tmp_path / "merged")) == []
+
+
+def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Items, tmp_path: Path) -> None:
+    parts = [str(trained(items[n::2], tmp_path / f"part{n}")) for n in range(2)]
+    merge(parts, str(tmp_path / "ab"))
+    merge(parts[::-1], str(tmp_path / "ba"))
+    one, other = (open_model(str(tmp_path / name)).calibration() for name in ("ab", "ba"))
+    assert one == pytest.approx(other, abs=1e-9)
+    assert len(one) == len(first_weights(2, Settings().kinds)[0])
+
+
+@pytest.mark.parametrize("way", ["learn", "update", "merge"])
+def test_a_fixed_vocabulary_keeps_the_laws(
+    items: Items, vocabulary: Vocabulary, tmp_path: Path, way: str
+) -> None:
+    whole = trained(items, tmp_path / "whole", None, vocabulary)
+    first = trained(items[::2], tmp_path / "first", None, vocabulary)
+    if way == "learn":
+        for item in items[1::2]:
+            learn(str(first), item.label, item.read())
+    elif way == "update":
+        update(items[1::2], ("ham", "spam"), str(first))
+    else:
+        second = trained(items[1::2], tmp_path / "second", None, vocabulary)
+        merge([str(first), str(second)], str(tmp_path / "merged"))
+        first = tmp_path / "merged"
+    assert counts(first) == counts(whole)
+    assert check_model(str(first)) == []
+
+
+def test_words_of_a_fixed_vocabulary_stay_when_no_message_has_them_any_more(
+    items: Items, vocabulary: Vocabulary, tmp_path: Path
+) -> None:
+    model = trained(items[:2] + items[-2:], tmp_path / "model", None, vocabulary)
+    before = counts(model)
+    for item in items[2:6]:
+        learn(str(model), item.label, item.read())
+    for item in items[2:6]:
+        assert unlearn(str(model), item.read()) == "forgotten"
+    assert counts(model) == before
+    assert check_model(str(model)) == []
+
+
+def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
+    letters = {
+        name: [mail(f"{name} {n} common") for n in range(3)] for name in ("ham", "lists", "spam", "work")
+    }
+    all_folder = write_folders(tmp_path / "all", letters)
+    one = write_folders(tmp_path / "one", {name: letters[name] for name in ("ham", "spam")})
+    two = write_folders(tmp_path / "two", {name: letters[name] for name in ("lists", "work")})
+    for name, folder in (("all", all_folder), ("one", one), ("two", two)):
+        run("train", folder, "-m", tmp_path / f"{name}.m", "-q")
+    for order in (["one.m", "two.m"], ["two.m", "one.m"]):
+        run(
+            "model",
+            "merge",
+            *(tmp_path / name for name in order),
+            "-o",
+            tmp_path / "merged",
+            "--replace",
+            "-q",
+        )
+        assert counts(tmp_path / "merged") == counts(tmp_path / "all.m")
+        assert "work" in run("classify", "-m", tmp_path / "merged", stdin=mail("work 1 common"))
+
+
+def test_a_message_in_both_models_counts_twice_as_in_one_training(tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    double = {"ham": [mail("one")] * 2, "spam": [mail("two")] * 2}
+    both = write_folders(tmp_path / "both", double)
+    run("train", folder, "-m", tmp_path / "a", "-q")
+    run("train", both, "-m", tmp_path / "b", "-q")
+    run("model", "merge", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "c", "-q")
+    assert counts(tmp_path / "c") == counts(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("label", "ham", "spam"),
+    [
+        ("spam", ["two"], ["one", "three"]),
+        ("ham", ["one", "one", "two"], ["three"]),
+        ("", ["two"], ["three"]),
+    ],
+)
+def test_a_message_of_several_countings_moves_whole_and_is_forgotten_one_by_one(
+    tmp_path: Path, label: str, ham: list[str], spam: list[str]
+) -> None:
+    def model(name: str, texts: dict[str, list[str]]) -> Path:
+        folder = write_folders(tmp_path / f"{name}.mail", {k: map(mail, some) for k, some in texts.items()})
+        return trained(list(open_labelled([str(folder)]).items()), tmp_path / name)
+
+    path = model("before", {"ham": ["one", "one", "two"], "spam": ["one", "three"]})
+    if label:
+        assert learn(str(path), label, mail("one")) == "moved"
+        assert learn(str(path), label, mail("one")) == "already learned"
+    else:
+        done = [unlearn(str(path), mail("one")) for _ in range(4)]
+        assert done == ["forgotten", "forgotten", "forgotten", "was never learned"]
+    assert counts(path) == counts(model("after", {"ham": ham, "spam": spam}))
+    assert check_model(str(path)) == []
+
+
+def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -> None:
+    """A message is known by its digest; a model that counted other tokens of it stays as it is."""
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    path = trained(list(open_labelled([str(folder)]).items()), tmp_path / "m")
+    before = counts(path)
+    known = (token_key("one"), VIEWS.index("body"), "one", 1)
+    for rows in ([(token_key("never"), 1, "never", 1)], [(token_key("two"), 1, "two", 1)], [known], []):
+        with pytest.raises(UsageError, match="cannot be removed"), updating(str(path)) as updater:
+            updater.count(0, 1, rows, -1)
+    assert counts(path) == before
+    assert check_model(str(path)) == []
+
+
+def test_update_through_the_command_adds_one_class_too(items: Items, data: Path, tmp_path: Path) -> None:
+    whole = trained(items, tmp_path / "whole")
+    ham = [item for item in items if item.label == "ham"]
+    spam = [item for item in items if item.label == "spam"]
+    model = trained([*ham[:30], *spam], tmp_path / "m")
+    folder = tmp_path / "rest"
+    folder.mkdir()
+    for item in ham[30:]:
+        shutil.copy(item.path, folder)
+    run("train", "--update", "--ham", folder, "-m", model, "-q")
+    assert counts(model) == counts(whole)
+
+
+def test_update_says_how_much_mail_it_counts_once_more(tmp_path: Path) -> None:
+    old, new = mail("one"), mail("three")
+    first = write_folders(tmp_path / "first", {"ham": [old], "spam": [mail("two")]})
+    path = trained(list(open_labelled([str(first)]).items()), tmp_path / "m")
+    fresh = write_folders(tmp_path / "fresh", {"ham": [new, new]})
+    both = write_folders(tmp_path / "both", {"spam": [old, old, mail("four")]})
+    assert b"Counted before" not in program("train", "--update", "--ham", fresh / "ham", "-m", path).stderr
+    said = program("train", "--update", "--spam", both / "spam", "-m", path).stderr.decode()
+    assert "Added 3 messages" in said
+    assert "Counted before: 2 of them, which count once more now." in said
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--update", "NEWCLASS"], 65),
+        (["--update", "MAIL", "--alpha", "1"], 64),
+        (["--update", "MAIL", "--event-model", "bernoulli"], 64),
+        (["--update", "MAIL", "--replace"], 64),
+        (["--update", "/nowhere"], 66),
+        (["MAIL"], 73),
+    ],
+)
+def test_a_refused_update_leaves_the_model_to_the_byte(
+    tmp_path: Path, options: list[str], status: int
+) -> None:
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
+    new = write_folders(tmp_path / "new", {"ham": [mail("one")], "work": [mail("two")]})
+    run("train", folder, "-m", tmp_path / "m", "-q")
+    before = (tmp_path / "m").read_bytes()
+    places = {"MAIL": folder, "NEWCLASS": new}
+    error("train", *[places.get(option, option) for option in options], "-m", tmp_path / "m", status=status)
+    assert (tmp_path / "m").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
+
+
+def test_updating_a_model_that_is_not_there_is_no_input(data: Path, tmp_path: Path) -> None:
+    assert "model-missing" in error("train", "--update", data, "-m", tmp_path / "m", status=66)
+
+
+@pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
+def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path: Path, delay: float) -> None:
+    old = trained(items[::2], tmp_path / "old")
+    new = Path(shutil.copy(old, tmp_path / "new"))
+    update(items[1::2], ("ham", "spam"), str(new))
+    model = Path(shutil.copy(old, tmp_path / "m"))
+    index = tmp_path / "index"
+    index.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
+    command = [sys.executable, "-m", "nbspam", "train", "--update", index, "-m", model, "-q", "-j", "1"]
+    process = subprocess.Popen(list(map(str, command)))
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert run("classify", "-m", model, stdin=mail("hello")).count("\t") == 2
+    assert counts(model) in (counts(old), counts(new))
+    assert check_model(str(model)) == []
+
+
+def kill_in_a_transaction(model: str | Path) -> None:
+    """A process dies in the middle of a transaction, its pages half written."""
+    program = f"""\
+import os, signal, sqlite3
+connection = sqlite3.connect({str(model)!r}, isolation_level=None)
+connection.execute("PRAGMA cache_size = 5")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -signal.SIGKILL
+    assert Path(f"{model}-journal").exists()
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(
+    items: Items, tmp_path: Path, linked: bool
+) -> None:
+    model = trained(items[::6], tmp_path / "m")
+    before = counts(model)
+    kill_in_a_transaction(model)
+    named = tmp_path / "elsewhere" / "link" if linked else model
+    if linked:
+        named.parent.mkdir()
+        named.symlink_to(model)
+    run("classify", "-m", named, stdin=mail("hello"))
+    assert counts(model) == before
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_journal_of_a_killed_writer_is_not_played_back_into_a_new_model(
+    items: Items, tmp_path: Path, damaged: bool
+) -> None:
+    model = trained(items[::6], tmp_path / "m")
+    kill_in_a_transaction(model)
+    if damaged:
+        Path(model).write_bytes(b"no model any more")
+    assert counts(trained(items[::4], tmp_path / "m")) == counts(trained(items[::4], tmp_path / "other"))
+    assert check_model(str(model)) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
+
+
+def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, new = trained(items[::6], tmp_path / "m"), trained(items[::4], tmp_path / "new")
+    other = shutil.copy(new, tmp_path / "other")
+    connect = sqlite3.connect
+
+    def replaced_once_open(path: str, **options: object) -> sqlite3.Connection:
+        connection = connect(path, **options)  # type: ignore[call-overload]
+        if os.path.exists(new):
+            os.replace(new, model)
+        return connection  # type: ignore[no-any-return]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_connection.sqlite3, "connect", replaced_once_open)
+        assert learn(str(model), "spam", mail("hello")) == "learned"
+    assert learn(str(other), "spam", mail("hello")) == "learned"
+    assert counts(model) == counts(other)
+    assert sorted(os.listdir(tmp_path)) == ["m", "other"]
+
+
+def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("nbspam.files._flush", full)
+    with pytest.raises(CannotCreateError):
+        trained(items[::6], tmp_path / "m")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("second_alpha", "measures", "weights"),
+    [(0.0, False, 9), (10.0, False, 13), (10.0, True, 13 + len(MEASURES))],
+)
+def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
+    items: Items, tmp_path: Path, second_alpha: float, measures: bool, weights: int
+) -> None:
+    settings = Settings(second_alpha=second_alpha, measures=measures)
+    path = str(trained(items[::2], tmp_path / "model", settings))
+    learn(path, items[1].label, items[1].read())
+    update(items[3::2], ("ham", "spam"), path)
+    merge([path, path], str(tmp_path / "merged"))
+    for name in (path, str(tmp_path / "merged")):
+        model = open_model(name)
+        assert len(model.calibration()) == weights
+        assert model.settings["second_alpha"] == repr(second_alpha)
+        assert (model.words[MEASURES_VIEW] > 0) == measures
+        assert check_model(name) == []
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["a"], ["a", "", "bc", "手", ""]])
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_texts_are_cut_into_slices(texts: list[str], size: int) -> None:
+    slices = list(text_slices("\n".join(texts).encode(), len(texts), size))
+    assert [first for first, _ in slices] == list(range(0, len(texts), size))
+    assert [text for _, some in slices for text in some] == texts
+    assert all(len(some) <= size for _, some in slices)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(dated: bool) -> None:
+    """Ham comes first and is older, as in a folder of each class: the last read are all spam."""
+    builder = BlockBuilder()
+    for number in range(400):
+        label = int(number >= 300)
+        bag = Tokens([f"field:{number}"], ["word"], [])
+        bag.date = float(number) if dated else None
+        builder.add(str(number), label, bag, 1)
+    block = builder.build()
+    rows = representative_rows(block, np.arange(400), 100, np.array([300, 100]))
+    assert np.bincount(block.labels[rows]).tolist() == [75, 25]
+    assert (np.diff(rows) > 0).all()
+    if dated:
+        assert rows.tolist() == [*range(225, 300), *range(375, 400)]
+    else:  # any of them, whatever order they were read in
+        backwards = select_rows(block, np.arange(400)[::-1])
+        again = representative_rows(backwards, np.arange(400), 100, np.array([300, 100]))
+        assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
+
+
+def test_much_mail_of_one_class_read_last_is_calibrated(
+    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spam = sum(item.label == "spam" for item in items)
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", spam)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
+    by_class = sorted(items, key=lambda item: item.label)
+    weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
+    assert weights != first_weights(2, Settings().kinds)[0]
+
+
+def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
+    """The items with their numeric features, read in shards of ten."""
+    keys = np.array(vocabulary.keys(), np.int64) if vocabulary else None
+    counts = Accumulator(2, keys, features=True)
+    read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
+    for first in range(0, len(items), 10):
+        counts.add(*read(items[first : first + 10]).blocks)
+    return counts
+
+
+def rows_by_name(block: Block) -> dict[str, dict[int, int]]:
+    """What each message has of each token, by key."""
+    pairs = [range(*pair) for pair in itertools.pairwise(block.starts.tolist())]
+    return {
+        name: {int(block.keys[block.columns[pair]]): int(block.counts[pair]) for pair in some}
+        for name, some in zip(block.names, pairs, strict=True)
+    }
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("kept", [40, 6_000])
+def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
+    items: Items, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, kept: int, fixed: bool
+) -> None:
+    at_once = accumulated(items, vocabulary if fixed else None)
+    expected, all_rows = at_once.counts(), rows_by_name(at_once.recent())
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
+    often = accumulated(items, vocabulary if fixed else None)
+    counts, recent = often.counts(), often.recent()
+    for name in ("keys", "views", "texts", "documents", "occurrences", "messages"):
+        assert np.array_equal(getattr(counts, name), getattr(expected, name)), name
+    rows = rows_by_name(recent)
+    assert 0 <= len(rows) - min(len(items), kept) < 2  # the shares of two classes are rounded up
+    assert all(row == all_rows[name] for name, row in rows.items())
+    assert recent.features.shape == (len(rows), len(NUMERIC_FEATURES))
+    assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_mail_than_is_kept_gives_the_same_counts(
+    kind: str, items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = trained(items, tmp_path / "once", KINDS[kind])
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", 40)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
+    often = trained(items, tmp_path / "often", KINDS[kind])
+    assert counts(often) == counts(at_once)
+
+
+def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:
+    """A word outside it is not a word that was never met."""
+    model = open_model(str(trained(items[::4], tmp_path / "model", fixed=vocabulary)))
+    assert not from_text(model.settings).diluted
+
+
+def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path: Path) -> None:
+    """By 1 - u^2 in the body, u the share never met; a model that is not diluted says the same of both."""
+    path = str(trained(items, tmp_path / "model"))
+    words = ["free", "money", "offer", "click"]
+    model = open_model(path)
+    known = [word for word in words if token_key(word) in model.counts(list(map(token_key, words)))]
+    assert len(known) >= 2
+    plain = Counted(Tokens([], known, []))
+    diluted = Counted(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
+    scorer = Scorer(model, from_text(model.settings))
+    before, after = scorer.score(plain), scorer.score(diluted)
+    assert after.common == [0.0, 0.5, 0.0, 0.0]
+    for old, new in zip(before.evidence, after.evidence, strict=True):
+        assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
+    assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
+    free = model.settings | {"diluted": "0"}
+    assert Scorer(model, from_text(free)).score(diluted).evidence == before.evidence
+
+
+@pytest.mark.parametrize("more", [[], ["--textbook"]])
+def test_a_model_of_some_views_counts_and_reads_no_others(
+    data: Path, tmp_path: Path, more: list[str]
+) -> None:
+    """Training, updating, learning and evaluating agree on what is read."""
+    whole, parts, model = tmp_path / "whole", tmp_path / "parts", tmp_path / "m"
+    items = list(open_labelled([str(data)]).items())
+    index = tmp_path / "index"
+    index.write_text("".join(f"{item.label} {item.path}\n" for item in items))
+    half = tmp_path / "half"
+    half.write_text("".join(f"{item.label} {item.path}\n" for item in items[::2]))
+    rest = tmp_path / "rest"
+    rest.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
+    options = ["--views", "structure,body", *more]
+    run("train", index, "-m", whole, *options)
+    run("train", half, "-m", parts, *options)
+    run("train", "--update", rest, "-m", parts)
+    assert counts(whole) == counts(parts)
+    assert open_model(str(whole)).settings["views"] == "body,structure"
+    assert not any(":" in str(row) and "subject:" in str(row) for row in counts(whole))
+    run("train", half, "-m", model, *options)
+    for item in items[1::2]:
+        learn(str(model), item.label, item.read())
+    assert counts(model) == counts(whole)
+    assert check_model(str(model)) == []
+
+
+def test_views_that_are_none_are_refused(data: Path, tmp_path: Path) -> None:
+    assert "[views]" in error("train", data, "-m", tmp_path / "m", "--views", "subject", status=64)
+    assert "[views]" in error(
+        "train", data, "-m", tmp_path / "m", "--views", "body", "--vocab", "v", status=64
+    )
+    assert not (tmp_path / "m").exists()

@@ -1,0 +1,37 @@
+"""Settings are immutable, and survive a model file."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbspam.errors import UsageError
+from nbspam.settings import Settings, from_text, textbook
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        Settings().alpha = 1.0
+
+
+@pytest.mark.parametrize("name", ["alhpa", "kinds", "alphas"])
+def test_an_unknown_setting_cannot_be_replaced(name: str) -> None:
+    with pytest.raises(AttributeError):
+        Settings().replaced(**{name: 5})
+
+
+def test_an_unknown_event_model_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError) as raised:
+        Settings("naive")
+    assert raised.value.option == "event_model"
+    assert "bernoulli" in raised.value.allowed
+
+
+def test_settings_survive_a_model_file() -> None:
+    for settings in (
+        Settings(),
+        textbook(Settings()),
+        Settings("aode", alpha=0.5, prior="uniform", bins=4, binning="width"),
+        Settings("complement", normalise=True, threshold=1.5, features="both", numeric_model="aode"),
+        Settings(views="header,measures", diluted=False, second_alpha=3.0),
+    ):
+        assert from_text(settings.as_text()).as_text() == settings.as_text()

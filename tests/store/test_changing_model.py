@@ -1,0 +1,162 @@
+"""A model that another program changes while many messages are read: each is judged by one state of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbspam.cli import classify
+from nbspam.corpus import Item, open_labelled
+from nbspam.errors import TryAgainError
+from nbspam.filter import Filter, open_filter
+from nbspam.settings import Settings
+from nbspam.store import check, updater
+from nbspam.store import merge as store_merge
+from nbspam.store.learn import learn
+from nbspam.store.reader import open_model
+from nbspam.store.text import dump_model
+from nbspam.store.updater import updating
+from nbspam.tasks.merge import merge
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
+from tests.mail_samples import COMMON, make_corpus
+from tests.tiny_mail import mail, run
+
+WAYS: dict[str, dict[str, str]] = {"views": {}, "bernoulli": {"event_model": "bernoulli"}}
+LETTER = mail(" ".join(COMMON) + " viagra")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12})
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "model")
+    return str(tmp_path / "model")
+
+
+def scores(classifier: Filter) -> list[float]:
+    return classifier.judge(classifier.count(LETTER), "-").scored.scores
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -> None:
+    classifier = open_filter(model, WAYS[way])
+    first = scores(classifier)
+    for number in range(3):
+        assert learn(model, "spam", mail(f"viagra number{number}")) == "learned"
+        verdict = classifier.judge_now(classifier.count(LETTER), "-")
+        assert verdict.scored.scores == scores(open_filter(model, WAYS[way]))
+        assert verdict.scored.scores != first
+
+
+def test_unchanged_model_is_read_once(model: str) -> None:
+    opened = open_model(model)
+    assert [opened.refresh() for _ in range(3)] == [True, False, False]
+    learn(model, "spam", LETTER)
+    assert [opened.refresh() for _ in range(2)] == [True, False]
+    assert opened.messages == [12, 13]
+
+
+def test_model_is_not_locked_between_two_messages(model: str) -> None:
+    classifier = open_filter(model)
+    many = " ".join(f"word{number}x" for number in range(2000))  # more keys than one query asks for
+    for judge in (classifier.judge, classifier.judge_now):
+        judge(classifier.count(mail(many)), "-")
+        assert not classifier.model.connection.in_transaction
+
+
+def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> None:
+    first = scores(open_filter(model))
+    with updating(model) as updater:
+        updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
+        reader = sqlite3.connect(model, timeout=0)
+        assert reader.execute("SELECT count(*) FROM token WHERE key BETWEEN 1 AND 2999").fetchone() == (0,)
+        reader.close()
+        assert scores(open_filter(model)) == first
+    assert open_model(model).messages == [13, 12]
+
+
+def test_classify_follows_what_is_learned_between_two_messages(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected: list[float | None] = []
+
+    def messages(*given: Any) -> Iterator[tuple[str, bytes]]:
+        for number in range(3):
+            expected.append(open_filter(model).classify(LETTER, "-").log_odds)
+            yield "-", LETTER
+            learn(model, "spam", mail(f"viagra number{number}"))
+
+    monkeypatch.setattr(classify, "named_messages", messages)
+    lines = run("classify", "--json", "-m", model).splitlines()
+    assert [json.loads(line)["log_odds"] for line in lines] == expected
+    assert len(set(expected)) == 3
+
+
+@pytest.fixture
+def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Another program learns into the model; it does not wait long."""
+    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
+
+    def learned(*_: object) -> None:
+        with contextlib.suppress(TryAgainError):
+            learn(model, "spam", LETTER)
+
+    return learned
+
+
+def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
+    def both(*arguments: Any) -> Any:
+        first()
+        return work(*arguments)
+
+    return both
+
+
+def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
+    expected, lines = list(dump_model(model)), []
+    for line in dump_model(model):
+        lines.append(line)
+        if line.startswith("#token"):
+            learns()
+    assert lines == expected
+
+
+def test_check_reads_one_state(
+    model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "_token_complaints", before(check._token_complaints, learns))
+    assert check.check_model(model) == []
+
+
+def test_merge_reads_one_state(
+    model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
+    other = shutil.copy(model, str(tmp_path / "other"))
+    merge([model, other], str(tmp_path / "both"))
+    monkeypatch.undo()
+    assert check.check_model(str(tmp_path / "both")) == []
+
+
+def test_prior_model_is_read_when_the_new_model_is_written(
+    model: str, learns: Callable[..., None], tmp_path: Path
+) -> None:
+    def items() -> Iterator[Item]:
+        learns()
+        yield from source.items()
+
+    source = open_labelled([str(tmp_path / "mail")])
+    paths = [str(tmp_path / name) for name in ("meanwhile", "later")]
+    for path, mail_read in zip(paths, (items(), source.items()), strict=True):
+        with PriorModel(model, 50.0, source.classes) as prior:
+            train(mail_read, source.classes, path, Settings(), choices=Choices(prior=prior))
+    assert open_model(model).messages == [12, 13]
+    meanwhile, later = (list(dump_model(path)) for path in paths)
+    assert meanwhile == later

@@ -1,0 +1,167 @@
+"""A model that is replaced while other programs wait for it, write to it or read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nbspam import files as whole_file
+from nbspam.cli import classify
+from nbspam.corpus import Item
+from nbspam.errors import TryAgainError
+from nbspam.filter import open_filter
+from nbspam.store import reader
+from nbspam.store.check import check_model
+from nbspam.store.connection import Connection, open_to_write
+from nbspam.store.learn import learn
+from nbspam.store.reader import open_model
+from nbspam.store.text import dump, load
+from nbspam.tasks.evaluate import evaluate_model
+from tests.tiny_mail import counts, mail, run, write_folders
+
+LETTER = mail("cheap pills and a garden fence")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    ham = [mail("garden " + " ".join(f"fence{n}x{m}" for m in range(60))) for n in range(30)]
+    folder = write_folders(tmp_path / "mail", {"ham": ham, "spam": [mail("cheap pills")]})
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "model")
+    return tmp_path / "model"
+
+
+def half_written(model: Path) -> sqlite3.Connection:
+    """A writer in the middle of its transaction, with pages of it in the file already."""
+    writer = sqlite3.connect(model, isolation_level=None, check_same_thread=False)
+    writer.execute("PRAGMA cache_size = 1")
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("UPDATE token SET documents_0 = documents_0 + 1, text = text || 'x'")
+    assert journal(model).read_bytes()[:1] != b"\0"
+    return writer
+
+
+def journal(model: Path) -> Path:
+    return Path(f"{model}-journal")
+
+
+def test_waiting_writer_keeps_the_new_writers_journal(model: Path, tmp_path: Path) -> None:
+    other, new = shutil.copy(model, tmp_path / "other"), shutil.copy(model, tmp_path / "new")
+    learn(str(other), "spam", LETTER)
+    first = sqlite3.connect(model, isolation_level=None)
+    first.execute("BEGIN IMMEDIATE")
+    said: list[str] = []
+    waiting = threading.Thread(target=lambda: said.append(learn(str(model), "spam", LETTER)))
+    waiting.start()
+    time.sleep(0.3)
+    os.replace(new, model)
+    third = half_written(model)
+    first.execute("ROLLBACK")
+    time.sleep(0.5)
+    assert journal(model).exists()
+    third.execute("ROLLBACK")
+    waiting.join()
+    assert said == ["learned"]
+    assert counts(model) == counts(Path(other))
+    assert check_model(str(model)) == []
+
+
+def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the folder is flushed to the disk, after the file has its new name, another program may write."""
+    flush = whole_file._flush
+    writers: list[sqlite3.Connection] = []
+
+    def flush_and_begin(path: str) -> None:
+        flush(path)
+        if path == str(tmp_path):
+            writers.append(half_written(model))
+
+    read = open_model(str(model))
+    text = [line.encode() for line in dump(read)]
+    read.close()
+    monkeypatch.setattr(whole_file, "_flush", flush_and_begin)
+    load(text, "text", str(model))
+    (writer,) = writers
+    assert journal(model).exists()
+    writer.execute("ROLLBACK")
+    assert check_model(str(model)) == []
+
+
+@pytest.mark.parametrize("command", ["classify", "explain"])
+def test_model_replaced_between_two_messages_is_followed(
+    command: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = tmp_path / "new"
+    run("train", "-q", "-j1", "--textbook", tmp_path / "mail", "-m", new)
+    expected = [open_filter(str(path)).classify(LETTER, "-").log_odds for path in (model, new)]
+
+    def messages(*given: object) -> Iterator[tuple[str, bytes]]:
+        yield "-", LETTER
+        os.replace(new, model)
+        yield "-", LETTER
+
+    monkeypatch.setattr(classify, "named_messages", messages)
+    lines = run(command, "--json", "-m", model).splitlines()
+    assert [json.loads(line)["log_odds"] for line in lines] == expected
+
+
+def test_failure_on_a_replaced_model_is_temporary(model: Path, tmp_path: Path) -> None:
+    """SQLite takes the journal of the new file's writer for the old file's, and may not play it back."""
+    opened = open_filter(str(model))
+    os.replace(shutil.copy(model, tmp_path / "new"), model)
+    writer = half_written(model)
+    with pytest.raises(TryAgainError, match="was replaced"):
+        opened.classify(LETTER, "-")
+    writer.execute("ROLLBACK")
+    assert opened.classify(LETTER, "-").label == "spam"
+
+
+def test_model_replaced_while_it_is_opened_is_seen_as_replaced(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = shutil.copy(model, tmp_path / "new")
+    connect = reader.open_to_read
+
+    def connect_and_replace(path: str) -> Connection:
+        connection = connect(path)
+        os.replace(new, path)
+        return connection
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reader, "open_to_read", connect_and_replace)
+        opened = open_model(str(model))
+    assert opened.replaced()
+    opened.close()
+    assert not open_model(str(model)).replaced()
+
+
+def test_file_that_cannot_be_locked_is_closed(model: Path) -> None:
+    """Closing it later would drop the locks that this process has on it."""
+    model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with pytest.raises(sqlite3.DatabaseError) as kept:
+        open_to_write(str(model), 1)
+    held = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()
+            and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
+    assert str(model) not in held
+    assert kept
+
+
+def test_evaluation_by_two_models_is_refused(model: Path, tmp_path: Path) -> None:
+    """Each process opens the model when its first mail comes."""
+    new = shutil.copy(model, tmp_path / "new")
+
+    def items() -> Iterator[Item]:
+        os.replace(new, model)
+        yield Item("a", "ham", "a", data=LETTER)
+
+    with pytest.raises(TryAgainError, match="was replaced"):
+        evaluate_model(items(), ("ham", "spam"), str(model))

@@ -1,0 +1,275 @@
+"""Laws of `nbspam eval`: what is judged was not learned, and the scores are those of train and classify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail_samples import make_corpus, make_index
+
+from nbspam import filter as filter_room
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus import corpus as corpus_room
+from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
+from nbspam.corpus.reading import WORDS
+from nbspam.decision import zero_one_loss
+from nbspam.evaluate.evaluation import Evaluation
+from nbspam.evaluate.formats import to_json
+from nbspam.filter import open_filter
+from nbspam.model.block import select_rows
+from nbspam.settings import Settings
+from nbspam.tasks import evaluate as evaluate_room
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, judge_splits
+from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.train import train
+from nbspam.tokens import read as read_tokens
+
+WAYS = {
+    "body and structure": Settings(views="body,structure"),
+    "one bag of the header": Settings(averaged=False, views="header"),
+    "averaged": Settings(),
+    "averaged, uniform prior": Settings(prior="uniform"),
+    "textbook": Settings(averaged=False),
+    "multinomial": Settings("multinomial"),
+    "bernoulli": Settings("bernoulli", alpha=0.5),
+    "complement": Settings("complement", normalise=True),
+    "maximum likelihood": Settings("presence", alpha=0.0, averaged=False),
+    "mixed": Settings(features="both", numeric_model="categorical"),
+}
+
+
+def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Corpus:
+    source = open_labelled([str(path)])
+    return read_corpus(source.items(), source.classes, jobs, source.ordered_by_index, wanted=wanted)
+
+
+@pytest.fixture(scope="module")
+def demonstration(data: Path) -> Corpus:
+    return read(data / "index", wanted=frozenset(("bigrams", "measures", "numeric")))
+
+
+@pytest.fixture(scope="module")
+def halves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Item], list[Item]]:
+    """Every other message of data/, as a user would have trained and as mail that comes."""
+    items = list(open_labelled([str(data / "index")]).items())
+    return items[::2], items[1::2]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_bulk_scores_are_those_of_train_and_classify(
+    way: str, demonstration: Corpus, halves: tuple[list[Item], list[Item]], tmp_path: Path
+) -> None:
+    settings, classes = WAYS[way], demonstration.classes
+    trained_on, judged = halves
+    model = str(tmp_path / "model.nbspam")
+    train(trained_on, classes, model, settings)
+    classifier = open_filter(model)
+    expected = [classifier.classify(item.read(), item.name) for item in judged]
+    train_rows, rows = np.arange(0, len(demonstration.block), 2), np.arange(1, len(demonstration.block), 2)
+    corpus = demonstration.seen_by(settings)
+    part = judge_splits(corpus, Plan(settings), [(train_rows, rows)])[0]
+    assert part.names.tolist() == [verdict.name for verdict in expected]
+    odds = np.array([verdict.log_odds for verdict in expected], float)  # None becomes nan
+    assert part.log_odds == pytest.approx(odds, abs=1e-9, rel=1e-9, nan_ok=True)
+    for shares, verdict in zip(part.probabilities, expected, strict=True):
+        if verdict.probabilities is not None:
+            assert shares == pytest.approx(list(verdict.probabilities.values()), abs=1e-9)
+
+
+def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> None:
+    source = open_labelled([str(data / "index")])
+    items = list(source.items())
+    model = str(tmp_path / "model.nbspam")
+    train(items[:150], source.classes, model, Settings())
+    evaluation, skipped = evaluate_model(items[150:], source.classes, model, jobs=2)
+    classifier = open_filter(model)
+    assert skipped == []
+    assert evaluation.names.tolist() == [item.name for item in items[150:]]
+    assert [evaluation.classes[truth] for truth in evaluation.truth] == [item.label for item in items[150:]]
+    expected = [classifier.classify(item.read(), item.name).log_odds for item in items[150:]]
+    assert evaluation.log_odds.tolist() == expected
+
+
+def test_a_model_that_does_not_know_a_class_is_refused(data: Path, tmp_path: Path) -> None:
+    source = open_labelled([str(data / "index")])
+    model = str(tmp_path / "model.nbspam")
+    train(source.items(), source.classes, model, Settings())
+    other = make_corpus(tmp_path / "other", {"ham": 3, "work": 3})
+    named = open_labelled([str(other)])
+    with pytest.raises(Exception, match="does not know") as caught:
+        evaluate_model(named.items(), named.classes, model)
+    assert caught.value.slug == "model-classes"  # type: ignore[attr-defined]
+
+
+def test_each_message_is_read_and_tokenised_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    real = Item.read
+
+    def counted(item: Item, limit: int = -1) -> bytes:
+        if limit != 1:  # opening a source tries one message of each class
+            reads.append(item.name)
+        return real(item, limit)
+
+    monkeypatch.setattr(Item, "read", counted)
+    corpus = read(data / "index")
+    evaluate_folds(corpus, Plan(Settings()), 10)
+    assert sorted(reads) == sorted(corpus.block.names)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped: bool) -> None:
+    evaluation = evaluate_folds(demonstration, Plan(Settings(averaged=False)), 7, grouped)
+    assert evaluation.names.tolist() == demonstration.block.names
+    assert evaluation.truth.tolist() == demonstration.truth().tolist()
+    assert sorted(set(evaluation.folds.tolist())) == list(range(7))
+    row = 0
+    others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
+    alone = BatchJudge(count_whole(demonstration.block, 2), Settings(averaged=False), demonstration.classes)
+    alone.learn(others)
+    joint = alone.score(np.array([row]))[0]
+    assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
+
+
+def test_processes_change_nothing(demonstration: Corpus) -> None:
+    serial = evaluate_folds(demonstration, Plan(Settings(), jobs=1), 4)
+    parallel = evaluate_folds(demonstration, Plan(Settings(), jobs=2), 4)
+    assert to_json(serial) == to_json(parallel)
+
+
+def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
+    # A word that only the judged message has must not make the vocabulary of its training larger.
+    folder = tmp_path / "mail"
+    for label in ("ham", "spam"):
+        (folder / label).mkdir(parents=True)
+        for number in range(3):
+            (folder / label / str(number)).write_text(f"Subject: x\n\n{label} common\n")
+    (folder / "ham" / "9").write_text("Subject: x\n\nham common " + " ".join(f"rare{i}" for i in range(500)))
+    corpus = read(folder)
+    row = corpus.block.names.index(str(folder / "ham" / "9"))
+    others = np.setdiff1d(np.arange(len(corpus.block)), [row])
+    part = judge_splits(corpus, Plan(Settings("multinomial")), [(others, np.array([row]))])[0]
+    model = str(tmp_path / "model.nbspam")
+    items = [item for item in open_labelled([str(folder)]).items() if not item.name.endswith("/9")]
+    train(items, corpus.classes, model, Settings("multinomial"))
+    verdict = open_filter(model).classify((folder / "ham" / "9").read_bytes(), "9")
+    assert part.log_odds[0] == pytest.approx(verdict.log_odds, abs=1e-9)
+
+
+def test_a_holdout_by_time_judges_the_newest(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 30}))
+    evaluation = evaluate_holdout(corpus, Plan(Settings(averaged=False)), 0.3, by_time=True)
+    assert len(evaluation) == 21
+    assert evaluation.times.min() == sorted(corpus.block.dates.tolist())[-21]
+    assert evaluation.trained == 49
+
+
+def test_clues_are_kept_for_the_worst_mistakes(demonstration: Corpus) -> None:
+    evaluation = evaluate_folds(demonstration, Plan(Settings(averaged=False)), 5)
+    wrong = set(evaluation.names[evaluation.decided != evaluation.truth])
+    assert wrong
+    assert set(evaluation.clues) <= wrong
+    for name, clues in evaluation.clues.items():
+        assert clues, name
+
+
+def test_the_digest_knows_bytes_and_labels_not_paths(tmp_path: Path) -> None:
+    first = read(make_corpus(tmp_path / "a", {"ham": 5, "spam": 5}))
+    second = read(make_corpus(tmp_path / "b", {"ham": 5, "spam": 5}))
+    assert first.digest() == second.digest()
+    path = next((tmp_path / "b" / "ham").iterdir())
+    path.write_bytes(path.read_bytes() + b"x\n")
+    assert read(tmp_path / "b").digest() != first.digest()
+
+
+@pytest.mark.parametrize(
+    ("dated", "indexed", "right"),
+    [(True, False, BY_DATE), (True, True, BY_INDEX), (False, True, BY_INDEX), (False, False, INTERLEAVED)],
+)
+def test_time_is_the_index_then_dates_then_classes_interleaved(
+    tmp_path: Path, dated: bool, indexed: bool, right: str
+) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}, dated=dated)
+    index = make_index(folder, [("ham", "ham"), ("spam", "spam")]) if indexed else folder
+    corpus = read(index)
+    order, found = in_time(corpus)
+    assert found == right
+    assert sorted(order.tolist()) == list(range(30))
+    if right == INTERLEAVED:
+        spam = np.flatnonzero(corpus.truth()[order] == 1)
+        assert spam.max() - spam.min() > 20
+        for label in (0, 1):
+            rows = order[corpus.truth()[order] == label]
+            assert rows.tolist() == sorted(rows.tolist())
+
+
+def test_mail_of_one_date_is_ordered_as_mail_without_dates_is(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}))
+    corpus.block.dates[:] = corpus.block.dates[0]
+    order, right = in_time(corpus)
+    assert right == INTERLEAVED
+    assert order.tolist() != list(range(30))
+
+
+def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, dated=False)
+    corpus = read(folder)
+    names = sorted(corpus.block.names, key=lambda name: Path(name).name)
+    mixed = corpus._replace(
+        block=select_rows(corpus.block, np.array([corpus.block.names.index(n) for n in names]))
+    )
+    order, right = in_time(mixed)
+    assert right == AS_READ
+    assert order.tolist() == list(range(12))
+
+
+def test_classes_of_any_number_are_judged(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 24, "news": 24, "spam": 24, "work": 24}, noise=0.0))
+    evaluation = evaluate_folds(corpus, Plan(Settings()), 4)
+    assert evaluation.classes == ("ham", "news", "work", "spam")
+    assert (evaluation.decided == evaluation.truth).sum() >= 90
+    assert evaluation.probabilities.shape == (96, 4)
+
+
+def test_an_undefined_posterior_is_unsure_and_says_nothing(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0))
+    evaluation = evaluate_folds(corpus, Plan(Settings("presence", alpha=0.0, averaged=False)), 3)
+    undefined = evaluation.decided == -1
+    assert undefined.any()
+    assert (evaluation.probabilities[undefined] == 0.5).all()
+
+
+def test_the_loss_decides(demonstration: Corpus) -> None:
+    from nbspam.decision import Loss
+
+    dear = Loss(((0.0, 1.0), (1e6, 0.0)))
+    evaluation = evaluate_folds(demonstration, Plan(Settings(), loss=dear), 4)
+    plain = evaluate_folds(demonstration, Plan(Settings(), loss=zero_one_loss(2)), 4)
+
+    def lost(found: Evaluation) -> int:
+        return int(((found.truth == 0) & (found.decided == 1)).sum())
+
+    assert lost(evaluation) < lost(plain)
+
+
+def test_shards_cover_the_items() -> None:
+    items = [Item(str(number), "ham", "x") for number in range(601)]
+    assert [item for shard in corpus_room.shards(items) for item in shard] == items
+
+
+def test_a_saved_model_of_classes_without_spam_has_no_log_odds_of_spam(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"home": 8, "list": 8, "work": 8}
+    source = open_labelled([str(make_corpus(tmp_path / "mail", sizes))])
+    train(source.items(), source.classes, str(tmp_path / "m"), Settings())
+    parsed: list[bytes] = []
+    for module in (evaluate_room, filter_room):
+        monkeypatch.setattr(
+            module, "read", lambda data, wanted: parsed.append(data) or read_tokens(data, wanted)
+        )
+    evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
+    assert np.isnan(evaluation.log_odds).all()
+    folds = evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2)
+    assert np.isnan(folds.log_odds).all()
+    assert len(parsed) == 24

@@ -1,0 +1,169 @@
+"""Laws of `eval --vocab`: its figures are those of `train --vocab` and classify, by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam import tokens
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, settings_under
+from nbspam.decision import zero_one_loss
+from nbspam.filter import open_filter
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.settings import Settings
+from nbspam.store.reader import open_model
+from nbspam.tasks.evaluate import Plan, judge_splits
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
+from nbspam.tasks.train import Choices, train
+from tests.tiny_mail import error, run
+
+WAYS = {
+    "averaged": Settings(),
+    "uniform prior": Settings(prior="uniform"),
+    "textbook": Settings(averaged=False),
+    "multinomial": Settings("multinomial"),
+    "bernoulli": Settings("bernoulli"),
+    "complement": Settings("complement"),
+    "normalised complement": Settings("complement", normalise=True),
+    "maximum likelihood": Settings("bernoulli", alpha=0.0),
+    "mixed": Settings(features="both", numeric_model="categorical"),
+}
+VIEWS = ("all", "body")
+NEVER_MET = tuple(Word(f"nevermet{n}", 1, (0, 0), (0, 0)) for n in range(700))
+
+
+@pytest.fixture(scope="module")
+def vocabularies(data: Path) -> dict[str, Vocabulary]:
+    """The most frequent words of data/ and many that none of its messages has, by what they read."""
+    source = open_labelled([str(data / "index")])
+    found = {}
+    for views in VIEWS:
+        built = build_vocabulary(source.items(), source.classes, Choice(size=150, views=views)).vocabulary
+        found[views] = built._replace(words=[*built.words, *NEVER_MET])
+    return found
+
+
+def read(data: Path, features: bool = False) -> Corpus:
+    source = open_labelled([str(data / "index")])
+    return read_corpus(
+        source.items(), source.classes, by_index=True, wanted=frozenset(("numeric",) if features else ())
+    )
+
+
+@pytest.fixture(scope="module")
+def corpus(data: Path) -> Corpus:
+    return read(data)
+
+
+@pytest.mark.parametrize(
+    ("way", "views", "automatic"),
+    [
+        *((way, "all", False) for way in WAYS),
+        ("averaged", "body", False),
+        ("bernoulli", "body", False),
+        ("averaged", "all", True),
+        ("multinomial", "body", True),
+        ("mixed", "all", True),
+    ],
+)
+def test_a_fold_is_judged_as_by_train_and_classify(
+    way: str,
+    views: str,
+    automatic: bool,
+    data: Path,
+    corpus: Corpus,
+    vocabularies: dict[str, Vocabulary],
+    tmp_path: Path,
+) -> None:
+    items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
+    choices = Choices(vocabulary, automatic)
+    train(items[::2], corpus.classes, str(tmp_path / "model"), WAYS[way], choices=choices)
+    classifier = open_filter(str(tmp_path / "model"))
+    settings = settings_under(WAYS[way], vocabulary)
+    rows = np.arange(len(items))
+    corpus = read(data, features=True) if settings.features == "both" else corpus
+    plan = Plan(settings, automatic, vocabulary=vocabulary)
+    (judged,) = judge_splits(corpus.seen_by(settings), plan, [(rows[::2], rows[1::2])])
+    for row, item in enumerate(items[1::2]):
+        verdict = classifier.classify(item.read(), item.name)
+        assert judged.names[row] == verdict.name
+        assert np.isnan(judged.log_odds[row]) == (verdict.log_odds is None)
+        if verdict.log_odds is not None:
+            assert judged.log_odds[row] == pytest.approx(verdict.log_odds, abs=1e-9, rel=1e-9)
+        if verdict.probabilities is not None:
+            assert judged.probabilities[row] == pytest.approx(list(verdict.probabilities.values()), abs=1e-9)
+        if item.name in judged.clues:
+            # The last ones may be others: words of equal weight have no order.
+            nats = [[value for _, value in some] for some in (judged.clues[item.name], verdict.clues)]
+            assert nats[0] == pytest.approx(nats[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("way", "views"),
+    [*((way, "all") for way in WAYS if way not in ("mixed", "uniform prior")), ("averaged", "body")],
+)
+def test_a_replay_is_training_on_what_came_before(
+    way: str, views: str, data: Path, corpus: Corpus, vocabularies: dict[str, Vocabulary], tmp_path: Path
+) -> None:
+    vocabulary = vocabularies[views]
+    settings = settings_under(WAYS[way], vocabulary)
+    block, rows = corpus.seen_by(settings).block, np.arange(len(corpus.block))
+    subject = ReplayJudge(block, rows, corpus.classes, settings, zero_one_loss(2), vocabulary)
+    for message in range(100):
+        subject.learn(message, int(block.labels[message]))
+    if settings.averaged:  # its calibration learns one by one; the evidence is the same
+        items = list(open_labelled([str(data / "index")]).items())
+        choices = Choices(vocabulary)
+        train(items[:100], corpus.classes, str(tmp_path / "model"), WAYS[way], choices=choices)
+        model = open_model(str(tmp_path / "model"))
+        scorer = Scorer(model, settings)
+        for row in rows[100:].tolist():
+            scored = scorer.score(Counted(tokens.read(items[row].read(), settings.wanted)))
+            found = subject.seen(row)
+            assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
+            assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
+        return
+    batch = BatchJudge(count_whole(block, 2, vocabulary), settings, corpus.classes)
+    batch.learn(rows[:100])
+    for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
+        assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [[], ["--textbook", "--event-model", "multinomial"], ["--alpha", "auto"]])
+def test_a_holdout_by_vocabulary_is_train_and_eval_of_the_model(
+    data: Path, tmp_path: Path, options: list[str]
+) -> None:
+    run("vocab", "build", data / "index", "--size", "200", "-o", tmp_path / "v", "-q")
+    by_time = ["--holdout", "0.4", "--by-time", "--vocab", tmp_path / "v", *options]
+    held = json.loads(run("eval", data / "index", *by_time, "--json", "--results", tmp_path / "held"))
+    lines = [line.split() for line in (data / "index").read_text().splitlines()]
+    cut = len(lines) - held["messages"]
+    for name, part in (("first", lines[:cut]), ("last", lines[cut:])):
+        (tmp_path / name).write_text("".join(f"{label} {data / path}\n" for label, path in part))
+    run("train", tmp_path / "first", "--vocab", tmp_path / "v", "-m", tmp_path / "m", "-q", *options)
+    by_model = ["-m", tmp_path / "m", "--json", "--results", tmp_path / "judged"]
+    judged = json.loads(run("eval", tmp_path / "last", *by_model))
+    assert held["confusion"] == judged["confusion"]
+    assert held["one_minus_roca_percent"] == judged["one_minus_roca_percent"]
+    assert held["log_loss"] == pytest.approx(judged["log_loss"], abs=1e-9)
+    assert held["settings"]["vocabulary_size"] == 201
+
+
+@pytest.mark.parametrize(
+    ("options", "slug"),
+    [
+        (["-m", "MODEL"], "usage"),
+        (["--views", "body"], "views"),
+        (["--event-model", "gaussian"], "features"),
+    ],
+)
+def test_what_contradicts_a_vocabulary_is_refused(
+    data: Path, tmp_path: Path, options: list[str], slug: str
+) -> None:
+    run("vocab", "build", data, "--size", "9", "-o", tmp_path / "v", "-q")
+    assert f"[{slug}]" in error("eval", data, "--vocab", tmp_path / "v", *options, status=64)

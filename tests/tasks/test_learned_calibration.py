@@ -1,0 +1,229 @@
+"""The calibration goes on learning: the same steps whatever way mail comes."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.vocabulary import Choice, build_vocabulary
+from nbspam.errors import DamagedModelError
+from nbspam.model.calibrate import WARM_UP_SHARE
+from nbspam.model.calibration import Learner, feature_names, first_weights
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.settings import Settings, from_text
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, unlearn
+from nbspam.store.prior import on_prior
+from nbspam.store.reader import open_model
+from nbspam.store.updater import updating
+from nbspam.tasks import merge as merging
+from nbspam.tasks import update as bulk
+from nbspam.tasks.merge import merge
+from nbspam.tasks.prior_model import PriorModel
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.update import update
+from nbspam.tokens import VIEWS, read
+from nbspam.tokens.measures import MEASURES
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import error, mail, run, write_folders
+
+CLASSES = ("ham", "spam")
+Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
+
+
+class ByHand(Learner):
+    """The calibration of a model, taught in memory by messages that the model has not counted yet."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(first_weights(2, Settings().kinds), stored(path))
+
+    def be_taught(self, item: Item) -> None:
+        model = open_model(self.path)
+        settings = from_text(model.settings)
+        known = on_prior(model)
+        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
+        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
+        model.close()
+
+
+def stored(path: str) -> Calibration:
+    model = open_model(path)
+    found = model.calibration(), model.covariance()
+    model.close()
+    return found
+
+
+def check_equal(
+    one: tuple[list[float], list[list[float]]], other: tuple[list[float], list[list[float]]]
+) -> None:
+    np.testing.assert_allclose(one[0], other[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(one[1], other[1], rtol=0, atol=1e-9)
+
+
+def items_of(folder: Path, sizes: dict[str, int], seed: int, dated: bool = True) -> list[Item]:
+    """Made-up mail; dated mail in the order of its dates."""
+    items = list(open_labelled([str(make_corpus(folder, sizes, seed, dated))]).items())
+    return sorted(items, key=lambda item: Path(item.path).name)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose calibration has learned from 50 messages."""
+    folder = tmp_path_factory.mktemp("trained")
+    train(items_of(folder / "mail", {"ham": 26, "spam": 24}, 1), CLASSES, str(folder / "m"), Settings())
+    return folder / "m"
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> str:
+    return shutil.copy(trained, str(tmp_path / "model"))
+
+
+def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: Path) -> None:
+    item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
+    for credit, expected in (("7", "8"), ("20", "20")):
+        with updating(model) as updater:
+            updater.settings({"calibration_credit": credit})
+        one = shutil.copy(model, str(tmp_path / "one"))
+        learn(one, item.label, item.read())
+        assert settings_of(one)["calibration_credit"] == expected
+        update([item], CLASSES, many := shutil.copy(model, str(tmp_path / "many")))
+        assert settings_of(many)["calibration_credit"] == expected
+    merge([one, many], str(tmp_path / "merged"))
+    assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
+    with updating(model) as updater:
+        updater.settings({"calibration_credit": "much"})
+    with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
+        learn(model, other.label, other.read())
+
+
+def settings_of(path: str) -> dict[str, str]:
+    model = open_model(path)
+    model.close()
+    return model.settings
+
+
+def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
+    for item in items_of(tmp_path / "new", {"ham": 2, "spam": 2}, 2):
+        by_hand = ByHand(model)
+        by_hand.be_taught(item)
+        assert by_hand.weights != stored(model)[0]
+        assert learn(model, item.label, item.read()) == "learned"
+        check_equal(stored(model), (by_hand.weights, by_hand.covariance))
+
+
+def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -> None:
+    """As an older program may have left it."""
+    with updating(model) as updater:
+        names, (weights, covariance) = feature_names(2, Settings().kinds), stored(model)
+        updater.calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
+    item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
+    before = stored(model)
+    wrong = f"a calibration of {len(weights) - 1} weights"
+    with pytest.raises(DamagedModelError, match=wrong):
+        learn(model, item.label, item.read())
+    for command in (("classify", "-m", model, item.path), ("model", "info", "-m", model)):
+        assert wrong in error(*command, status=65)
+    assert stored(model) == before
+
+
+def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:
+    item = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)[0]
+    wrong = CLASSES[1 - CLASSES.index(item.label)]
+    learn(model, item.label, item.read())
+    before = stored(model)
+    assert learn(model, item.label, item.read()) == "already learned"
+    assert learn(model, wrong, item.read()) == "moved"
+    assert unlearn(model, item.read()) == "forgotten"
+    assert stored(model) == before
+
+
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize("standing", ["alone", "on a prior", "on a word list"])
+def test_one_message_added_in_bulk_teaches_as_learning_it_does(
+    model: str, tmp_path: Path, dated: bool, standing: str
+) -> None:
+    own = items_of(tmp_path / "own", {"ham": 3, "spam": 2}, 6)
+    if standing == "on a prior":
+        with PriorModel(model, 9.0, CLASSES) as prior:
+            train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
+    elif standing == "on a word list":
+        words = build_vocabulary(own, CLASSES, Choice(size=40)).vocabulary
+        train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
+    for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
+        single = shutil.copy(model, str(tmp_path / "single"))
+        learn(single, item.label, item.read())
+        assert update([item], CLASSES, model).calibrated_on == 1
+        check_equal(stored(model), stored(single))
+
+
+@pytest.mark.parametrize("steps", [1000, 5])
+def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    items = items_of(tmp_path / "new", {"ham": 10, "spam": 10}, 4)
+    single = shutil.copy(model, str(tmp_path / "single"))
+    monkeypatch.setattr(bulk, "STEP_BUDGET", steps * len(stored(model)[0]) ** 2)
+    first = max(int(len(items) * WARM_UP_SHARE), len(items) - steps)
+    by_hand = ByHand(single)
+    for number, item in enumerate(items):
+        if number >= first:
+            by_hand.be_taught(item)
+        learn(single, item.label, item.read())
+    assert update(items, CLASSES, model).calibrated_on == len(items) - first
+    check_equal(stored(model), (by_hand.weights, by_hand.covariance))
+
+
+def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, tmp_path: Path) -> None:
+    fresh = shutil.copy(model, str(tmp_path / "fresh"))
+    with updating(fresh) as updater:
+        weights = stored(model)[0]
+        updater.calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
+    assert len(stored(fresh)[0]) == len(weights)
+    for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
+        assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)
+        check_equal(stored(str(tmp_path / "merged")), stored(model))
+
+
+def test_where_rounding_leaves_no_posterior_the_calibration_of_most_messages_stands(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "_is_sound", lambda covariance: False)
+    small = str(tmp_path / "small")
+    train(items_of(tmp_path / "mail", {"ham": 21, "spam": 21}, 5), CLASSES, small, Settings())
+    for parts in ([model, small], [small, model]):
+        assert merge(parts, str(tmp_path / "merged")).calibrated == 1
+        assert stored(str(tmp_path / "merged")) == stored(model)
+
+
+def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp_path: Path) -> None:
+    items = items_of(tmp_path / "mail", {"ham": 3, "news": 3, "spam": 3}, 7)
+    with PriorModel(model, 9.0, ("ham", "news", "spam")) as prior:
+        train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
+    assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
+    assert check_model(str(tmp_path / "m")) == []
+
+
+def test_calibration_without_the_weights_between_classes_is_refused(tmp_path: Path) -> None:
+    folders = {
+        name: [mail(f"{name} word{n} {name}s") for n in range(8)] for name in ("work", "lists", "home")
+    }
+    source, model = write_folders(tmp_path / "mail", folders), tmp_path / "model"
+    run("train", source, "-m", model)
+    run("model", "check", "-m", model)
+    with closing(sqlite3.connect(model)) as database, database:
+        database.execute("DELETE FROM calibration WHERE feature LIKE 'alike:%'")
+        database.execute("DELETE FROM calibration_covariance")
+    message = mail("work word9 works")
+    left = f"{2 * len(VIEWS) + len(MEASURES) + 2 * (1 + len(VIEWS))} weights"
+    assert left + ", for 3 classes" in error("classify", "-m", model, "-", status=65, stdin=message)
+    write_folders(source, {"work": [message]})
+    assert left + ", for 3 classes" in error("train", source, "--update", "-m", model, status=65)
+    assert left in run("model", "check", "-m", model, status=65)

@@ -1,0 +1,95 @@
+"""Measures and views in trained models: what is counted, and what scoring reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.corpus import Corpus
+from nbspam.filter import open_filter
+from nbspam.model.block import BlockBuilder, merge_blocks
+from nbspam.settings import Settings, textbook
+from nbspam.store.reader import open_model
+from nbspam.tasks.evaluate import duplicate_groups
+from nbspam.tasks.train import train
+from nbspam.tokens.bag import MEASURES_VIEW, Tokens
+from nbspam.tokens.measures import MEASURES, bins_of, measure_of
+
+
+@pytest.fixture(scope="module")
+def items(data: Path) -> list[Item]:
+    return list(open_labelled([str(data / "index")]).items())[::3]
+
+
+def test_each_message_is_in_one_bin_of_each_measure(items: list[Item], tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    train(items, ("ham", "spam"), path, Settings())
+    model = open_model(path)
+    assert model.documents[MEASURES_VIEW] == [len(MEASURES) * n for n in model.messages]
+    totals: dict[str, list[int]] = {name: [0, 0] for name in MEASURES}
+    query = f"SELECT text, documents_0, documents_1 FROM token WHERE view = {MEASURES_VIEW}"
+    for text, *documents in model.connection.execute(query):
+        totals[measure_of(text)] = [a + b for a, b in zip(totals[measure_of(text)], documents, strict=True)]
+    assert all(counts == model.messages for counts in totals.values())
+
+
+def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], tmp_path: Path) -> None:
+    paths = {}
+    for name, settings in {
+        "default": Settings(),
+        "textbook": Settings(averaged=False),
+        "words": Settings(views="header,body,structure"),
+        "measures": Settings(views="measures"),
+    }.items():
+        paths[name] = str(tmp_path / name)
+        train(items, ("ham", "spam"), paths[name], settings)
+    words = {name: open_model(path).words for name, path in paths.items()}
+    assert words["default"][:3] == words["textbook"][:3] == words["words"][:3]
+    assert words["textbook"][MEASURES_VIEW] == words["words"][MEASURES_VIEW] == 0
+    assert words["measures"][:3] == [0, 0, 0]
+    assert words["measures"][MEASURES_VIEW] == words["default"][MEASURES_VIEW] > 0
+    assert not textbook(Settings()).measures
+    for item in items[:20]:
+        plain, other = (
+            open_filter(paths[name], {"textbook": "1"}).classify(item.read(), "")
+            for name in ("textbook", "default")
+        )
+        assert plain.scored.scores == pytest.approx(other.scored.scores, abs=1e-9)
+    right = sum(open_filter(paths["measures"]).classify(i.read(), "").label == i.label for i in items)
+    assert right > 0.7 * len(items)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(measures=False),
+        Settings(second_alpha=0.0),
+        Settings(second_alpha=0.0, diluted=False),
+        Settings(views="header,body,structure"),
+        Settings(views="body,measures"),
+        Settings(threshold=1.0),
+    ],
+)
+def test_options_of_classify_keep_the_evidence_that_the_calibration_weighs(
+    settings: Settings, items: list[Item], tmp_path: Path
+) -> None:
+    path = str(tmp_path / "model")
+    train(items, ("ham", "spam"), path, settings)
+    for item in items[:5]:
+        plain = open_filter(path).classify(item.read(), "")
+        asked = open_filter(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).classify(
+            item.read(), ""
+        )
+        assert asked.scored.scores == plain.scored.scores
+
+
+def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
+    """Short texts have as many measures as words."""
+    builder = BlockBuilder()
+    found = [bins_of(name)[0] for name in MEASURES]
+    for number in range(6):
+        builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
+    corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
+    assert len(set(duplicate_groups(corpus).tolist())) == 6

@@ -1,0 +1,248 @@
+"""`--start`: a model that begins as a copy of one that others share."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nbspam.cli import train as train_cli
+from nbspam.errors import NbspamError, TryAgainError
+from nbspam.store import connection as store_connection
+from nbspam.store import writer as store_writer
+from nbspam.store.check import check_model
+from nbspam.store.connection import journal_of
+from nbspam.store.reader import open_model
+from nbspam.tasks.start import copy_shared, own_or_shared
+from tests.mail_samples import run_here
+from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
+
+HAM = mail("minutes of the meeting about the garden fence")
+SPAM = mail("cheap pills and cheap watches")
+NEW = mail("a winner of the lottery")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("start")
+    source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
+    run("train", "-q", "-j1", source, "-m", folder / "model")
+    return folder / "model"
+
+
+@pytest.fixture
+def shared(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(trained, tmp_path / "shared"))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A path in a folder that is missing."""
+    return tmp_path / "folder" / "own"
+
+
+@pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "--json"], ["explain"]])
+def test_shared_model_judges_until_there_is_an_own_one(command: list[str], shared: Path, own: Path) -> None:
+    expected = run(*command, "-m", shared, stdin=SPAM)
+    assert run(*command, "-m", own, "--start", shared, stdin=SPAM) == expected
+    assert not own.parent.exists()
+
+
+def test_first_message_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: Path) -> None:
+    before, other = shared.read_bytes(), Path(shutil.copy(shared, tmp_path / "other"))
+    done = program("learn", "spam", "-m", own, "--start", shared, stdin=NEW)
+    assert (done.returncode, done.stdout) == (0, b"learned\t-\n")
+    assert done.stderr.decode() == f"{own} begins as a copy of {shared}.\n1 message: 1 learned.\n"
+    run("learn", "-q", "spam", "-m", other, stdin=NEW)
+    assert run("model", "dump", "-m", own) == run("model", "dump", "-m", other)
+    assert shared.read_bytes() == before
+    assert check_model(str(own)) == []
+    shared.unlink()  # needed no more
+    assert run("classify", "-m", own, "--start", shared, stdin=NEW) == run("classify", "-m", own, stdin=NEW)
+
+
+def test_message_of_the_shared_model_can_be_forgotten_by_the_copy(shared: Path, own: Path) -> None:
+    assert run("unlearn", "-q", "-m", own, "--start", shared, stdin=SPAM) == "forgotten\t-\n"
+    run("unlearn", "-q", "-m", shared, stdin=SPAM)
+    assert counts(own) == counts(shared)
+
+
+def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path, tmp_path: Path) -> None:
+    source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
+    done = program("train", "--update", source, "-m", own, "--start", shared)
+    assert done.stderr.decode().startswith(f"{own} begins as a copy of {shared}.\nAdded 2 messages ")
+    run("train", "-q", "--update", source, "-m", shared)
+    assert counts(own) == counts(shared)
+    assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
+
+
+def test_start_can_be_named_by_the_environment(
+    shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBSPAM_START", str(shared))
+    assert run("classify", "-m", own, stdin=SPAM).startswith("spam\t")
+    run("learn", "-q", "ham", "-m", own, stdin=HAM)
+    own.unlink()
+    assert "[model-missing]" in error("classify", "-m", own, "--start", "", status=66, stdin=SPAM)
+
+
+def test_missing_or_foreign_start_is_refused_and_no_mail_is_lost(own: Path, tmp_path: Path) -> None:
+    for start, slug, status in (
+        (tmp_path / "none", "model-missing", 66),
+        (Path(__file__), "model-foreign", 65),
+    ):
+        text = error("learn", "spam", "-m", own, "--start", start, status=status)
+        assert text.startswith(f"nbspam: {start}: ")
+        assert slug in text
+        done = program("classify", "-p", "-m", own, "--start", start, stdin=SPAM)
+        assert (done.returncode, done.stdout) == (75, SPAM)
+    assert not own.parent.exists()
+
+
+def test_no_copy_is_made_if_nothing_is_learned(shared: Path, own: Path, tmp_path: Path) -> None:
+    assert "[no-such-class]" in error("learn", "work", "-m", own, "--start", shared, status=64, stdin=NEW)
+    source = write_folders(tmp_path / "more", {"ham": [HAM], "work": [NEW]})
+    text = error("train", "--update", source, "-m", own, "--start", shared, status=65)
+    assert "[update-classes]" in text
+    (tmp_path / "empty").mkdir()
+    run("learn", "-q", "spam", tmp_path / "empty", "-m", own, "--start", shared)
+    assert not own.exists()
+
+
+def test_copy_that_cannot_be_made_is_an_error(shared: Path, own: Path) -> None:
+    text = error("learn", "spam", "-m", "/proc/own", "--start", shared, status=73, stdin=NEW)
+    assert text.startswith(f"nbspam: /proc/own: cannot be made a copy of {shared}: ")
+    done = subprocess.run(  # on a full disk
+        [sys.executable, "-m", "nbspam", "learn", "spam", "-m", own, "--start", shared],
+        input=NEW,
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert done.returncode == 74, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert list(own.parent.iterdir()) == []
+
+
+def test_many_first_learners_at_once_lose_no_message(shared: Path, own: Path) -> None:
+    messages = [mail(f"offer{n} of pills{n}") for n in range(8)]
+    command = ["learn", "-q", "spam", "-m", own, "--start", shared]
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(lambda one: process(*command, stdin=one), messages))
+    assert [(one.returncode, one.stdout) for one in done] == [(0, b"learned\t-\n")] * 8
+    for message in messages:
+        run("learn", "-q", "spam", "-m", shared, stdin=message)
+    assert counts(own) == counts(shared)
+    assert os.listdir(own.parent) == [own.name]
+
+
+def test_model_that_comes_while_it_is_copied_stays(
+    shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Path(shutil.copy(shared, tmp_path / "first"))
+    run("learn", "-q", "spam", "-m", first, stdin=NEW)
+    expected = counts(first)
+    monkeypatch.setattr(store_writer, "_remove_journal", lambda path: first.rename(path))
+    assert not copy_shared(str(own), str(shared))
+    assert counts(own) == expected
+    assert os.listdir(own.parent) == [own.name]
+
+
+def test_training_does_not_replace_a_model_that_was_copied_meanwhile(
+    shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
+    monkeypatch.setattr(train_cli, "check_new_model", lambda *_: copy_shared(str(own), str(shared)))
+    status, _, complaint = run_here("train", str(source), "-m", str(own), "-q", "-j1")
+    assert (status, "[model-exists]" in complaint) == (73, True)
+    assert counts(own) == counts(shared)
+    assert os.listdir(own.parent) == [own.name]
+
+
+@pytest.mark.parametrize("another_comes", [False, True])
+def test_file_system_without_links_holds_copies_too(
+    another_comes: bool, shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: str, target: str) -> None:
+        if another_comes:
+            Path(target).write_bytes(b"another")
+        raise PermissionError(errno.EPERM, "Operation not permitted", source)
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert copy_shared(str(own), str(shared)) != another_comes
+    assert own.read_bytes() == b"another" if another_comes else counts(own) == counts(shared)
+    assert os.listdir(own.parent) == [own.name]
+
+
+def test_copy_has_no_uncommitted_change(shared: Path, own: Path) -> None:
+    expected = counts(shared)
+    with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE class SET messages = 77")
+        assert copy_shared(str(own), str(shared))
+    assert counts(own) == expected
+
+
+def test_locked_start_is_a_temporary_failure(
+    shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(TryAgainError, match="another program is writing the model"):
+            copy_shared(str(own), str(shared))
+    assert not own.exists()
+
+
+def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, tmp_path: Path) -> None:
+    old = Path(shutil.copy(shared, tmp_path / "old"))
+    with closing(sqlite3.connect(old, isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE token SET documents_0 = 9")
+        journal = Path(journal_of(str(old))).read_bytes()
+    own.parent.mkdir()
+    Path(journal_of(str(own))).write_bytes(journal)
+    assert copy_shared(str(own), str(shared))
+    assert counts(own) == counts(shared)
+    assert os.listdir(own.parent) == [own.name]
+
+
+def test_copy_has_any_path_and_follows_a_link(shared: Path, own: Path, tmp_path: Path) -> None:
+    not_utf8 = os.fsdecode(os.fsencode(tmp_path) + b"/\xff/\xfe")
+    run("learn", "-q", "spam", "-m", not_utf8, "--start", shared, stdin=NEW)
+    assert check_model(not_utf8) == []
+    own.parent.mkdir()
+    own.symlink_to(tmp_path / "elsewhere" / "model")
+    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
+    assert own.is_symlink()
+    assert (tmp_path / "elsewhere" / "model").exists()
+
+
+def test_own_model_out_of_reach_is_not_taken_for_missing(shared: Path) -> None:
+    inside = shared / "own"
+    assert own_or_shared(str(inside), str(shared)) == str(inside)
+    with pytest.raises(NbspamError):
+        open_model(str(inside))
+
+
+def test_doctor_examines_the_shared_model(shared: Path, own: Path, tmp_path: Path) -> None:
+    text = run("doctor", "-m", own, "--start", shared)
+    assert "learn begins with a copy of it" in " ".join(text.split())
+    assert "2 ham, 2 spam" in text
+    source = write_folders(tmp_path / "wrong", {"ham": [SPAM], "spam": [HAM]})
+    text = run("doctor", source, "-m", own, "--start", shared, status=65)
+    assert "counted in the model as another class" in " ".join(text.split())
+    shared.write_bytes(shared.read_bytes()[:5000])
+    assert "cut short" in " ".join(run("doctor", "-m", own, "--start", shared, status=65).split())
+    shared.unlink()
+    text = run("doctor", "-q", "-m", own, "--start", shared, status=66)
+    assert f"start {shared}: there is no model here" in " ".join(text.split())

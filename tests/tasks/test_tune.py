@@ -1,0 +1,258 @@
+"""`nbspam tune`: candidates on the same mail, and a choice that chance cannot make."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail_samples import make_corpus, run_here
+from scipy.stats import ttest_1samp
+
+from nbspam.cli import render
+from nbspam.cli.tune import candidate_name, show_tuning, write_model
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.errors import CannotCreateError
+from nbspam.settings import Settings
+from nbspam.store.check import check_model
+from nbspam.store.text import dump_model
+from nbspam.tasks.tune import (
+    Candidate,
+    Tried,
+    Tuned,
+    choose,
+    clustered_difference,
+    first_candidates,
+    split_apart,
+    tune,
+)
+from tests.judged_mail import judged
+
+
+def read(path: Path) -> Corpus:
+    source = open_labelled([str(path)])
+    asked = frozenset(("bigrams", "measures"))
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
+
+
+def tried(options: str, log_loss: float, difference: float, p: float, odds: list[float]) -> Tried:
+    """A candidate as judged, on messages that are ham and spam by turns."""
+    rows = [(number % 2, int(value > 0), value, (0.5, 0.5)) for number, value in enumerate(odds)]
+    evaluation = judged(rows, method="holdout")
+    return Tried(Candidate(options, Settings()), evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
+
+
+@pytest.fixture(scope="module")
+def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty ham and forty spam, of which some talk like the other class."""
+    return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 40, "spam": 40}, noise=0.2)
+
+
+RIGHT = [-1.0, 1.0] * 200
+WRONG = [1.0, -1.0] * 40 + [-1.0, 1.0] * 160
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "odds", "wins"),
+    [
+        (-0.1, 1e-6, RIGHT, True),
+        (-0.1, 0.04, RIGHT, False),  # one of two candidates: 0.025 is asked for
+        (+0.1, 1e-6, RIGHT, False),
+        (-0.1, 1e-6, WRONG, False),  # surer of itself, but it ranks worse
+    ],
+)
+def test_only_what_is_better_by_more_than_chance_is_chosen(
+    difference: float, p: float, odds: list[float], wins: bool
+) -> None:
+    default = tried("", 0.3, 0.0, 1.0, RIGHT)
+    other = tried("--alpha 1", 0.3 + difference, difference, p, odds)
+    dull = tried("--alpha 2", 0.9, 0.6, 1e-9, RIGHT)
+    assert (choose([default, other, dull]) is other) == wins
+
+
+def test_differences_of_one_campaign_are_one_trial() -> None:
+    differences = np.array([-1.0, -1.0, -1.0, -1.0, 0.2, -0.2, 0.1, -0.1])
+    mean, alone = clustered_difference(differences, np.arange(8))
+    same, together = clustered_difference(differences, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
+    assert mean == same == pytest.approx(-0.5)
+    assert alone < 0.05 < together
+
+
+def test_where_groups_are_single_it_is_the_paired_t_test() -> None:
+    differences = np.array([0.3, -0.1, 0.4, 0.2, -0.2])
+    _, p = clustered_difference(differences, np.arange(5))
+    assert p == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
+
+
+def test_one_campaign_is_no_evidence_and_two_are_little() -> None:
+    differences = np.array([-0.31, -0.3, -0.3, -0.29, -0.33, -0.31])
+    assert clustered_difference(differences, np.zeros(6, np.int64)) == (pytest.approx(-0.30666667), 1.0)
+    assert clustered_difference(differences, np.array([0, 0, 0, 1, 1, 1]))[1] > 0.002
+
+
+def test_groups_without_any_spread_do_not_tell_what_chance_does() -> None:
+    assert clustered_difference(np.array([-0.5, -0.5]), np.arange(2)) == (-0.5, 1.0)
+
+
+def test_no_difference_is_no_evidence() -> None:
+    assert clustered_difference(np.zeros(9), np.arange(9)) == (0.0, 1.0)
+
+
+def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
+    splits, how, _ = split_apart(corpus)
+    assert "came before" in how
+    for train, rows in splits:
+        assert corpus.block.dates[train].max() < corpus.block.dates[rows].min()
+
+
+def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 30, "spam": 30}, dated=False)
+    original = sorted((folder / "spam").iterdir())[0]
+    for number in range(8):
+        (folder / "spam" / f"copy{number}").write_bytes(original.read_bytes())
+    corpus = read(folder)
+    splits, how, groups = split_apart(corpus)
+    assert "near-duplicates" in how
+    copies = {row for row, name in enumerate(corpus.block.names) if "copy" in name or name == str(original)}
+    assert len({int(groups[row]) for row in copies}) == 1
+    for _, rows in splits:
+        assert copies <= set(rows.tolist()) or not copies & set(rows.tolist())
+    assert sorted(row for _, rows in splits for row in rows.tolist()) == list(range(len(corpus.block)))
+
+
+def test_the_default_is_among_the_candidates_and_each_is_asked_for_once() -> None:
+    options = [candidate.options for candidate in first_candidates()]
+    assert options[0] == ""
+    assert len(set(options)) == len(options)
+    assert "--textbook" in options
+
+
+def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
+    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2))
+    done: list[int] = []
+    tuned = tune(corpus, jobs=2, progress=done.append)
+    assert tuned.tried[0].candidate.options == ""
+    assert tuned.tried[0].difference == 0
+    names = {tuple(one.evaluation.names) for one in tuned.tried}
+    assert len(names) == 1
+    assert sum(done) == len(tuned.tried) * 5
+    losses = [one.log_loss for one in tuned.tried[1:]]
+    assert losses == sorted(losses)
+
+
+def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2)
+    status, output, complaint = run_here("tune", str(folder))
+    assert status == 0, complaint
+    assert "the default" in output
+    assert "textbook" in output
+    status, output, complaint = run_here("tune", str(folder), "--json")
+    assert status == 0, complaint
+    found = json.loads(output)
+    assert found["default_stays"] == (found["chosen"] == "")
+    for number, candidate in enumerate(found["candidates"]):
+        if number % 4 == 0:  # a process each: some of them
+            model = str(tmp_path / f"{number}.nbspam")
+            arguments = ["train", str(folder), "-m", model, "-q", *candidate["options"].split()]
+            assert run_here(*arguments)[0] == 0
+
+
+CANDIDATES = [*first_candidates(), Candidate("--alpha 0.1 --threshold 1", Settings(alpha=0.1, threshold=1.0))]
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.options or "the default")
+def test_what_is_written_is_what_train_makes_by_the_options_printed(
+    candidate: Candidate, mailbox: Path, tmp_path: Path
+) -> None:
+    ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
+    write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
+    assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
+    assert list(dump_model(ours)) == list(dump_model(theirs))
+
+
+def test_what_is_written_takes_the_place_of_no_model_that_came_meanwhile(
+    mailbox: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "model").write_bytes(b"another")
+    with pytest.raises(CannotCreateError, match="by now"):
+        write_model(CANDIDATES[0], open_labelled([str(mailbox)]), str(tmp_path / "model"), jobs=1)
+    assert (tmp_path / "model").read_bytes() == b"another"
+
+
+def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:
+    ours, theirs = str(tmp_path / "new" / "ours"), str(tmp_path / "theirs")
+    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", ours, "--json")
+    assert status == 0, complaint
+    assert f"Model: {ours}" in complaint
+    options = json.loads(output)["chosen"].split()
+    assert run_here("train", str(mailbox), "-m", theirs, *options)[0] == 0
+    assert list(dump_model(ours)) == list(dump_model(theirs))
+
+
+def test_a_model_is_written_over_only_where_replace_says_so(mailbox: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    assert run_here("train", str(mailbox), "-m", str(model), "--textbook", "-j", "1")[0] == 0
+    before = model.read_bytes()
+    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", str(model))
+    assert (status, output) == (73, "")  # before the search: no table was printed
+    assert "[model-exists]" in complaint
+    assert model.read_bytes() == before
+    assert run_here("tune", str(mailbox), "--write", "--replace", "-m", str(model), "-q", "-j", "1")[0] == 0
+    assert check_model(str(model)) == []
+
+
+def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    for options in (["-m", str(model)], ["--replace"]):
+        status, output, complaint = run_here("tune", str(mailbox), *options)
+        assert (status, output) == (64, "")
+        assert "--write" in complaint
+    assert not model.exists()
+
+
+def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "PIPE_WIDTH", 80)
+    _, output, _ = run_here("tune", str(mailbox))
+    lines = output.splitlines()
+    rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
+    assert {"the default", "only header,measures", "multinomial λ auto", "without structure"} <= rows
+    assert max(map(len, lines)) <= 80
+
+
+def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = tried("", 0.1, 0.0, nan, [-1.0, 1.0, 1.0, 1.0])
+    of_others = replace(one.evaluation, classes=("lists", "work"))
+    one = one._replace(evaluation=of_others, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
+    show_tuning(Tuned([one], one, None, "by folds"), [])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
+    assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines
+
+
+def test_one_class_only_is_refused(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 4, "spam": 4})
+    status, output, complaint = run_here("tune", "--ham", str(folder / "ham"))
+    assert (status, output) == (65, "")
+    assert "class" in complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("", "the default"),
+        ("--views header,body,structure,bigrams", "without measures"),
+        ("--views header,structure,measures", "only header,structure,measures"),
+        ("--views body,measures", "only body,measures"),
+        ("--alpha 0.1 --threshold 1", "λ 0.1 threshold 1"),
+        ("--event-model bernoulli --alpha auto", "bernoulli λ auto"),
+    ],
+)
+def test_a_candidate_has_a_short_name(options: str, name: str) -> None:
+    assert candidate_name(options) == name

@@ -1,0 +1,141 @@
+"""Files are written whole or not at all; mode, owner, link and device stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from nbspam.errors import CannotCreateError, InputOutputError
+from nbspam.files import whole_file
+from nbspam.store.writer import new_model
+from tests.mail_samples import make_corpus
+
+
+def write_model(path: Path) -> None:
+    with new_model(str(path), ("ham", "spam"), [1, 2]) as file:
+        file.settings({"alpha": "1"})
+
+
+def write_text(path: Path) -> None:
+    with whole_file(str(path)) as file:
+        file.write(b"new")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+writers = pytest.mark.parametrize("write", [write_model, write_text])
+
+
+@writers
+@pytest.mark.parametrize("bits", [0o600, 0o640, 0o444])
+def test_replaced_file_keeps_its_mode(write, bits: int, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(bits)
+    write(path)
+    assert path.read_bytes() not in (b"", b"old")
+    assert mode(path) == bits
+
+
+@writers
+def test_files_of_killed_programs_are_removed_after_a_day(write, tmp_path: Path) -> None:
+    names = [".file.1.new", ".file.7-0123abcd.new", ".file.7-0123abcd.new-journal", ".file.x.new"]
+    names += [".file2.1.new", f".file.{os.getpid()}.new"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"left")
+    for name in names[:-1]:
+        os.utime(tmp_path / name, (0, 0))
+    write(tmp_path / "file")
+    assert sorted(os.listdir(tmp_path)) == sorted(
+        [f".file.{os.getpid()}.new", ".file.x.new", ".file2.1.new", "file"]
+    )
+
+
+@writers
+def test_new_file_obeys_the_umask(write, tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write(tmp_path / "file")
+    finally:
+        os.umask(old)
+    assert mode(tmp_path / "file") == 0o640
+
+
+@writers
+def test_root_keeps_the_owner(write, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    (tmp_path / "file").write_bytes(b"old")
+    os.chown(tmp_path / "file", 12345, 23456)
+    write(tmp_path / "file")
+    found = os.stat(tmp_path / "file")
+    assert (found.st_uid, found.st_gid) == (12345, 23456)
+
+
+@writers
+@pytest.mark.parametrize("there", [False, True])
+def test_link_stays_a_link(write, there: bool, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    if there:
+        (tmp_path / "folder" / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("folder/file")
+    write(tmp_path / "link")
+    assert (tmp_path / "link").readlink() == Path("folder/file")
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["file"]
+    assert (tmp_path / "folder" / "file").read_bytes() not in (b"", b"old")
+
+
+@writers
+def test_error_leaves_the_old_file_and_nothing_else(
+    write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "file").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises((CannotCreateError, InputOutputError)):
+        write(tmp_path / "file")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
+
+
+def test_fifo_is_written_in_place(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_bytes()))
+    reader.start()
+    write_text(tmp_path / "fifo")
+    reader.join(10)
+    assert read == [b"new"]
+    assert stat.S_ISFIFO(os.stat(tmp_path / "fifo").st_mode)
+
+
+def test_model_does_not_replace_a_fifo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(CannotCreateError, match="not a regular file"):
+        write_model(tmp_path / "fifo")
+    assert [path.name for path in tmp_path.iterdir()] == ["fifo"]
+
+
+def test_eval_saves_to_a_fifo_and_to_stdout(tmp_path: Path) -> None:
+    folder = str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}))
+    os.mkfifo(tmp_path / "fifo")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_bytes()))
+    reader.start()
+    command = [sys.executable, "-m", "nbspam", "eval", "-q", "-j1", "--folds", "2", folder, "--save"]
+    subprocess.run([*command, tmp_path / "fifo"], check=True, capture_output=True, cwd=tmp_path)
+    reader.join(10)
+    assert json.loads(read[0])["format"] == "nbspam-evaluation"
+    out = subprocess.run([*command, "-"], check=True, capture_output=True, cwd=tmp_path).stdout
+    assert out.endswith(read[0])
+    assert sorted(os.listdir(tmp_path)) == ["fifo", "mail"]
