@@ -10,7 +10,7 @@ import click
 from rich.markup import escape
 
 from nbspam.cli.render import console, narrow_table, waiting
-from nbspam.cli.shared import json_option, shows_progress
+from nbspam.cli.shared import options, shows_progress
 from nbspam.cli.texts import amount, plain
 from nbspam.evaluate.comparison import Comparison, Difference, compare
 from nbspam.evaluate.evaluation import Evaluation
@@ -20,12 +20,13 @@ from nbspam.evaluate.formats import load
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@json_option
+@options("json")
 def compare_command(a: str, b: str, as_json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
-    class= score=).  Prints which ranks better, which decides better, and whether that could be chance.
+    class= score=).  Writes which one ranks better, which one decides better, and
+    the probability that this is chance.
 
     \b
     Example:

@@ -6,21 +6,18 @@ from typing import Any
 
 import click
 
-from nbspam.cli.options import SETTINGS
+from nbspam.cli.options import SCORING, SETTINGS, SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
-    jobs_option,
-    json_option,
     labelled_source,
     named_files,
-    quiet_option,
-    scoring_options,
+    options,
     shows_progress,
-    source_options,
+    source_argument,
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
@@ -45,67 +42,16 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 
 
 @click.command("eval")
-@source_options
-@click.option(
-    "--folds",
-    type=int,
-    metavar="K",
-    help=f"Judge each of K parts by what the others taught.  [default: {DEFAULT_FOLDS}]",
-)
-@click.option(
-    "--grouped", is_flag=True, help="With --folds: keep near-duplicates (a spam campaign) in one part."
-)
-@click.option("--replay", is_flag=True, help="In time order: judge each message, then learn it.")
-@click.option(
-    "--feedback",
-    metavar="KIND",
-    help="With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.  "
-    "[default: immediate]",
-)
-@click.option("--autolearn", is_flag=True, help="With --replay: the filter learns its own verdicts, too.")
-@click.option("--holdout", type=float, metavar="SHARE", help="Judge this share by what the rest taught.")
-@click.option("--by-time", is_flag=True, help="With --holdout: judge the newest messages, not a draw.")
-@click.option("-m", "--model", metavar="MODEL", help="Judge all messages by this model, as classify does.")
-@scoring_options
-@click.option(
-    "--vocab",
-    metavar="FILE",
-    help="Count the words of this vocabulary only, as train --vocab does; all others are NOTAWORD. One built "
-    "on the mail that is judged knows its words.",
-)
-@click.option(
-    "--loss",
-    metavar="COSTS",
-    help="What decisions cost: FP=10,FN=1,unsure=0.2, or a loss matrix file.",
-)
-@click.option(
-    "--results", metavar="FILE", help="Write a result line a message, as TREC: file= judge= class= score=."
-)
-@click.option("--save", metavar="FILE.json", help="Keep the evaluation, for nbspam compare.")
-@click.option("--report", metavar="FILE.html", help="Write a page with curves and the worst mistakes.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Of what is drawn: folds, holdout, partial feedback.",
-)
-@jobs_option
-@json_option
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Name every misclassified message, the worst ten of a class with their clues, and messages that "
-    "are read only in part: a fault of nbspam.",
-)
-@quiet_option
+@source_argument
+@options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
+@options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
+@options("jobs", "json", "eval.verbose", "quiet")
 def eval_command(**given: Any) -> None:
-    """Report how good a filter is on labelled mail.
+    """Evaluate a filter on labelled mail.
 
-    SOURCE is what nbspam train takes.  Each message is read and tokenised once; no message is judged by a
-    filter that learned it, but under -m, which judges a model as it is.  Every figure has its 95 % interval,
-    if there is mail enough to tell one.
+    SOURCE is as for nbspam train.  Each message is read once.  No message is judged by a filter that learned
+    it, except with -m, which judges a saved model as it is.  Figures have 95 % intervals, if there is enough
+    mail.
 
     \b
     Example:
@@ -115,8 +61,8 @@ def eval_command(**given: Any) -> None:
         nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
-    that cannot be read: the figures are of all other; 73 cannot create a file; 74 I/O; 75 try again later:
-    another program writes or replaced the model.
+    that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
+    another program writes to the model or replaced it.
     """
     if given["verbose"]:
         show_faults()
