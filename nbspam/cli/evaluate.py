@@ -23,21 +23,19 @@ from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.figures import summary
 from nbspam.evaluate.formats import result_lines, to_json
 from nbspam.evaluate.replay import parse_feedback
-from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
-from nbspam.tasks.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
-# Ways of counting and scoring that a model has from its training.
+# A model keeps these ways of counting and scoring from its training.
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
 
@@ -68,36 +66,27 @@ def eval_command(**given: Any) -> None:
         show_faults()
     method = chosen_method(given)
     _check_files(given)
-    settings = asked_settings(given) if method != "model" else None
-    source = labelled_source(given, allow_one_class=method == "model")
-    if settings is None:
-        evaluation, skipped = _evaluate_model(source, given)
-        loss = read_loss(given["loss"], evaluation.classes)
-    else:
-        loss = read_loss(given["loss"], source.classes)
-        evaluation, skipped = _evaluate(method, source, settings, given, loss)
-    with waiting("Figures and their intervals", shows_progress(given["quiet"])):
+    evaluation, skipped, source = _evaluate(method, given)
+    loss = read_loss(given["loss"], evaluation.classes)
+    shown = shows_progress(given["quiet"])
+    with waiting("Figures and their intervals", shown):
         found = summary(evaluation, loss)
+    notes = [] if given["quiet"] else left_out_lines(source)
     try:
-        _show(evaluation, found, left_out_lines(source), given)
+        if given["as_json"]:
+            for note in notes:
+                say(note)
+            click.echo(evaluation_json(evaluation, found))
+        else:
+            show_evaluation(evaluation, found, notes, given["verbose"])
     finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
-        with waiting("Writing files", shows_progress(given["quiet"])):
+        with waiting("Writing files", shown):
             _write_files(evaluation, given, loss)
     check_all_read(source.skipped, skipped)
 
 
-def _show(evaluation: Evaluation, found: dict[str, Any], notes: list[str], given: dict[str, Any]) -> None:
-    notes = [] if given["quiet"] else notes
-    if given["as_json"]:
-        for note in notes:
-            say(note)
-        click.echo(evaluation_json(evaluation, found))
-    else:
-        show_evaluation(evaluation, found, notes, given["verbose"])
-
-
 def chosen_method(given: dict[str, Any]) -> str:
-    """Which of METHODS the options name; folds if none.  UsageError for two, or for an option of another."""
+    """The method that the options ask for, by default folds.  UsageError for two, or for a foreign option."""
     named = [name for name in METHODS if given[name] is not None and given[name] is not False]
     if len(named) > 1:
         flags = " ".join("--" + name for name in named)
@@ -110,60 +99,48 @@ def chosen_method(given: dict[str, Any]) -> str:
     return method
 
 
-def _evaluate(
-    method: str, source: Source, settings: Settings, given: dict[str, Any], loss: Loss | None
-) -> tuple[Evaluation, Skipped]:
+def _evaluate(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped, Source]:
+    """The evaluation, what could not be read, and the mail."""
+    settings = asked_settings(given) if method != "model" else None
+    source = labelled_source(given, allow_one_class=settings is None)
+    shown = shows_progress(given["quiet"])
+    if settings is None:
+        change = changed_settings(given)
+        with MessageSteps("Judging", source, shown) as bar:
+            how = (given["model"], change, given["loss"], given["jobs"], bar.advance)
+            return *evaluate_model(source.items(), source.classes, *how), source
+    loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
-    corpus = read_source(source, given, plan.settings.wanted).seen_by(plan.settings)
-    shown = shows_progress(given["quiet"])
+    corpus = read_source(source, given, settings.wanted).seen_by(settings)
+    return _judged(method, corpus, plan, given, shown), corpus.skipped, source
+
+
+def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], shown: bool) -> Evaluation:
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
         with Steps("Folds", n_folds, shown) as steps:
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance), corpus.skipped
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance)
     if method == "holdout":
         with Steps("Holdout", 1, shown) as steps:
-            evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
-            return evaluation, corpus.skipped
+            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
-        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), corpus.skipped
+        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"])
 
 
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
-    shown = shows_progress(given["quiet"])
-    with MessageSteps("Reading", source, shown) as progress:
-        return read_corpus(
-            source.items(),
-            source.classes,
-            given["jobs"],
-            source.ordered_by_index,
-            progress.advance,
-            wanted,
-        )
-
-
-def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
-    change = changed_settings(given)
-    shown = shows_progress(given["quiet"])
-    with MessageSteps("Judging", source, shown) as progress:
-        return evaluate_model(
-            source.items(),
-            source.classes,
-            given["model"],
-            change,
-            given["loss"],
-            given["jobs"],
-            progress.advance,
-        )
+    with MessageSteps("Reading", source, shows_progress(given["quiet"])) as bar:
+        how = (given["jobs"], source.ordered_by_index, bar.advance, wanted)
+        return read_corpus(source.items(), source.classes, *how)
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:
-    """The scoring options that were given on the command line: they go before those of the model.
+    """The scoring options on the command line, which replace those of the model.
 
-    UsageError for those that a model does not take.
+    UsageError for those that a model keeps.
     """
     for name in asked_options(KEPT_BY_MODEL):
         flag = flag_of(name)
@@ -173,7 +150,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _check_files(given: dict[str, Any]) -> None:
-    """Raises where a file that is asked for cannot be made: told before the work, not after it."""
+    """Raises before the work if a file that is asked for cannot be made."""
     files = [given["results"], given["save"], given["report"]]
     for number, path in enumerate(files):
         check_writable(path, *named_files(given), *files[:number])
@@ -189,7 +166,7 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         with output_file(given["save"]) as file:
             file.write(to_json(evaluation))
     if given["report"]:
-        from nbspam.evaluate.report import report_html  # matplotlib: only where a page is wanted
+        from nbspam.evaluate.report import report_html  # imports matplotlib
 
         page = report_html(evaluation, loss)
         with output_file(given["report"]) as file:

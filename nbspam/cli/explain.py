@@ -28,6 +28,7 @@ from nbspam.cli.shared import files_argument, options
 from nbspam.cli.texts import counted_text, plain
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
+from nbspam.model.features import bin_text
 from nbspam.model.priors import OF_MAIL
 from nbspam.tasks.start import own_or_shared
 
@@ -37,6 +38,7 @@ MAX_CLUE, MIN_CLUE = 40, 18  # cells of a clue in the table
 MAX_COLUMNS = 6  # classes with a column each
 FOLDED = 10  # cells of a heading where there is little room
 MAX_FLIP = 8  # clues named
+SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 SUM_NAMES = {"unknown": "unknown in {}", "prior": "prior {}"}
 
 
@@ -68,7 +70,7 @@ def explain_command(
     for name, data in messages:
         judge = judge.current()
         found = judge.explain(data, name)
-        shown = found._replace(clues=found.clues[: top or None])
+        shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
         write_text(explanation_json(shown, judge.classes) if as_json else _text(shown, judge, left_out))
     return messages.status
@@ -102,6 +104,11 @@ def explanation_json(found: Explanation, classes: tuple[str, ...]) -> str:
             }
             for clue in found.clues
         ],
+        "features": [
+            {"feature": name, "value": value, "nats": _finite(nats), "bin": edges or None}
+            | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
+            for (name, value, edges, parameters), nats in found.features
+        ],
         "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
     }
     return json.dumps(content, ensure_ascii=True) + "\n"
@@ -128,6 +135,8 @@ def _text(found: Explanation, judge: Filter, left_out: int) -> str:
         console.print(clue_table(found, judge.classes, console.width))
     if left_out:
         console.print(Text(f"  and {left_out:,} more clues: --top 0 shows all", style="dim"))
+    if found.features:
+        console.print(_feature_table(found, judge.classes))
     console.print(_flip_line(found))
     written: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in written.split("\n"))
@@ -280,6 +289,23 @@ def _percents(share: tuple[float, float] | None) -> Text:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…"
+
+
+def _feature_table(found: Explanation, classes: Sequence[str]) -> Table:
+    """The numeric features, and the parameters that they are scored by."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for head in ("nats", "value"):
+        table.add_column(head, justify="right")
+    table.add_column("feature")
+    table.add_column("parameters")
+    for facts, nats in found.features:
+        texts = [bin_text(*facts.bin)] if facts.bin else []
+        for k, name in enumerate(classes):
+            numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
+            texts.append(f"{plain(name)} {' '.join(numbers)}")
+        shown = Text("") if nats is None else nats_text(nats)
+        table.add_row(shown, f"{facts.value:,.6g}", facts.name, Text(", ".join(texts)))
+    return table
 
 
 def _flip_line(found: Explanation) -> Text:

@@ -131,6 +131,12 @@ OPTIONS = {
     "binning": Option(
         "--binning", "Bins of equal frequency or of equal width.", "NAME", type=BINNINGS, default=BINNINGS[0]
     ),
+    "edges": Option(
+        "--edges",
+        "The inner edges of the bins of a numeric feature: size=1000,5000; repeatable.",
+        "FEATURE=EDGES",
+        repeats=True,
+    ),
     "normalise": Option("--normalise", "Normalise the weights of the complement model."),
     "textbook": Option("--textbook", "Score as the lecture notes do: one bag, lambda = 1, no calibration."),
     "vocab": Option("--vocab", _VOCAB, "FILE"),

@@ -84,7 +84,9 @@ def _click_option(key: str, option: Option) -> Callable[[Decorated], Decorated]:
     if not option.value:
         return click.option(*option.flags, option.name, is_flag=True, help=option.help)
     default = _DEFAULTS.get(key, option.default)
-    fallback: dict[str, Any] = {} if default is None else {"default": default}  # click takes None for a default, too
+    fallback: dict[str, Any] = (
+        {} if default is None else {"default": default}
+    )  # None is a value for click
     return click.option(
         *option.flags,
         option.name,
@@ -104,9 +106,9 @@ def _click_type(key: str, option: Option) -> click.ParamType[Any]:
     if key == "jobs":
         return click.IntRange(1, MAX_JOBS)
     if option.type == "int":
-        return click.IntRange(None if option.least is None else int(option.least))
+        return click.INT if option.least is None else click.IntRange(int(option.least))
     if option.type == "float":
-        return Real(option.least, option.most)
+        return click.FLOAT if option.least is None else Real(option.least, option.most)
     return Octal() if option.type == "octal" else click.STRING
 
 
@@ -181,7 +183,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
 def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
     """UsageError if a vocabulary or a prior model already fixes the tokens or the bins."""
-    for name in asked_options(["bins", "binning"]):
+    for name in asked_options(name for name in ("bins", "binning", "edges") if name in given):
         if given.get("prior_model"):
             _refuse_both(f"--{name} --prior-model", "the prior model fixes the bins", "no-effect")
     for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):

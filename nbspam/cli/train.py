@@ -24,6 +24,7 @@ from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
+from nbspam.model.features import parse_edges
 from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train")
 @source_argument
-@options(*SOURCE, "model", *SCORING, "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime")
+@options(
+    *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
+)
 @options("update", "start", "replace", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
     """Train a model on labelled mail.
@@ -84,6 +87,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             prior,
             loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
+            edges=parse_edges(given["edges"], settings.numeric_model),
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:

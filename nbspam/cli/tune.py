@@ -77,7 +77,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
 
 def _check_model(write: bool, model: str, replace: bool) -> None:
-    """Raises where the model is not to be written, or cannot be: told before the search, not after it."""
+    """Raises before the search if the model cannot be written, or is named without --write."""
     if write:
         check_new_model(model, replace)
         return
@@ -88,7 +88,7 @@ def _check_model(write: bool, model: str, replace: bool) -> None:
 def write_model(
     candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True, replace: bool = False
 ) -> Trained:
-    """Trains a model on the source, as `nbspam train` does with the options of the candidate."""
+    """Train a model on the source, as `nbspam train` does with the options of the candidate."""
     choices = Choices(automatic=candidate.automatic, replaces=replace)
     with MessageSteps("Training", source, shows_progress(quiet)) as progress:
         items, settings = source.items(), candidate.settings

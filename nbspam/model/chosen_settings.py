@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nbspam.errors import UsageError
 from nbspam.model.priors import parse_prior
-from nbspam.model.word_models import asked_alpha
+from nbspam.model.words import asked_alpha
 from nbspam.settings import (
     ALL_VIEWS,
     BIGRAMS_NAME,
@@ -189,6 +189,7 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
         ),
         "bins": binned,
         "binning": binned,
+        "edges": binned,
         "alpha": (
             with_words or not gaussian or smoothed,
             "the Gaussian model has no lambda",

@@ -17,6 +17,7 @@ from nbspam.tokens.keys import NOTAWORD, token_key
 
 if TYPE_CHECKING:
     from nbspam.filter import Filter, Verdict
+    from nbspam.model.features import FeatureFacts
 
 MAX_REMOVED = 60  # clues, in the search for those that decide
 Interval = tuple[float, float]
@@ -64,6 +65,8 @@ class Explanation(NamedTuple):
     clues    : the largest contribution first
     interval : 95 % credible interval of the log-odds; None where it is undefined
     flip     : the clues whose removal changes the verdict, and the new label; None if no few clues do
+    features : the numeric features scored, with the nats that each adds (None under AODE, where only their
+               sum is known), the largest contribution first
     """
 
     verdict: Verdict
@@ -72,6 +75,7 @@ class Explanation(NamedTuple):
     clues: list[Clue]
     interval: Interval | None
     flip: tuple[list[str], str] | None
+    features: list[tuple[FeatureFacts, float | None]]
 
 
 def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanation:
@@ -82,7 +86,10 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
     flip = _flip(judge, message, verdict)
-    return Explanation(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip)
+    return Explanation(
+        *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip),
+        _features(judge, verdict),
+    )
 
 
 def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]:
@@ -122,6 +129,16 @@ def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Int
     from nbspam.model.credible_intervals import belief, word_share_interval  # scipy
 
     return word_share_interval(counts, number, belief(judge.settings.alpha, judge.settings.averaged))
+
+
+def _features(judge: Filter, verdict: Verdict) -> list[tuple[FeatureFacts, float | None]]:
+    scorer = judge.scorer.features
+    if scorer is None:
+        return []
+    parts = verdict.scored.contributions(verdict.number)
+    nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
+    found = [(facts, nats.get(facts.name)) for facts in scorer.facts(verdict.scored.features)]
+    return sorted(found, key=lambda one: -abs(one[1] or 0.0))
 
 
 def _sums(verdict: Verdict) -> list[Sum]:

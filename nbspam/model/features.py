@@ -6,12 +6,24 @@ counts as missing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.model.numeric import Edges, FeatureCounts, Floats, Ints, make_numeric_model
+from nbspam.model.numeric import (
+    MAX_MAGNITUDE,
+    Aode,
+    Categorical,
+    Edges,
+    FeatureCounts,
+    Floats,
+    Gaussian,
+    Ints,
+    checked_bins,
+    make_numeric_model,
+)
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -23,7 +35,36 @@ if TYPE_CHECKING:
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
+    Bin = tuple[float | None, float | None]
+
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
+
+
+def bins_between(edges: Sequence[float]) -> list[Bin]:
+    """The bins of a feature, each as its lower and upper edge; None where it has none."""
+    return list(zip([None, *edges], [*edges, None], strict=True))
+
+
+def bin_text(low: float | None, high: float | None) -> str:
+    """The values in a bin, for people: `below 871`, `871 to 1,200`, `from 1,200`."""
+    if low is None and high is None:
+        return "all values"
+    if low is None or high is None:
+        return f"below {high:,.6g}" if low is None else f"from {low:,.6g}"
+    return f"{low:,.6g} to {high:,.6g}"
+
+
+class FeatureFacts(NamedTuple):
+    """One feature of a message, and the parameters that it is scored by.
+
+    bin        : the edges around the value, None where there is none; () for the Gaussian
+    parameters : by class; `mean` and `variance` of the Gaussian, else `phi`, the probability of the bin
+    """
+
+    name: str
+    value: float
+    bin: Bin | tuple[()]
+    parameters: dict[str, list[float]]
 
 
 class FeatureScorer:
@@ -64,6 +105,22 @@ class FeatureScorer:
             return [(ALL_FEATURES, row) for row in rows]
         named = zip(self.names, values[0].tolist(), rows, strict=True)
         return [(f"{name}={value:.6g}", row) for name, value, row in named if value == value]
+
+    def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
+        """Each feature that is not missing, in the model's order."""
+        values = self.values(measured)
+        cells, found = self.counts.cells(values)[0].tolist(), []
+        for f, (name, value) in enumerate(zip(self.names, values[0].tolist(), strict=True)):
+            if cells[f] < 0:
+                continue
+            if isinstance(self.law, Gaussian):
+                means, variances = self.law.means[:, f].tolist(), self.law.variances[:, f].tolist()
+                found.append(FeatureFacts(name, value, (), {"mean": means, "variance": variances}))
+            elif isinstance(self.law, (Categorical, Aode)):
+                around = bins_between(self.counts.edges[f])[cells[f] - int(self.counts.starts[f])]
+                phi = {"phi": np.exp(self.law.log_phi[cells[f]]).tolist()}
+                found.append(FeatureFacts(name, value, around, phi))
+        return found
 
     def _read_pairs(self, cells: Ints) -> NDArray[Any]:
         pairs = np.zeros(
@@ -121,3 +178,28 @@ def message_rows(
     counts = FeatureCounts(1, edges, with_pairs)
     counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
     return {(kind, place): row for kind, _, place, row in counts.rows()}
+
+
+def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]]:
+    """Inner edges of the bins of some features, as people write them: `size=1000,5000`.
+
+    Values below 1000, from 1000 to below 5000, and from 5000 are then three bins.
+    event_model : of NUMERIC_MODELS; aode allows fewer bins
+    """
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, _, numbers = text.partition("=")
+        if name not in NAMES or name in found:
+            why = "is given twice" if name in found else "is not a numeric feature"
+            raise UsageError(name, why, "see docs/numeric-features.md", "edges", option="edges")
+        try:
+            edges = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            edges = []
+        steps = [-MAX_MAGNITUDE, *edges, MAX_MAGNITUDE]
+        if not edges or not all(low < high for low, high in pairwise(steps)):
+            why = "the edges are not ascending numbers"
+            raise UsageError(text, why, "for example: size=1000,5000", "edges", option="edges")
+        checked_bins(len(edges) + 1, event_model == "aode")
+        found[name] = edges
+    return found

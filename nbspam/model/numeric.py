@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
-from nbspam.model.word_models import checked_alpha, scaled
+from nbspam.model.words import checked_alpha, scaled
 from nbspam.settings import BINNINGS, NUMERIC_MODELS
 
 Floats = NDArray[np.float64]
@@ -284,21 +284,23 @@ class Aode(NumericModel):
     Source: Webb, Boughton and Wang 2005, section 4 (there with lambda = 1).
 
     read_pairs : where the pairs are not all in memory
+    log_phi    : float64 (n_cells, n_classes), nats, as under Categorical: the parents' own factors
     """
 
     def __init__(self, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None) -> None:
         self.n_classes, self.counts, self.alpha = len(counts.bins), counts, alpha
-        self.categorical = Categorical(counts, alpha)
+        self._categorical = Categorical(counts, alpha)
+        self.log_phi = self._categorical.log_phi
         pairs = counts.pairs
         self._read_pairs = read_pairs or (lambda cells: pairs[:, cells])  # type: ignore[index]
 
     def contributions(self, features: ArrayLike) -> Floats:
         cells = self.counts.cells(features)
-        joint = self.categorical.log_likelihood(features)
+        joint = self._categorical.log_likelihood(features)
         usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
         has_parent = usable.any(axis=1)
         used, places = np.unique(cells, return_inverse=True)
-        pairs, parents = self._read_pairs(used), with_zero_row(self.categorical.log_phi)
+        pairs, parents = self._read_pairs(used), with_zero_row(self.log_phi)
         for k in range(self.n_classes):
             table = self._log_children(pairs[k], used)
             for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):

@@ -90,9 +90,13 @@ class ModelOnPrior(Model):
         ]
 
     def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
-        """As Model.numeric_counts; moments stay in units, which changes no mean and no variance."""
+        """As Model.numeric_counts; moments are fractions: sums of squares pass what a float holds."""
         found = self._own.numeric_counts(kind, places)
-        return found if kind == "moment" else {cell: self._scaled(row) for cell, row in found.items()}
+        if kind != "moment":
+            return {cell: self._scaled(row) for cell, row in found.items()}
+        from fractions import Fraction  # 4 ms, for numeric features on a prior
+
+        return {cell: [Fraction(n, self._unit) for n in row] for cell, row in found.items()}  # type: ignore[misc]
 
 
 def write_prior(

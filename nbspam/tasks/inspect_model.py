@@ -7,16 +7,20 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from nbspam.decision import Loss, cutoffs, stored_loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
-from nbspam.model.credible_intervals import belief, word_share_interval
-from nbspam.model.word_sum import vocabulary_size
+from nbspam.model.credible_intervals import belief, normal_posterior, word_share_interval
+from nbspam.model.features import stored_counts
+from nbspam.model.numeric import Categorical, Gaussian
+from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
-from nbspam.store.prior import on_prior, stored_units
+from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, Snapshot
 from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.formulas import sections
@@ -34,7 +38,7 @@ def info_of(path: str, word: str | None = None) -> Info:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
         model = on_prior(stored)
         loss = stored_loss(stored.settings, stored.classes, path) or zero_one_loss(len(stored.classes))
-        found = _word(model, word)
+        found, features = _word(model, word), _features(model, settings.alpha)
         return {
             "path": path,
             "size_bytes": os.path.getsize(path),
@@ -44,16 +48,16 @@ def info_of(path: str, word: str | None = None) -> Info:
             "different_messages": learned_messages(stored),
             "autolearned": _by_class(stored, autolearned_messages(stored)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
-            "vocabulary_size": vocabulary_size(stored),
+            "vocabulary_size": vocabulary_size(stored.words),
             "views": _views(model),
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),
             "cutoffs": _cutoffs(stored, loss),
-            "features": _features(model, stored_units(stored)[0]),
+            "features": features,
             "word": _word_facts(model, settings, found),
             "formulas": [
                 {"title": section.title, "lines": [list(line) for line in section.lines]}
-                for section in sections(model, settings, loss, found)
+                for section in sections(model, settings, loss, found, features)
             ],
         }
 
@@ -105,24 +109,32 @@ def _cutoffs(model: Model, loss: Loss) -> Info | None:
     return {name: value if isfinite(value) else None for name, value in values.items()}
 
 
-def _features(model: Model, unit: int) -> list[Info]:
-    """Numeric features.  unit : what a message counts in the moments, see store.prior"""
+def _features(model: Model, alpha: float) -> list[Info]:
+    """Numeric features: their parameters by class, with 95 % intervals of mean and variance.
+
+    phi : share of each bin, smoothed by `alpha`
+    """
     features = model.numeric_features()
     if not features:
         return []
-    from nbspam.model.features import stored_counts  # few models have numeric features
-    from nbspam.model.numeric import Gaussian
-
     counts = stored_counts(model)
-    gaussian = Gaussian(counts)
+    gaussian, posterior = Gaussian(counts), normal_posterior(counts)
+    means = np.stack(posterior.mean_interval(), axis=2)
+    variances = np.stack(posterior.variance_interval(), axis=2)
+    phi = np.exp(Categorical(counts, alpha).log_phi.T)
     return [
         {
             "name": name,
             "bins": len(edges) + 1,
-            "measured": _by_class(model, [n // unit for n in counts.moments[:, f, 0].tolist()]),
+            "edges": edges,
+            "measured": _by_class(model, map(int, counts.moments[:, f, 0])),
             "mean": _by_class(model, gaussian.means[:, f].tolist()),
+            "mean_interval": _by_class(model, means[:, f].tolist()),
             "deviation": _by_class(model, (gaussian.variances[:, f] ** 0.5).tolist()),
+            "variance": _by_class(model, gaussian.variances[:, f].tolist()),
+            "variance_interval": _by_class(model, variances[:, f].tolist()),
             "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
+            "phi": _by_class(model, phi[:, counts.feature_of_cell == f].tolist()),
         }
         for f, (name, edges) in enumerate(features)
     ]

@@ -1,0 +1,146 @@
+"""Numeric models from the command line: parameters in `model info` and `explain`, and given edges."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tiny_mail import error, mail, run, write_folders
+
+MESSAGES = {
+    "ham": [mail("word " * n) for n in (2, 4, 6)],
+    "spam": [mail("word " * n) for n in (20, 40)],
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folders(tmp_path_factory.mktemp("mail"), MESSAGES)
+
+
+def trained(source: Path, event_model: str, *options: object) -> Path:
+    model = source / f"{event_model}{len(options)}.nbspam"
+    run("train", source, "-q", "-m", model, "--replace", "--event-model", event_model, *options)
+    return model
+
+
+def words_of(model: Path) -> dict[str, Any]:
+    """What `model info --json` says of the feature `words`."""
+    features = json.loads(run("model", "info", "--json", "-m", model))["features"]
+    (found,) = [one for one in features if one["name"] == "words"]
+    return dict(found)
+
+
+def explained(model: Path, message: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`explain --json`, and what it says of the feature `words`."""
+    found = json.loads(run("explain", "--json", "--top", "0", "-m", model, stdin=message))
+    (words,) = [one for one in found["features"] if one["feature"] == "words"]
+    return found, words
+
+
+def test_a_gaussian_model_shows_mean_and_variance_with_their_intervals(source: Path) -> None:
+    model = trained(source, "gaussian")
+    found = words_of(model)
+    assert found["mean"] == {"ham": 4.0, "spam": 30.0}
+    assert found["variance"] == {"ham": pytest.approx(8 / 3), "spam": 100.0}
+    for key in ("mean", "variance"):
+        low, high = found[f"{key}_interval"]["spam"]
+        assert low < found[key]["spam"] < high
+    text = run("model", "info", "--formulas", "-m", model)
+    assert "μ of words (95 %)" in text
+    assert "σ² of words (95 %)" in text
+    assert "spam 100 (" in text
+
+
+def test_explain_shows_the_parameters_and_the_contribution_that_follows(source: Path) -> None:
+    _, words = explained(trained(source, "gaussian"), mail("word " * 10))
+    assert (words["value"], words["mean"], words["bin"]) == (10.0, {"ham": 4.0, "spam": 30.0}, None)
+
+    def log_density(name: str) -> float:
+        square = (words["value"] - words["mean"][name]) ** 2 / words["variance"][name]
+        return -0.5 * (math.log(2 * math.pi * words["variance"][name]) + square)
+
+    assert words["nats"] == pytest.approx(log_density("spam") - log_density("ham"))
+
+
+def test_given_edges_are_the_bins_and_all_others_are_learned(source: Path) -> None:
+    model = trained(source, "categorical", "--edges", "words=5,10", "--edges", "size=1e6")
+    found = words_of(model)
+    assert found["edges"] == [5.0, 10.0]
+    assert found["phi"]["ham"] == pytest.approx([(2 + 1) / (3 + 3), (1 + 1) / 6, (0 + 1) / 6])
+    assert found["phi"]["spam"] == pytest.approx([1 / 5, 1 / 5, 3 / 5])
+    text = " ".join(run("model", "info", "--formulas", "-m", model).split())
+    assert "φ of words 5 to 10 ham 0.333333, spam 0.2" in text
+    assert "φ of size below 1e+06" in text
+    _, words = explained(model, mail("word " * 10))
+    assert words["bin"] == [10.0, None]
+    assert words["nats"] == pytest.approx(math.log((3 / 5) / (1 / 6)))
+    text = " ".join(run("explain", "--top", "0", "-m", model, stdin=mail("word " * 10)).split())
+    assert "+1.28 10 words from 10, ham φ 0.1667, spam φ 0.6" in text
+
+
+def test_aode_shows_bins_but_no_nats_of_a_single_feature(source: Path) -> None:
+    found, words = explained(trained(source, "aode", "--edges", "words=10"), mail("word " * 10))
+    assert words["phi"] == {"ham": pytest.approx(1 / 5), "spam": pytest.approx(3 / 4)}
+    assert words["nats"] is None
+    assert found["log_odds_interval"] is None
+
+
+@pytest.mark.parametrize("event_model", ["gaussian", "categorical"])
+def test_log_odds_of_numeric_models_have_an_interval(source: Path, event_model: str) -> None:
+    found, _ = explained(trained(source, event_model), mail("word " * 10))
+    low, high = found["log_odds_interval"]
+    assert low < found["log_odds"] < high
+
+
+def test_a_model_of_words_has_no_features(source: Path) -> None:
+    model = trained(source, "multinomial")
+    assert json.loads(run("explain", "--json", "-m", model, stdin=mail("word")))["features"] == []
+    assert json.loads(run("model", "info", "--json", "-m", model))["features"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "slug"),
+    [
+        (["--edges", "size=3,2"], "edges"),
+        (["--edges", "size=1,nan"], "edges"),
+        (["--edges", "size="], "edges"),
+        (["--edges", "height=3"], "edges"),
+        (["--edges", "size=1", "--edges", "size=2"], "edges"),
+        (["--event-model", "aode", "--edges", "size=" + ",".join(map(str, range(100)))], "bins"),
+        (["--event-model", "presence", "--edges", "size=1"], "no-effect"),
+        (["--prior-model", "any", "--edges", "size=1"], "no-effect"),
+        (["--update", "--edges", "size=1"], "usage"),
+    ],
+)
+def test_edges_that_make_no_sense_are_refused(source: Path, options: list[str], slug: str) -> None:
+    event_model = (
+        [] if "--event-model" in options or "--update" in options else ["--event-model", "categorical"]
+    )
+    said = error("train", source, "-m", source / "no.nbspam", *event_model, *options, status=64)
+    assert f"[{slug}]" in said
+
+
+def test_parameters_on_a_prior_model_have_its_share(source: Path, tmp_path: Path) -> None:
+    prior = trained(source, "gaussian")
+    run(
+        "train",
+        "-q",
+        "-m",
+        tmp_path / "m",
+        "--prior-model",
+        prior,
+        "--prior-weight",
+        "2.5",
+        "--event-model",
+        "gaussian",
+    )
+    own, shared = words_of(prior), words_of(tmp_path / "m")
+    assert shared["mean"] == own["mean"]
+    assert shared["variance"] == pytest.approx(own["variance"])
+    (low, high), (wider_low, wider_high) = (one["mean_interval"]["spam"] for one in (own, shared))
+    assert wider_low < low < high < wider_high
