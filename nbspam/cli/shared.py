@@ -84,9 +84,7 @@ def _click_option(key: str, option: Option) -> Callable[[Decorated], Decorated]:
     if not option.value:
         return click.option(*option.flags, option.name, is_flag=True, help=option.help)
     default = _DEFAULTS.get(key, option.default)
-    fallback: dict[str, Any] = (
-        {} if default is None else {"default": default}
-    )  # None is a value for click
+    fallback: dict[str, Any] = {} if default is None else {"default": default}  # None is a value for click
     return click.option(
         *option.flags,
         option.name,
