@@ -150,13 +150,8 @@ def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Pat
 
 
 EACH = first_candidates()
-CANDIDATES = [
-    EACH[0],
-    EACH[1],
-    EACH[-4],
-    EACH[-1],
-    Candidate("--alpha 0.1 --threshold 1", Settings(alpha=0.1, threshold=1.0)),
-]
+BOTH = Candidate("--alpha 0.1 --threshold 1", Settings(alpha=0.1, threshold=1.0))
+CANDIDATES = [EACH[0], EACH[1], EACH[-4], EACH[-1], BOTH]
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.options or "the default")
