@@ -23,7 +23,7 @@ from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation import Evaluation
@@ -31,7 +31,6 @@ from nbspam.evaluate.figures import summary
 from nbspam.evaluate.formats import result_lines, to_json
 from nbspam.evaluate.replay import parse_feedback
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
-from nbspam.tasks.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")

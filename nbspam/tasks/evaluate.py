@@ -15,9 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import used_columns, without_columns
 from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
@@ -39,18 +36,17 @@ from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluate.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
 from nbspam.filter import Filter, open_filter
+from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
+from nbspam.model.counts import Ints
 from nbspam.model.scorer import counted
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
-from nbspam.tasks.calibrate import WARM_UP_SHARE, Sample
 from nbspam.tasks.judge_mail import MOST_CLUED, clues_of, outcome_of
-from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.memory_model import bag_of, texts_of
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, Whole, count_whole, texts_of
 from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
@@ -93,7 +89,7 @@ class Plan(NamedTuple):
 class _SplitWork:
     """Trains and judges one split; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts, plan: Plan) -> None:
+    def __init__(self, corpus: Corpus, whole: Whole, plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
@@ -101,30 +97,17 @@ class _SplitWork:
     def __call__(self, split: Split) -> Evaluation:
         corpus, plan = self._corpus, self._plan
         train, rows = split
-        trained: BulkFilter | FixedFilter
-        if plan.vocabulary:
-            given = (plan.settings, corpus.classes, plan.vocabulary, plan.automatic)
-            trained = FixedFilter(corpus.block, train, *given)
-        else:
-            trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
-        judged = judged_rows(corpus, rows, trained.scores(rows), plan.loss_for(corpus))
-        scorer, worst = trained.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
+        judge = BatchJudge(self._whole, plan.settings, corpus.classes, plan.automatic)
+        judge.learn(train)
+        judged = judged_rows(corpus, rows, judge.score(rows), plan.loss_for(corpus))
+        scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
         if scorer is None or not worst:
             return judged
         texts, loss, clues = texts_of(corpus.block), plan.loss_for(corpus), {}
         for place in worst:
-            name, bag = judged.names[place], bag_of(corpus.block, int(rows[place]), texts)
-            clues[name] = clues_of(scorer, bag, name, corpus.classes, loss)
+            name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
+            clues[name] = clues_of(scorer, tokens, name, corpus.classes, loss)
         return replace(judged, clues=clues)
-
-
-def trained_on(
-    corpus: Corpus, whole: BlockCounts, train: Ints, settings: Settings, automatic: bool = False
-) -> BulkFilter:
-    """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
-    left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
-    counts = whole.without(count_rows(select_rows(corpus.block, left_out), len(corpus.classes)))
-    return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
 
 
 def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
@@ -143,7 +126,7 @@ def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Evaluation]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    counts = count_rows(corpus.block, len(corpus.classes))
+    counts = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
     for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
         judged.append(one)
@@ -211,9 +194,9 @@ def evaluate_replay(
         check_calibrated(plan.settings)
     order, right = in_time(corpus)
     loss = plan.loss_for(corpus)
-    subject = replay_filter(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
+    subject = ReplayJudge(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
     names, truth = named_rows(corpus, order)
-    own = Autolearn(subject, outdated) if autolearn and isinstance(subject, AveragedReplay) else None
+    own = Autolearn(subject, outdated) if autolearn and plan.settings.averaged else None
     run = replay(truth.tolist(), own or subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}
     if own:
@@ -351,10 +334,10 @@ def evaluate_model(
 class _Recorder:
     """A replayed filter that keeps the evidence of each message as it was judged."""
 
-    def __init__(self, subject: AveragedReplay) -> None:
+    def __init__(self, subject: ReplayJudge) -> None:
         self._subject = subject
         self.learn = subject.learn
-        self.seen: list[tuple[list[list[float]], list[float]]] = []
+        self.seen: list[Evidence] = []
 
     def score(self, message: int) -> Outcome:
         outcome = self._subject.score(message)
@@ -399,9 +382,9 @@ def train_by_regime(
     """
     check_classes(corpus)
     check_regime(feedback, settings, choices)
-    rows, sample = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
+    rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
     part = used_columns(select_rows(corpus.block, rows))
-    choices = choices._replace(sample=sample)
+    choices = choices._replace(evidence=evidence)
     trained = train_blocks([([part], corpus.skipped)], corpus.classes, path, settings, choices)
     return trained._replace(read=len(corpus.block))
 
@@ -412,21 +395,18 @@ def learned_rows(
     feedback: Feedback,
     loss: Loss | None = None,
     progress: Step | None = None,
-) -> tuple[Ints, Sample | None]:
+) -> tuple[Ints, Evidence | None]:
     """The rows that a replay learns, in the order read, and the evidence of all that it judged.
 
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
     order, _ = in_time(corpus)
     loss = loss or zero_one_loss(len(corpus.classes))
-    subject = replay_filter(corpus.block, order, corpus.classes, settings, loss)
+    subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
     truth = corpus.truth()[order]
-    recorder = _Recorder(subject) if isinstance(subject, AveragedReplay) else None
+    recorder = _Recorder(subject) if settings.averaged else None
     run = replay(truth.tolist(), recorder or subject, feedback, 0, centre_nats(loss), progress)
     rows = np.sort(order[run.learned])
     if recorder is None:
         return rows, None
-    late = recorder.seen[int(len(order) * WARM_UP_SHARE) :]
-    found, common = zip(*late, strict=True)
-    evidence = Evidence(np.array(found), np.array(common), settings.kinds)
-    return rows, Sample(evidence, truth[-len(late) :])
+    return rows, join_evidence(recorder.seen[int(len(order) * WARM_UP_SHARE) :])
