@@ -46,6 +46,7 @@ from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
 from nbspam.tasks.judges import (
+    MOST_CLUED,
     BatchJudge,
     ReplayJudge,
     RowTokens,
@@ -59,7 +60,6 @@ from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
-MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 Step = Callable[[int], None]  # so many more steps are done
 
 

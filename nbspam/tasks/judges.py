@@ -31,30 +31,7 @@ from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tokens.bag import N_VIEWS
 
-
-def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> Outcome:
-    """The outcome of a message with these log joints, nats.
-
-    An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
-    """
-    logs, spam = log_posteriors(joint), positive(classes)
-    if logs is None:
-        return Outcome(decide(None, loss), None, (1.0 / len(classes),) * len(classes))
-    probabilities = tuple([exp(value) for value in logs])
-    odds = None if spam is None else log_odds(joint, spam)
-    odds = odds if odds is not None and isfinite(odds) else None
-    return Outcome(decide(probabilities, loss), odds, probabilities)
-
-
-def clues_of(
-    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
-) -> tuple[ShortClue, ...]:
-    """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.
-
-    Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
-    """
-    found = Verdict(name, scorer.score(counted), classes, loss).clues
-    return tuple([clue for clue in found if isfinite(clue[1])])
+MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
 
 class Whole(NamedTuple):
@@ -258,3 +235,28 @@ class ReplayJudge:
         pairs = slice(block.starts[row], block.starts[row + 1])
         self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
         self._latest = None
+
+
+def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> Outcome:
+    """The outcome of a message with these log joints, nats.
+
+    An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
+    """
+    logs, spam = log_posteriors(joint), positive(classes)
+    if logs is None:
+        return Outcome(decide(None, loss), None, (1.0 / len(classes),) * len(classes))
+    probabilities = tuple([exp(value) for value in logs])
+    odds = None if spam is None else log_odds(joint, spam)
+    odds = odds if odds is not None and isfinite(odds) else None
+    return Outcome(decide(probabilities, loss), odds, probabilities)
+
+
+def clues_of(
+    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
+) -> tuple[ShortClue, ...]:
+    """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.
+
+    Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
+    """
+    found = Verdict(name, scorer.score(counted), classes, loss).clues
+    return tuple([clue for clue in found if isfinite(clue[1])])
