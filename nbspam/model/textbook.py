@@ -24,7 +24,7 @@ from nbspam.model.leave_one_out import (
     priors_without,
     scaled_log_loss,
 )
-from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_model
+from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
 from nbspam.model.priors import log_priors_of, parse_prior
 from nbspam.settings import Settings
 
@@ -70,7 +70,7 @@ class TextbookModel:
             uses_prior |= weights.uses_prior
             joint = words.score(weights, word_matrix(block, self.keys), [0.0] * len(prior))
         if self.features is not None:
-            law = make_numeric_model(settings.numeric_model, self.features, settings.alpha)
+            law = make_numeric_law(settings.numeric_model, self.features, settings.alpha)
             joint = joint + law.log_likelihood(block.features)
         return joint + prior if uses_prior else joint
 
@@ -128,7 +128,7 @@ def _numeric_held_out(
         rest = FeatureCounts(len(counts.bins), counts.edges, counts.pairs is not None)
         rest.merge(counts)
         rest.add(features[own], labels[own], -1)
-        joint[own] = make_numeric_model(event_model, rest, alpha).log_likelihood(features[own])
+        joint[own] = make_numeric_law(event_model, rest, alpha).log_likelihood(features[own])
     return joint
 
 
