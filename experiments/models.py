@@ -21,9 +21,6 @@ from typing import Any
 import numpy as np
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Block
-from nbspam.corpus.blocks import merge_blocks, only_views
 from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.reading import read_blocks
@@ -31,9 +28,10 @@ from nbspam.decision import zero_one_loss
 from nbspam.evaluate.evaluation import join
 from nbspam.evaluate.figures import summary
 from nbspam.evaluate.folds import fold_splits, stratified_folds
+from nbspam.model.block import Block, merge_blocks, only_views
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judged_rows
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
+from nbspam.tasks.judges import BatchJudge, count_whole
 from tests.conftest import unpacked
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "models.md"
@@ -80,12 +78,13 @@ def judged(
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
     corpus = Corpus(block, CLASSES, [], [], False).seen_by(settings)
-    block, parts = corpus.block, []
+    whole, parts = count_whole(corpus.block, 2), []
     seconds = 0.0
     for train, test in splits:
-        counts = count_rows(select_rows(block, train), 2)
         begun = time.perf_counter()
-        scores = BulkFilter(block, train, counts, settings, CLASSES, automatic).scores(test)
+        judge = BatchJudge(whole, settings, CLASSES, automatic)
+        judge.learn(train)
+        scores = judge.score(test)
         seconds += time.perf_counter() - begun
         parts.append(judged_rows(corpus, test, scores, zero_one_loss(2)))
     return summary(join(parts)), seconds
@@ -125,9 +124,10 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
             command += ["-m", f"{folder}/m", *arguments]
             settings = Settings(**given)
             seen = only_views(block, views_read(settings))
-            trained = BulkFilter(seen, train, count_rows(select_rows(seen, train), 2), settings, CLASSES)
+            judge = BatchJudge(count_whole(seen, 2), settings, CLASSES)
+            judge.learn(train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
-            scoring = least(partial(trained.scores, test), time.process_time)
+            scoring = least(partial(judge.score, test), time.process_time)
             rows.append((title, training, scoring))
             print(title, f"{training:.2f} {scoring:.3f}", file=sys.stderr)
     first = rows[0]

@@ -22,15 +22,14 @@ import numpy as np
 
 from experiments.corpora import corpus_folder
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.blocks import used_columns, without_columns
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.token_texts import split_texts
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.metrics import log_loss_terms
 from nbspam.evaluate.ranking import rankings, roca_percent
 from nbspam.evaluate.replay import Feedback
+from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tokens.measures import MEASURES

@@ -133,6 +133,10 @@ class Settings:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"settings are immutable: use replaced({name}=...)")
 
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        """For pickle, which other processes get the settings by."""
+        self._set(**state[1])
+
     def replaced(self, **changes: object) -> Settings:
         """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
         new = Settings.__new__(Settings)

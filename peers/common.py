@@ -15,7 +15,6 @@ import numpy as np
 
 from nbspam.cli.render_evaluation import show_evaluation
 from nbspam.corpus import open_labelled
-from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluate import folds as splitting
@@ -24,6 +23,7 @@ from nbspam.evaluate.figures import summary
 from nbspam.evaluate.formats import result_lines, to_json
 from nbspam.evaluate.replay import Filter, Replay, parse_feedback, replay
 from nbspam.files import whole_file
+from nbspam.model.block import merge_blocks
 
 
 class Messages(NamedTuple):

@@ -22,7 +22,7 @@ from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
 from nbspam.store.updater import mark
-from nbspam.tasks.judges.replay import AveragedReplay
+from nbspam.tasks.judges import ReplayJudge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 HAM = ["minutes", "agenda", "meeting", "report", "schedule", "lunch", "review", "budget"]
@@ -405,12 +405,12 @@ def corpus(trained: Path) -> Corpus:
     return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
-def fed(corpus: Corpus) -> Iterator[AveragedReplay]:
+def fed(corpus: Corpus) -> Iterator[ReplayJudge]:
     """Filters that were told of the first messages of each class."""
     block = corpus.block
     order = np.argsort(np.arange(len(block)) % ENOUGH, kind="stable")
     while True:
-        subject = AveragedReplay(block, order, corpus.classes, Settings(), zero_one_loss(2))
+        subject = ReplayJudge(block, order, corpus.classes, Settings(), zero_one_loss(2))
         for message in range(2 * MIN_LABELLED):
             subject.learn(message, int(block.labels[order[message]]))
         yield subject
@@ -421,11 +421,11 @@ def test_taking_back_what_a_replay_learned_itself_leaves_no_trace(corpus: Corpus
     message = 2 * MIN_LABELLED
     label = subject.autolearn(message, subject.score(message))
     assert label == int(corpus.block.labels[subject._order[message]])
-    assert subject._counts.sums.messages.sum() == message + 1
+    assert subject._counts.messages.sum() == message + 1
     subject.unlearn(message, label)
     for name in ("documents", "occurrences"):
         assert np.array_equal(getattr(subject._counts, name), getattr(untouched._counts, name))
-    for one, other in zip(subject._counts.sums, untouched._counts.sums, strict=True):
+    for one, other in zip(subject._counts.totals, untouched._counts.totals, strict=True):
         assert np.array_equal(one, other)
     assert subject.score(message + 1) == untouched.score(message + 1)
 
@@ -438,7 +438,7 @@ def test_a_replay_that_is_told_everything_is_one_without_autolearn(corpus: Corpu
         assert plain.score(message) == taught.score(message)
         plain.learn(message, truth)
         taught.learn(message, truth)
-    assert plain.weights() == own.weights()
+    assert plain.scorer().model.calibration() == own.scorer().model.calibration()
 
 
 def test_replay_says_how_much_was_learned_so(trained: Path) -> None:

@@ -10,7 +10,7 @@ import click
 from rich.markup import escape
 
 from nbspam.cli.render import console, narrow_table, waiting
-from nbspam.cli.shared import json_option, shows_progress
+from nbspam.cli.shared import options, shows_progress
 from nbspam.cli.texts import amount, plain
 from nbspam.evaluate.comparison import Comparison, Difference, compare
 from nbspam.evaluate.evaluation import Evaluation
@@ -20,7 +20,7 @@ from nbspam.evaluate.formats import load
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@json_option
+@options("json")
 def compare_command(a: str, b: str, as_json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 

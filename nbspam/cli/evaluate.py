@@ -6,106 +6,50 @@ from typing import Any
 
 import click
 
-from nbspam.cli.options import SETTINGS
+from nbspam.cli.options import SCORING, SETTINGS, SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
-    jobs_option,
-    json_option,
     labelled_source,
     named_files,
-    quiet_option,
-    scoring_options,
+    options,
     shows_progress,
-    source_options,
+    source_argument,
 )
 from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import read_vocabulary
+from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.figures import summary
 from nbspam.evaluate.formats import result_lines, to_json
 from nbspam.evaluate.replay import parse_feedback
-from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
-from nbspam.tasks.fixed_words import settings_under
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
-# Ways of counting and scoring that a model has from its training.
+# A model keeps these ways of counting and scoring from its training.
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
 
 @click.command("eval")
-@source_options
-@click.option(
-    "--folds",
-    type=int,
-    metavar="K",
-    help=f"Judge each of K parts by what the others taught.  [default: {DEFAULT_FOLDS}]",
-)
-@click.option(
-    "--grouped", is_flag=True, help="With --folds: keep near-duplicates (a spam campaign) in one part."
-)
-@click.option("--replay", is_flag=True, help="In time order: judge each message, then learn it.")
-@click.option(
-    "--feedback",
-    metavar="KIND",
-    help="With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.  "
-    "[default: immediate]",
-)
-@click.option("--autolearn", is_flag=True, help="With --replay: the filter learns its own verdicts, too.")
-@click.option("--holdout", type=float, metavar="SHARE", help="Judge this share by what the rest taught.")
-@click.option("--by-time", is_flag=True, help="With --holdout: judge the newest messages, not a draw.")
-@click.option("-m", "--model", metavar="MODEL", help="Judge all messages by this model, as classify does.")
-@scoring_options
-@click.option(
-    "--vocab",
-    metavar="FILE",
-    help="Count the words of this vocabulary only, as train --vocab does; all others are NOTAWORD. One built "
-    "on the mail that is judged knows its words.",
-)
-@click.option(
-    "--loss",
-    metavar="COSTS",
-    help="What decisions cost: FP=10,FN=1,unsure=0.2, or a loss matrix file.",
-)
-@click.option(
-    "--results", metavar="FILE", help="Write a result line a message, as TREC: file= judge= class= score=."
-)
-@click.option("--save", metavar="FILE.json", help="Keep the evaluation, for nbspam compare.")
-@click.option("--report", metavar="FILE.html", help="Write a page with curves and the worst mistakes.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Of what is drawn: folds, holdout, partial feedback.",
-)
-@jobs_option
-@json_option
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Name every misclassified message, the worst ten of a class with their clues, and messages that "
-    "are read only in part: a fault of nbspam.",
-)
-@quiet_option
+@source_argument
+@options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
+@options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report")
+@options("seed", "jobs", "json", "eval.verbose", "quiet")
 def eval_command(**given: Any) -> None:
     """Report how good a filter is on labelled mail.
 
     SOURCE is what nbspam train takes.  Each message is read and tokenised once; no message is judged by a
-    filter that learned it, but under -m, which judges a model as it is.  Every figure has its 95 % interval,
-    if there is mail enough to tell one.
+    filter that learned it, except with -m, which judges a model as it is.  Every figure has its 95 %
+    interval, if there is enough mail.
 
     \b
     Example:
@@ -115,43 +59,34 @@ def eval_command(**given: Any) -> None:
         nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
-    that cannot be read: the figures are of all other; 73 cannot create a file; 74 I/O; 75 try again later:
+    that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes or replaced the model.
     """
     if given["verbose"]:
         show_faults()
     method = chosen_method(given)
     _check_files(given)
-    settings = asked_settings(given) if method != "model" else None
-    source = labelled_source(given, allow_one_class=method == "model")
-    if settings is None:
-        evaluation, skipped = _evaluate_model(source, given)
-        loss = read_loss(given["loss"], evaluation.classes)
-    else:
-        loss = read_loss(given["loss"], source.classes)
-        evaluation, skipped = _evaluate(method, source, settings, given, loss)
-    with waiting("Figures and their intervals", shows_progress(given["quiet"])):
+    evaluation, skipped, source = _evaluate(method, given)
+    loss = read_loss(given["loss"], evaluation.classes)
+    shown = shows_progress(given["quiet"])
+    with waiting("Figures and their intervals", shown):
         found = summary(evaluation, loss)
+    notes = [] if given["quiet"] else left_out_lines(source)
     try:
-        _show(evaluation, found, left_out_lines(source), given)
+        if given["as_json"]:
+            for note in notes:
+                say(note)
+            click.echo(evaluation_json(evaluation, found))
+        else:
+            show_evaluation(evaluation, found, notes, given["verbose"])
     finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
-        with waiting("Writing files", shows_progress(given["quiet"])):
+        with waiting("Writing files", shown):
             _write_files(evaluation, given, loss)
     check_all_read(source.skipped, skipped)
 
 
-def _show(evaluation: Evaluation, found: dict[str, Any], notes: list[str], given: dict[str, Any]) -> None:
-    notes = [] if given["quiet"] else notes
-    if given["as_json"]:
-        for note in notes:
-            say(note)
-        click.echo(evaluation_json(evaluation, found))
-    else:
-        show_evaluation(evaluation, found, notes, given["verbose"])
-
-
 def chosen_method(given: dict[str, Any]) -> str:
-    """Which of METHODS the options name; folds if none.  UsageError for two, or for an option of another."""
+    """The method that the options ask for, by default folds.  UsageError for two, or for a foreign option."""
     named = [name for name in METHODS if given[name] is not None and given[name] is not False]
     if len(named) > 1:
         flags = " ".join("--" + name for name in named)
@@ -164,60 +99,48 @@ def chosen_method(given: dict[str, Any]) -> str:
     return method
 
 
-def _evaluate(
-    method: str, source: Source, settings: Settings, given: dict[str, Any], loss: Loss | None
-) -> tuple[Evaluation, Skipped]:
+def _evaluate(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped, Source]:
+    """The evaluation, what could not be read, and the mail."""
+    settings = asked_settings(given) if method != "model" else None
+    source = labelled_source(given, allow_one_class=settings is None)
+    shown = shows_progress(given["quiet"])
+    if settings is None:
+        change = changed_settings(given)
+        with MessageSteps("Judging", source, shown) as bar:
+            how = (given["model"], change, given["loss"], given["jobs"], bar.advance)
+            return *evaluate_model(source.items(), source.classes, *how), source
+    loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
-    corpus = read_source(source, given, plan.settings.wanted).seen_by(plan.settings)
-    shown = shows_progress(given["quiet"])
+    corpus = read_source(source, given, settings.wanted).seen_by(settings)
+    return _judged(method, corpus, plan, given, shown), corpus.skipped, source
+
+
+def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], shown: bool) -> Evaluation:
     if method == "folds":
         n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
         with Steps("Folds", n_folds, shown) as steps:
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance), corpus.skipped
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance)
     if method == "holdout":
         with Steps("Holdout", 1, shown) as steps:
-            evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
-            return evaluation, corpus.skipped
+            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
     feedback = parse_feedback(given["feedback"] or "immediate")
     with Steps("Replay", len(corpus.block), shown) as steps:
-        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"]), corpus.skipped
+        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"])
 
 
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
-    shown = shows_progress(given["quiet"])
-    with MessageSteps("Reading", source, shown) as progress:
-        return read_corpus(
-            source.items(),
-            source.classes,
-            given["jobs"],
-            source.ordered_by_index,
-            progress.advance,
-            wanted,
-        )
-
-
-def _evaluate_model(source: Source, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
-    change = changed_settings(given)
-    shown = shows_progress(given["quiet"])
-    with MessageSteps("Judging", source, shown) as progress:
-        return evaluate_model(
-            source.items(),
-            source.classes,
-            given["model"],
-            change,
-            given["loss"],
-            given["jobs"],
-            progress.advance,
-        )
+    with MessageSteps("Reading", source, shows_progress(given["quiet"])) as bar:
+        how = (given["jobs"], source.ordered_by_index, bar.advance, wanted)
+        return read_corpus(source.items(), source.classes, *how)
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:
-    """The scoring options that were given on the command line: they go before those of the model.
+    """The scoring options on the command line, which replace those of the model.
 
-    UsageError for those that a model does not take.
+    UsageError for those that a model keeps.
     """
     for name in asked_options(KEPT_BY_MODEL):
         flag = flag_of(name)
@@ -227,7 +150,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _check_files(given: dict[str, Any]) -> None:
-    """Raises where a file that is asked for cannot be made: told before the work, not after it."""
+    """Raises before the work if a file that is asked for cannot be made."""
     files = [given["results"], given["save"], given["report"]]
     for number, path in enumerate(files):
         check_writable(path, *named_files(given), *files[:number])
@@ -243,7 +166,7 @@ def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | Non
         with output_file(given["save"]) as file:
             file.write(to_json(evaluation))
     if given["report"]:
-        from nbspam.evaluate.report import report_html  # matplotlib: only where a page is wanted
+        from nbspam.evaluate.report import report_html  # imports matplotlib
 
         page = report_html(evaluation, loss)
         with output_file(given["report"]) as file:

@@ -103,9 +103,9 @@ def _click_type(key: str, option: Option) -> click.ParamType[Any]:
     if key == "jobs":
         return click.IntRange(1, MAX_JOBS)
     if option.type == "int":
-        return click.IntRange(None if option.least is None else int(option.least))
+        return click.INT if option.least is None else click.IntRange(int(option.least))
     if option.type == "float":
-        return Real(option.least, option.most)
+        return click.FLOAT if option.least is None else Real(option.least, option.most)
     return Octal() if option.type == "octal" else click.STRING
 
 

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
+from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_new_model
 from nbspam.cli.render import (
     MessageSteps,
@@ -22,17 +23,7 @@ from nbspam.cli.render import (
     say,
     train_summary,
 )
-from nbspam.cli.shared import (
-    asked_options,
-    jobs_option,
-    json_option,
-    labelled_source,
-    model_option,
-    quiet_option,
-    shows_progress,
-    source_options,
-    verbose_option,
-)
+from nbspam.cli.shared import asked_options, labelled_source, options, shows_progress, source_argument
 from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
@@ -42,36 +33,27 @@ from nbspam.tokens.bag import READ_VIEWS
 
 
 @click.command("tune")
-@source_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, where there are no dates."
-)
-@click.option("--write", is_flag=True, help="Train MODEL on SOURCE with what was chosen.")
-@model_option
-@click.option("--replace", is_flag=True, help="With --write: write over a model that is there.")
-@jobs_option
-@json_option
-@verbose_option
-@quiet_option
+@source_argument
+@options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
 def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
-    """Choose settings on your own mail, and print the options to give to nbspam train, or train with them.
+    """Choose settings on your own mail; print the options for nbspam train, or train with them.
 
-    SOURCE is what nbspam train takes.  Smoothing, the informative threshold, the views and the event model
-    are tried on the same messages, each judged by what came before it, or where there are no dates by other
-    campaigns.  The default stays unless another choice has less log loss by more than chance.
+    SOURCE is what nbspam train takes.  Tries smoothing, the informative threshold, the views and the event
+    model on the same messages, each judged by the mail before it, or by other campaigns if there are no
+    dates.  The default stays unless another choice has less log loss by more than chance.
 
     With --write the model is what nbspam train makes of SOURCE by the options printed, written whole or not
-    at all.  It has counted SOURCE and nothing else: messages that an old model learned from elsewhere are
-    not in it.
+    at all.  It counts SOURCE and nothing else: messages that an old model learned from elsewhere are not in
+    it.
 
     \b
     Example:
         nbspam tune ~/Maildir
         nbspam tune ~/Maildir --write --replace
 
-    Exit status: 0 chosen, be it the default; 64 usage; 65 bad data, such as mail of one class;
-    66 no mail, or some that cannot be read: chosen on all other; with --write also 73 cannot create the
-    model, told before the search; 74 I/O.
+    Exit status: 0 chosen, even if it is the default; 64 usage; 65 bad data, such as mail of one class; 66 no
+    mail, or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model
+    (before the search), 74 I/O.
     """
     _check_model(write, model, replace)
     source = labelled_source(given)
@@ -95,7 +77,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
 
 def _check_model(write: bool, model: str, replace: bool) -> None:
-    """Raises where the model is not to be written, or cannot be: told before the search, not after it."""
+    """Raises before the search if the model cannot be written, or is named without --write."""
     if write:
         check_new_model(model, replace)
         return
@@ -106,7 +88,7 @@ def _check_model(write: bool, model: str, replace: bool) -> None:
 def write_model(
     candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True, replace: bool = False
 ) -> Trained:
-    """Trains a model on the source, as `nbspam train` does with the options of the candidate."""
+    """Train a model on the source, as `nbspam train` does with the options of the candidate."""
     choices = Choices(automatic=candidate.automatic, replaces=replace)
     with MessageSteps("Training", source, shows_progress(quiet)) as progress:
         items, settings = source.items(), candidate.settings

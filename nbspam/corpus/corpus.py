@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import is_dated, time_order
-from nbspam.corpus.block import Block, Ints
-from nbspam.corpus.blocks import Pile, merge_blocks, only_views
+from nbspam.corpus.accumulator import Pile
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
 from nbspam.errors import BadDataError, NoInputError
+from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
+from nbspam.model.counts import Ints
 from nbspam.settings import Settings
 from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, view_numbers
 
@@ -85,29 +85,24 @@ def read_corpus(
         for block in shard.blocks:
             pile.add(block)
         if pile.is_high():
-            parts.extend(pile.taken())
+            parts.extend(pile.merge())
         skipped.extend(shard.skipped)
         identities.extend(shard.identities)
         if progress:
             progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    return Corpus(merge_blocks([*parts, *pile.taken()]), classes, identities, skipped, by_index)
+    return Corpus(merge_blocks([*parts, *pile.merge()]), classes, identities, skipped, by_index)
 
 
 def check_classes(corpus: Corpus) -> None:
     """Raises unless at least two classes have mail, and every class has."""
     if len(corpus.classes) < 2:
-        raise BadDataError(
-            "evaluation",
-            "the messages are of one class only: nothing can be told apart",
-            "name mail of at least two classes, for example `ham=PATH` `spam=PATH`",
-            "one-class",
-        )
-    for name, count in zip(
-        corpus.classes, np.bincount(corpus.truth(), minlength=len(corpus.classes)), strict=True
-    ):
-        if not count:
+        why = "all messages are of one class"
+        remedy = "name mail of at least two classes, for example `ham=PATH` `spam=PATH`"
+        raise BadDataError("evaluation", why, remedy, "one-class")
+    for number, name in enumerate(corpus.classes):
+        if not (corpus.block.labels == number).any():
             why = f"no message of class {name} could be read"
             raise BadDataError("evaluation", why, "name mail of each class", "class-empty")
 
@@ -122,7 +117,7 @@ def in_time(corpus: Corpus) -> tuple[Ints, str]:
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX
     if is_dated(corpus.block.dates):
-        return time_order(corpus.block), BY_DATE
+        return time_order(corpus.block.dates), BY_DATE
     truth = corpus.truth()
     changes = int((truth[1:] != truth[:-1]).sum())
     if changes >= len(corpus.classes):

@@ -18,10 +18,10 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan, walk
+from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan
 from nbspam.corpus.item import HEAD_BYTES, UNPACKERS, Notes, Skipped, open_regular, packed_as, reason_of
 from nbspam.corpus.mbox import begins_mbox
-from nbspam.corpus.source import UNREAD, PathPart, Source, SourcePart, mode_of
+from nbspam.corpus.source import UNREAD, Source, SourcePart, index_entries, mode_of
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
@@ -65,13 +65,12 @@ def open_labelled(
         raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
-        parts += [PathPart(label, _checked_path(path)) for path in given]
+        parts += [SourcePart(_checked_path(path), (label,)) for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    for part in parts:
-        if isinstance(part, PathPart):
-            part.skip_unread = skip_unread and part.labels != (SPAM,)
-    by_index = all(isinstance(part, IndexPart) for part in parts)
+    if skip_unread:
+        parts = [p._replace(skip_unread=not p.is_index and p.labels != (SPAM,)) for p in parts]
+    by_index = all(part.is_index for part in parts)
     source = Source(parts if by_index else _by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
@@ -103,7 +102,9 @@ def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; what of it is no mail is noted."""
     if not os.path.isdir(_checked_path(path)):
-        return [IndexPart(path)]
+        _refuse_mail(path)
+        labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
+        return [SourcePart(path, labels, is_index=True)]
     found = Notes()
     folders, files = scan(path, found)
     if not folders and not files and found.skipped:
@@ -122,7 +123,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
     if loose:
         notes.leave_out(OUTSIDE, len(loose))
     inner = [(name, os.path.join(path, name)) for name in visible]
-    return [PathPart(checked_name(name, place), place) for name, place in inner]
+    return [SourcePart(place, (checked_name(name, place),)) for name, place in inner]
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -169,58 +170,12 @@ def _notes_if_empty(source: Source, label: str) -> Notes | None:
 
 def _place(source: Source, label: str, where: str) -> str:
     """The path of a class, if it has only one."""
-    paths = [part.path for part in source.parts if isinstance(part, PathPart) and part.labels == (label,)]
+    paths = [part.path for part in source.parts if not part.is_index and part.labels == (label,)]
     return paths[0] if len(paths) == 1 else where
 
 
 def _first_reason(skipped: Skipped) -> str:
     return f"; {len(skipped)} skipped, the first {': '.join(skipped[0])}" if skipped else ""
-
-
-class IndexPart(SourcePart):
-    """The messages that an index file names, in its order.
-
-    PATH is relative to the index file's folder, may contain spaces, and names a message, an mbox or a folder.
-    Empty lines and those that begin with `#` are skipped; TREC's index files are read.  The file is read line
-    by line, once for the labels and once for the mail, so millions of lines cost no memory.
-    """
-
-    def __init__(self, path: str) -> None:
-        """BadDataError for a file that is no index, or a line that is not one."""
-        self.path = path
-        _refuse_mail(path)
-        self.labels = tuple(dict.fromkeys(label for label, _ in _entries(path)))
-
-    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        for label, path in _entries(self.path):
-            if os.path.isdir(path):
-                for found, may_be_mbox in walk(path, notes):
-                    yield label, found, may_be_mbox
-            else:
-                yield label, path, True
-
-
-def _entries(index: str) -> Iterator[tuple[str, str]]:
-    """(class name, path) of each line of an index file."""
-    base = os.path.dirname(index)
-    names: dict[str, str] = {}
-    try:
-        with open(index, "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                text = os.fsdecode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-                fields = text.strip(" \t\r\n").split(None, 1)
-                if not fields or fields[0].startswith("#"):
-                    continue
-                where = f"{index}:{number}"
-                if len(fields) != 2 or "\0" in text:
-                    why = f"{text.strip()[:40]!r} is not `LABEL PATH`"
-                    raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
-                label, path = fields
-                if label not in names:
-                    names[label] = checked_name(label, where)
-                yield names[label], os.path.join(base, path)
-    except OSError as error:
-        raise _unreadable(index, reason_of(error)) from error
 
 
 def _refuse_mail(path: str) -> None:
@@ -246,8 +201,9 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
     for name, path in _tree_folders("", top, set(), notes):
-        part = PathPart(_class_of(name, rules), path, deep=False)
-        if part.labels:
+        label = _class_of(name, rules)
+        part = SourcePart(path, (label,) if label else (), deep=False)
+        if label:
             parts.append(part)
         elif count := sum(1 for _ in part.files(Notes())):
             notes.leave_out(f"folder {name}", count)

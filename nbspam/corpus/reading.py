@@ -12,11 +12,11 @@ from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
-from nbspam.corpus.block import Block, BlockBuilder
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.model.block import Block, BlockBuilder
 from nbspam.tokens import DATE, Tokens, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end

@@ -10,35 +10,53 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from nbspam.corpus.folders import flags_of, is_maildir, is_number, walk
-from nbspam.corpus.item import Item, Notes, Skipped, file_items
-from nbspam.errors import NbspamError, NoInputError
-from nbspam.labels import ordered
+from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
+from nbspam.errors import BadDataError, NbspamError, NoInputError
+from nbspam.labels import checked_name, ordered
 
 UNREAD = "unread"
 _HEADER_BYTES = 1 << 16
 _HEADER_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"^Status:(.*)", re.IGNORECASE | re.MULTILINE)
-_MAX_DIGITS = 100  # of a message number in .mh_sequences
+_UNSEEN = re.compile(r"^unseen:(.*)", re.MULTILINE)
+_RANGE = re.compile(r"([0-9]{1,100})(?:-([0-9]{1,100}))?")
 
 IsUnread = Callable[[Item], bool]
 
 
-class SourcePart:
-    """Mail that comes one after another.
+class SourcePart(NamedTuple):
+    """The mail of one file or folder, or of an index file.
 
-    labels : the classes that it may have; empty if unlabelled
+    labels : the classes that it has: one, none if unlabelled, or those of the index file
+    deep : go into the folders in a folder
+    skip_unread : leave out the messages that nobody has opened
     """
 
+    path: str
     labels: tuple[str, ...] = ()
+    deep: bool = True
+    skip_unread: bool = False
+    is_index: bool = False
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        """(class name, path, True if the file may be an mbox), in order."""
-        raise NotImplementedError
+        """(class name or '', path, True if the file may be an mbox), in order."""
+        alone = [(self.labels[0] if self.labels else "", self.path)]
+        for label, path in index_entries(self.path) if self.is_index else alone:
+            if os.path.isdir(path):
+                for found, may_be_mbox in walk(path, notes, self.deep):
+                    yield label, found, may_be_mbox
+            else:
+                yield label, path, True
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
         """The messages, or those of one class only."""
+        items = self._items(notes, only)
+        return _without_unread(items, notes) if self.skip_unread else items
+
+    def _items(self, notes: Notes, only: str) -> Iterator[Item]:
         for label, path, may_be_mbox in self.files(notes):
             if only and label != only:
                 continue
@@ -46,32 +64,6 @@ class SourcePart:
                 yield from file_items(path, label, notes)
             else:
                 yield Item(path, label, path)
-
-
-class PathPart(SourcePart):
-    """The mail of one file or folder.
-
-    deep : go into the folders in it
-    skip_unread : leave out the messages that nobody has opened
-    """
-
-    def __init__(self, label: str, path: str, deep: bool = True, skip_unread: bool = False) -> None:
-        self.labels = (label,) if label else ()
-        self.path = path
-        self.deep = deep
-        self.skip_unread = skip_unread
-
-    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        label = self.labels[0] if self.labels else ""
-        if not os.path.isdir(self.path):
-            yield label, self.path, True
-            return
-        for path, may_be_mbox in walk(self.path, notes, self.deep):
-            yield label, path, may_be_mbox
-
-    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
-        items = super().items(notes, only)
-        return _without_unread(items, notes) if self.skip_unread else items
 
 
 class Source:
@@ -130,13 +122,40 @@ def open_unlabelled(paths: Iterable[str]) -> Source:
     for path in paths:
         try:
             mode_of(path)
-            parts.append(PathPart("", path))
+            parts.append(SourcePart(path))
         except NbspamError as error:
             failures.append(error)
             notes.skipped.append((path, error.why))
     if failures and not parts:
         raise failures[0]
     return Source(parts, notes)
+
+
+def index_entries(index: str) -> Iterator[tuple[str, str]]:
+    """(class name, path) of each line `LABEL PATH` of an index file, as those of TREC.
+
+    PATH is relative to the index file's folder, may contain spaces, and names a message, an mbox or a folder.
+    Empty lines and those that begin with `#` are ignored.  Millions of lines cost no memory.
+    """
+    base = os.path.dirname(index)
+    names: dict[str, str] = {}
+    try:
+        with open(index, "rb") as lines:
+            for number, line in enumerate(lines, 1):
+                text = os.fsdecode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+                fields = text.strip(" \t\r\n").split(None, 1)
+                if not fields or fields[0].startswith("#"):
+                    continue
+                where = f"{index}:{number}"
+                if len(fields) != 2 or "\0" in text:
+                    why = f"{text.strip()[:40]!r} is not `LABEL PATH`"
+                    raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
+                label, path = fields
+                if label not in names:
+                    names[label] = checked_name(label, where)
+                yield names[label], os.path.join(base, path)
+    except OSError as error:
+        raise NoInputError(index, reason_of(error), "check its permissions", "source-unreadable") from error
 
 
 def mode_of(path: str) -> int:
@@ -202,15 +221,14 @@ def _unread_of_folder(folder: str) -> IsUnread:
 def _unseen(folder: str) -> set[str]:
     """The names of the messages in the sequence `unseen` of an MH folder; none of another folder."""
     try:
-        with open(os.path.join(folder, ".mh_sequences"), encoding="latin-1") as lines:
-            found = [line.removeprefix("unseen:") for line in lines if line.startswith("unseen:")]
+        with open(os.path.join(folder, ".mh_sequences"), encoding="latin-1") as file:
+            sequences = _UNSEEN.findall(file.read())
     except FileNotFoundError:
         return set()
     names = sorted(filter(is_number, os.listdir(folder or ".")), key=int)
     unseen: set[str] = set()
-    for word in " ".join(found).split():
-        ends = word.split("-")
-        if len(ends) <= 2 and all(is_number(end) and len(end) <= _MAX_DIGITS for end in ends):
-            first = bisect_left(names, int(ends[0]), key=int)
-            unseen.update(names[first : bisect_right(names, int(ends[-1]), key=int)])
+    for word in " ".join(sequences).split():
+        if found := _RANGE.fullmatch(word):
+            first = bisect_left(names, int(found[1]), key=int)
+            unseen.update(names[first : bisect_right(names, int(found[2] or found[1]), key=int)])
     return unseen

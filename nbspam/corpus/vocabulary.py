@@ -15,16 +15,16 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Block, Ints
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.corpus.token_texts import split_texts
 from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.settings import ALL_VIEWS
+from nbspam.model.block import Block
+from nbspam.model.counts import Counts, Ints, join_texts, split_texts, take_texts
+from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
-from nbspam.tokens.bag import VIEWS, view_numbers
+from nbspam.tokens.bag import NOTAWORD_VIEW, VIEWS, view_numbers
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
 from nbspam.tokens.words import words as split_words
 
@@ -251,7 +251,7 @@ def build_vocabulary(
                     progress(len(block), int(block.sizes.sum()))
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-        table = counts.table()
+        table = counts.counts()
         words = (
             _chosen_words(table, choice, tokens)
             if choice.words is None
@@ -290,7 +290,7 @@ def _documents_outside(file: BinaryIO, keys: Ints, n_classes: int) -> tuple[int,
     return tuple(found.tolist())
 
 
-def _chosen_words(table: Table, choice: Choice, tokens: BinaryIO) -> list[Word]:
+def _chosen_words(table: Counts, choice: Choice, tokens: BinaryIO) -> list[Word]:
     """NOTAWORD and the words that are chosen from the mail."""
     documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
     texts = split_texts(table.texts, len(table.keys))
@@ -303,7 +303,7 @@ def _chosen_words(table: Table, choice: Choice, tokens: BinaryIO) -> list[Word]:
     return [Word(NOTAWORD, len(VIEWS), n_jk, tuple(outside.tolist())), *_words(table, chosen.tolist())]
 
 
-def _words(table: Table, columns: Iterable[int]) -> Iterator[Word]:
+def _words(table: Counts, columns: Iterable[int]) -> Iterator[Word]:
     texts = split_texts(table.texts, len(table.keys))
     documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
     for j in columns:
@@ -311,7 +311,7 @@ def _words(table: Table, columns: Iterable[int]) -> Iterator[Word]:
         yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
 
 
-def _listed_words(table: Table, words: list[str]) -> list[Word]:
+def _listed_words(table: Counts, words: list[str]) -> list[Word]:
     """NOTAWORD and the words of a list in its order, also those that the mail does not hold."""
     columns = {key: column for column, key in enumerate(table.keys.tolist())}
     nothing = (0,) * len(table.documents)
@@ -324,3 +324,32 @@ def _listed_words(table: Table, words: list[str]) -> list[Word]:
         notaword,
         *(next(counted) if key in columns else Word(word, body, nothing, nothing) for key, word in listed),
     ]
+
+
+def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
+    """The words of a fixed vocabulary and NOTAWORD, with counts of no message."""
+    keys = np.array([NOTAWORD_KEY, *vocabulary.keys()], np.int64)
+    views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
+    texts = [NOTAWORD.encode(), *(word.text.encode("utf-8", "replace") for word in vocabulary.words[1:])]
+    keys, order = np.unique(keys, return_index=True)
+    documents, occurrences = np.zeros((2, n_classes, len(keys)), np.int64)
+    messages = np.zeros(n_classes, np.int64)
+    joined = take_texts(join_texts(texts), order)
+    return Counts(keys, views[order], joined, documents, occurrences, messages, is_fixed=True)
+
+
+def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
+
+    A word outside it may be one that every message has, so it is no news.
+    """
+    if vocabulary is None:
+        return settings
+    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+
+
+def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
+    """What the model file says about its vocabulary."""
+    if vocabulary is None:
+        return {"vocabulary": "open"}
+    return {"vocabulary": "fixed", "views": vocabulary.views}

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbspam.decision import Loss
-from nbspam.evaluate import metrics
-from nbspam.evaluate.evaluation import Evaluation, Floats
+from nbspam.evaluate import metrics, ranking
+from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
 from nbspam.evaluate.intervals import (
     NO_INTERVAL,
     Interval,
@@ -27,16 +27,6 @@ from nbspam.evaluate.intervals import (
     resamples,
     unseen_limit,
 )
-from nbspam.evaluate.ranking import (
-    Ranking,
-    depends_on_one,
-    one_against_rest,
-    one_minus_roca,
-    rankings,
-    roca_percent,
-    spam_missed_at,
-)
-from nbspam.labels import HAM_AND_SPAM
 
 Summary = dict[str, Any]
 
@@ -50,7 +40,7 @@ METHOD_NAMES = {
     LOGIT_NORMAL: "normal in logits",
 }
 HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in JSON, and per mille
-AT_HM = "sm_percent_at_hm"
+AT_HM, MACRO_ROCA = "sm_percent_at_hm", "macro_one_minus_roca_percent"
 SAME = 1e-12  # of a figure; resamples that differ by less are equal except for rounding
 
 
@@ -59,7 +49,7 @@ class Estimate(NamedTuple):
 
     value: float
     interval: Interval = NO_INTERVAL
-    method: str = ""
+    method: str = BOOTSTRAP
 
 
 UNDEFINED = Estimate(nan)
@@ -73,34 +63,24 @@ class Sample:
         self.loss = loss
         self.counts = metrics.confusion(evaluation)
         self.sizes = self.counts.sum(axis=1)
+        self.messages = len(evaluation)
         self.right = int(np.trace(self.counts))
-        positive = evaluation.positive
-        self.ham_spam = None if positive is None else metrics.ham_spam(self.counts, positive)
-
-    @cached_property
-    def _redrawn(self) -> Any:
-        return resampled_confusions(self.counts)
-
-    @cached_property
-    def _redrawn_rates(self) -> dict[str, Floats]:
-        return metrics.class_rates(self._redrawn)
-
-    @cached_property
-    def class_rates(self) -> dict[str, Floats]:
-        """Precision, recall and F1, see metrics.class_rates."""
-        return metrics.class_rates(self.counts)
+        self.unsure = int(self.counts[:, -1].sum())
+        self.class_rates = metrics.class_rates(self.counts)
+        spam = evaluation.positive
+        self.ham_spam = None if spam is None else metrics.ham_spam(self.counts, spam)
 
     def share(self, hits: int, trials: int, scale: float = 100) -> Estimate:
         """A share of independent messages, in percent unless `scale` is 1."""
         low, high = clopper_pearson(hits, trials)
-        value = scale * hits / trials if trials else nan
-        return Estimate(value, (scale * low, scale * high), CLOPPER_PEARSON)
+        return Estimate(
+            scale * hits / trials if trials else nan, (scale * low, scale * high), CLOPPER_PEARSON
+        )
 
     def rate(self, part: str, whole: str) -> Estimate:
         """A count of HamSpam as a share of another, in percent."""
-        if self.ham_spam is None:
-            return UNDEFINED
-        return self.share(getattr(self.ham_spam, part), getattr(self.ham_spam, whole))
+        two = self.ham_spam
+        return self.share(getattr(two, part), getattr(two, whole)) if two else UNDEFINED
 
     def lam(self) -> Estimate:
         """The logistic average misclassification percentage."""
@@ -109,18 +89,29 @@ class Sample:
         ham, lost, _, spam, missed, _ = self.ham_spam
         return Estimate(*metrics.lam_with_interval(lost, ham, missed, spam), LOGIT_NORMAL)
 
+    @cached_property
+    def _redrawn(self) -> Ints:
+        return resampled_confusions(self.counts)
+
+    @cached_property
+    def _redrawn_rates(self) -> dict[str, Floats]:
+        return metrics.class_rates(self._redrawn)
+
     def class_rate(self, name: str) -> Estimate:
         """A mean rate of the classes.  If all (or no) decisions are right, resampling would be certain."""
-        value = float(self.class_rates[name])
-        limit = unseen_limit(self.sizes)
-        if self.right == self.sizes.sum():
+        value, limit = float(self.class_rates[name]), unseen_limit(self.sizes)
+        if self.right == self.messages:
             return Estimate(value, (1 - limit, 1.0), CLOPPER_PEARSON)
         if not self.right:
             return Estimate(value, (0.0, limit), CLOPPER_PEARSON)
-        is_fixed = name.startswith("macro") and bool((self.sizes == 1).any())
-        return Estimate(
-            value, NO_INTERVAL if is_fixed else self._middle(self._redrawn_rates[name]), BOOTSTRAP
-        )
+        if self.sizes.max() == 1 or (name.startswith("macro") and (self.sizes == 1).any()):
+            return Estimate(value)
+        return Estimate(value, percentile_interval(self._redrawn_rates[name]))
+
+    def micro_precision(self) -> Estimate:
+        """The share of decisions that are right; 0 without any."""
+        found = self.share(self.right, self.messages - self.unsure, 1)
+        return found._replace(value=float(self.class_rates["micro_precision"]))
 
     def expected_loss(self) -> Estimate:
         """The mean loss; if no loss was seen, the limit is that of the costliest mistake."""
@@ -129,210 +120,142 @@ class Sample:
         costs = metrics.loss_table(self.loss, self.counts)
         value = float(metrics.expected_loss(self.counts, costs))
         if value == 0:
-            _, most = clopper_pearson(0, int(self.sizes.sum()))
+            _, most = clopper_pearson(0, self.messages)
             return Estimate(value, (0.0, most * float(costs.max())), CLOPPER_PEARSON)
-        return Estimate(value, self._middle(metrics.expected_loss(self._redrawn, costs)), BOOTSTRAP)
+        if self.sizes.max() == 1:
+            return Estimate(value)
+        return Estimate(value, percentile_interval(metrics.expected_loss(self._redrawn, costs)))
 
-    def _middle(self, values: Floats) -> Interval:
-        """The interval of a figure of redrawn confusion matrices; none if each class has one message."""
-        return NO_INTERVAL if self.sizes.max() == 1 else percentile_interval(values)
-
-    @cached_property
-    def _ranking(self) -> Ranking | None:
-        """The ranking by the score of spam."""
-        is_ranked = self.evaluation.positive is not None and rankings(self.evaluation)
-        return is_ranked[0] if is_ranked else None
-
-    @cached_property
-    def _class_rankings(self) -> list[Ranking]:
-        """Each class against the rest; of two classes with spam it is the same ranking twice."""
+    def _computers(self) -> list[Callable[[Floats], dict[str, float]]]:
+        """Functions of message weights that give the figures of ranking and of probabilities by key."""
         evaluation = self.evaluation
-        if evaluation.positive is not None and evaluation.n_classes == 2:
-            return [self._ranking] if self._ranking else []
-        return [task for task in one_against_rest(evaluation) if task.is_defined]
+        computers: list[Callable[[Floats], dict[str, float]]] = []
+        is_plain = evaluation.positive is not None and evaluation.n_classes == 2
+        tasks = ranking.rankings(evaluation)
+        if evaluation.positive is not None and tasks:
 
-    @cached_property
-    def _loss_terms(self) -> Floats:
-        return np.stack(
-            [metrics.brier_terms(self.evaluation), metrics.log_loss_terms(self.evaluation)], axis=1
+            def of_spam(weights: Floats) -> dict[str, float]:
+                tally = tasks[0].tally(weights)
+                found = {"one_minus_roca_percent": 100 * ranking.one_minus_roca(tally)}
+                return found | {
+                    level: 100 * ranking.spam_missed_at(tally, permille)
+                    for level, permille in HAM_LOST_PERMILLE.items()
+                }
+
+            computers.append(of_spam)
+        by_class = (
+            tasks if is_plain else [one for one in ranking.one_against_rest(evaluation) if one.is_defined]
         )
+        if by_class:
+            computers.append(lambda weights: {MACRO_ROCA: ranking.roca_percent(by_class, weights)})
+        if evaluation.has_probabilities:
+            terms = np.stack([metrics.brier_terms(evaluation), metrics.log_loss_terms(evaluation)], axis=1)
+            bins = metrics.reliability(evaluation)  # stay: what is resampled is how far each is off
 
-    @cached_property
-    def _bins(self) -> metrics.Reliability:
-        return metrics.reliability(self.evaluation)
+            def of_probabilities(weights: Floats) -> dict[str, float]:
+                brier, log_loss = (weights @ terms / len(weights)).tolist()
+                return {"brier": brier, "log_loss": log_loss, "ece_percent": 100 * bins.ece(weights)}
 
-    def _weighted(self, weights: Floats) -> dict[str, float]:
-        """The figures of ranking and of probabilities, each message counted as often as its weight."""
-        found = {}
-        if self._ranking:
-            tally = self._ranking.tally(weights)
-            found["one_minus_roca_percent"] = 100 * one_minus_roca(tally)
-            found |= {level: 100 * spam_missed_at(tally, n) for level, n in HAM_LOST_PERMILLE.items()}
-        if self._class_rankings:
-            found["macro_one_minus_roca_percent"] = roca_percent(self._class_rankings, weights)
-        if self.evaluation.has_probabilities:
-            # The bins stay those of the whole sample: what is resampled is how far each is off.
-            found["ece_percent"] = 100 * self._bins.ece(weights)
-            found["brier"], found["log_loss"] = weights @ self._loss_terms / len(weights)
-        return found
+            computers.append(of_probabilities)
+        return computers
 
     @cached_property
     def resampled(self) -> dict[str, tuple[float, Floats]]:
-        """The same: each figure and its resampled values, all from the same resamples."""
-        evaluation = self.evaluation
-        exact = self._weighted(np.ones(len(evaluation)))
-        count = replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
+        """These figures and their resampled values, all from the same resamples."""
+        computers, evaluation = self._computers(), self.evaluation
+
+        def compute(weights: Floats) -> dict[str, float]:
+            return {key: value for one in computers for key, value in one(weights).items()}
+
+        exact = compute(np.ones(self.messages))
+        count = replicates(self.messages, max(1, evaluation.n_classes - 1)) if exact else 0
         drawn = np.empty((count, len(exact)))
         for row, weights in zip(drawn, resamples(evaluation.truth, count), strict=True):
-            row[:] = list(self._weighted(weights).values())
-        return {name: (value, drawn[:, k]) for k, (name, value) in enumerate(exact.items())}
+            row[:] = list(compute(weights).values())
+        return {key: (value, drawn[:, k]) for k, (key, value) in enumerate(exact.items())}
 
-    @property
-    def n_replicates(self) -> int:
-        """Number of resamples."""
-        return len(next(iter(self.resampled.values()))[1]) if self.resampled else 0
-
-    def ranking(self, name: str) -> Estimate:
+    def ranking(self, key: str) -> Estimate:
         """A figure of ranking, in percent; with the limit of none, or all, if no resample shows another."""
-        if name not in self.resampled:
-            return UNDEFINED
-        value, drawn = self.resampled[name]
+        value, drawn = self.resampled.get(key, (nan, np.zeros(0)))
         limit = 100 * unseen_limit(self.sizes)
-        is_mean = name.startswith("macro") and self.evaluation.n_classes > 2
-        if self.sizes.max() == 1:
-            return Estimate(value, NO_INTERVAL, BOOTSTRAP)
+        is_mean = key == MACRO_ROCA and self.evaluation.n_classes > 2
+        if not isfinite(value) or self.sizes.max() == 1:
+            return Estimate(value)
         if value == 0:
             return Estimate(value, (0.0, limit), CLOPPER_PEARSON)
         if (drawn == 100).all():
             return Estimate(value, (100 - limit, 100.0), CLOPPER_PEARSON)
-        if depends_on_one(self.evaluation, is_mean) or np.ptp(drawn) <= SAME * value:
-            return Estimate(value, NO_INTERVAL, BOOTSTRAP)
-        if name in HAM_LOST_PERMILLE:
-            return Estimate(value, percentile_interval(drawn), BOOTSTRAP)
+        if ranking.depends_on_one(self.evaluation, is_mean) or np.ptp(drawn) <= SAME * value:
+            return Estimate(value)
+        if key in HAM_LOST_PERMILLE:
+            return Estimate(value, percentile_interval(drawn))
         low, high = normal_interval(value / 100, drawn / 100, "logit")
         return Estimate(value, (100 * low, 100 * high), "bootstrap-logit")
 
-    def probability(self, name: str, scale: str) -> Estimate:
-        """A figure of the probabilities.  scale : of normal_interval"""
-        if name not in self.resampled:
-            return UNDEFINED
-        value, drawn = self.resampled[name]
-        if self.sizes.max() == 1 or np.ptp(drawn) <= SAME * value:
-            return Estimate(value, NO_INTERVAL, BOOTSTRAP)
-        method = "bootstrap-log" if scale == "log" else "bootstrap-standard-error"
-        return Estimate(value, normal_interval(value, drawn, scale), method)
+    def probability(self, key: str) -> Estimate:
+        """A figure of the probabilities."""
+        value, drawn = self.resampled.get(key, (nan, np.zeros(0)))
+        if not isfinite(value) or self.sizes.max() == 1 or np.ptp(drawn) <= SAME * value:
+            return Estimate(value)
+        scale, method = ("linear", "standard-error") if key == "ece_percent" else ("log", "log")
+        return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
 
 
 class Figure(NamedTuple):
     """A line of the table.
 
     key     : in JSON
-    compute : from the sample
+    compute : from the sample and the key
     label   : for people; empty if only JSON has it
     digits, unit
-    whole   : key of the number that the figure is a share of
     meaning : what it says, for the report
+    whole   : key of the number that the figure is a share of
     """
 
     key: str
-    compute: Callable[[Sample], Estimate]
+    compute: Callable[[Sample, str], Estimate]
     label: str = ""
-    digits: int = 2
-    unit: str = " %"
-    whole: str = ""
+    digits: int = 4
+    unit: str = ""
     meaning: str = ""
+    whole: str = ""
 
 
-def _class_rate(name: str, label: str = "", meaning: str = "") -> Figure:
-    return Figure(name, lambda sample: sample.class_rate(name), label, 4, "", "", meaning)
-
-
-def _ranking(name: str, label: str, meaning: str) -> Figure:
-    return Figure(name, lambda sample: sample.ranking(name), label, 4, " %", "", meaning)
-
-
+WRONG_PAIRS = "pairs of a ham and a spam that the score puts in the wrong order, ties half"
+LOST, MISSED = "hm%: ham decided as spam, of all ham", "sm%: spam decided as another class, of all spam"
 FIGURES = (
+    Figure("hm_percent", lambda s, _: s.rate("ham_lost", "ham"), "ham lost", 2, " %", LOST, "ham"),
+    Figure("sm_percent", lambda s, _: s.rate("spam_missed", "spam"), "spam missed", 2, " %", MISSED, "spam"),
+    Figure("ham_unsure_percent", lambda s, _: s.rate("ham_unsure", "ham")),
+    Figure("spam_unsure_percent", lambda s, _: s.rate("spam_unsure", "spam")),
     Figure(
-        "hm_percent",
-        lambda sample: sample.rate("ham_lost", "ham"),
-        "ham lost",
-        whole="ham",
-        meaning="hm%: ham decided as spam, of all ham",
-    ),
-    Figure(
-        "sm_percent",
-        lambda sample: sample.rate("spam_missed", "spam"),
-        "spam missed",
-        whole="spam",
-        meaning="sm%: spam decided as another class, of all spam; unsure is not counted here",
-    ),
-    Figure("ham_unsure_percent", lambda sample: sample.rate("ham_unsure", "ham")),
-    Figure("spam_unsure_percent", lambda sample: sample.rate("spam_unsure", "spam")),
-    Figure(
-        "accuracy_percent",
-        lambda sample: sample.share(sample.right, int(sample.sizes.sum())),
-        "right",
-        whole="messages",
-        meaning="accuracy: decided rightly; unsure is not right",
+        *("accuracy_percent", lambda s, _: s.share(s.right, s.messages), "right", 2, " %"),
+        *("decided rightly; unsure is not right", "messages"),
     ),
     Figure(
-        "unsure_percent",
-        lambda sample: sample.share(int(sample.counts[:, -1].sum()), int(sample.sizes.sum())),
-        "unsure",
-        whole="messages",
-        meaning="left undecided; neither lost nor missed",
+        *("unsure_percent", lambda s, _: s.share(s.unsure, s.messages), "unsure", 2, " %"),
+        *("left undecided; neither lost nor missed", "messages"),
     ),
     Figure(
-        "lam_percent",
-        Sample.lam,
-        "lam%",
-        meaning="logistic average of ham lost and spam missed; none counts half",
+        "lam_percent", lambda s, _: s.lam(), "lam%", 2, " %", "logistic average of ham lost and spam missed"
     ),
-    _ranking(
-        "one_minus_roca_percent",
-        "(1-ROCA)%",
-        "pairs of a ham and a spam that the score puts in the wrong order, ties half",
-    ),
-    _ranking("macro_one_minus_roca_percent", "macro (1-ROCA)%", "each class against the rest, mean"),
-    _class_rate("macro_precision", "macro precision", "right among decided, mean over classes"),
-    _class_rate("macro_recall", "macro recall", "found among all, mean over classes"),
-    _class_rate("macro_f1", "macro F1", "harmonic mean of precision and recall, mean over classes"),
-    _class_rate("micro_f1"),
+    Figure("one_minus_roca_percent", Sample.ranking, "(1-ROCA)%", 4, " %", WRONG_PAIRS),
+    Figure(MACRO_ROCA, Sample.ranking, "macro (1-ROCA)%", 4, " %", "each class against the rest, mean"),
+    Figure("macro_precision", Sample.class_rate, "macro precision", 4, "", "right among decided, mean"),
+    Figure("macro_recall", Sample.class_rate, "macro recall", 4, "", "found among all, mean over classes"),
+    Figure("macro_f1", Sample.class_rate, "macro F1", 4, "", "harmonic mean of both, mean over classes"),
+    Figure("micro_f1", Sample.class_rate),
+    Figure("micro_precision", lambda s, _: s.micro_precision()),
+    Figure("micro_recall", lambda s, _: s.share(s.right, s.messages, 1)),
     Figure(
-        "micro_precision",
-        lambda sample: sample.share(sample.right, int(sample.counts[:, :-1].sum()), 1),
-    ),
-    Figure("micro_recall", lambda sample: sample.share(sample.right, int(sample.sizes.sum()), 1)),
-    Figure(
-        "expected_loss",
-        Sample.expected_loss,
-        "expected loss",
-        4,
-        "",
-        meaning="mean cost of a decision under the loss matrix",
+        "expected_loss", lambda s, _: s.expected_loss(), "expected loss", 4, "", "mean cost of a decision"
     ),
     Figure(
-        "ece_percent",
-        lambda sample: sample.probability("ece_percent", "linear"),
-        "calibration error",
-        meaning="ECE: how far probabilities are off on average, 15 bins of equal mass",
+        *("ece_percent", Sample.probability, "calibration error", 2, " %"),
+        "how far probabilities are off on average (ECE), 15 bins of equal mass",
     ),
-    Figure(
-        "brier",
-        lambda sample: sample.probability("brier", "log"),
-        "Brier score",
-        5,
-        "",
-        meaning="mean squared error of the probabilities",
-    ),
-    Figure(
-        "log_loss",
-        lambda sample: sample.probability("log_loss", "log"),
-        "log loss",
-        5,
-        " nats",
-        meaning="mean surprise at the true class",
-    ),
+    Figure("brier", Sample.probability, "Brier score", 5, "", "mean squared error of the probabilities"),
+    Figure("log_loss", Sample.probability, "log loss", 5, " nats", "mean surprise at the true class"),
 )
 
 
@@ -354,9 +277,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     too low if the cut-off depends on the one or two worst ham.
     """
     sample = Sample(evaluation, loss)
-    two = sample.ham_spam
+    two, resampled = sample.ham_spam, sample.resampled
     found: Summary = {
-        "messages": len(evaluation),
+        "messages": sample.messages,
         "ham": two.ham if two else None,
         "spam": two.spam if two else None,
         "method": evaluation.method,
@@ -365,26 +288,26 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
         "confusion": sample.counts.tolist(),
         "trained": evaluation.trained,
         "by_class": {name: sample.class_rates[name].tolist() for name in ("precision", "recall", "f1")},
+        "replicates": len(next(iter(resampled.values()))[1]) if resampled else 0,
     }
-    estimates = {figure.key: figure.compute(sample) for figure in FIGURES}
-    for key, estimate in estimates.items():
-        found[key], found[f"{key}_interval"] = _json_values(estimate)
-    methods: Summary = {key: one.method for key, one in estimates.items() if isfinite(one.value)}
-    levels = {level: sample.ranking(level) for level in HAM_LOST_PERMILLE if level in sample.resampled}
+    methods: Summary = {}
+    for figure in FIGURES:
+        estimate = figure.compute(sample, figure.key)
+        found[figure.key], found[f"{figure.key}_interval"] = _json_values(estimate)
+        if isfinite(estimate.value):
+            methods[figure.key] = estimate.method
+    levels = {level: sample.ranking(level) for level in HAM_LOST_PERMILLE if level in resampled}
     found[AT_HM] = {level: one.value for level, one in levels.items()} or None
     found[f"{AT_HM}_interval"] = {level: _json_values(one)[1] for level, one in levels.items()} or None
     if levels:
         methods[AT_HM] = {level: one.method for level, one in levels.items()}
-    return found | {"replicates": sample.n_replicates, "interval_methods": methods}
+    return found | {"interval_methods": methods}
 
 
 def _json_values(estimate: Estimate) -> tuple[float | None, list[float] | None]:
     """The figure and its interval, None if undefined."""
-    value, (low, high), _ = estimate
-    return (
-        float(value) if isfinite(value) else None,
-        [low, high] if isfinite(low) and isfinite(high) else None,
-    )
+    interval = [*estimate.interval] if all(map(isfinite, estimate.interval)) else None
+    return float(estimate.value) if isfinite(estimate.value) else None, interval
 
 
 class Row(NamedTuple):
@@ -404,20 +327,17 @@ def rows(found: Summary) -> list[Row]:
     """The figures of a summary that are defined, in the order of the table."""
     shown = []
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
-    for figure in FIGURES:
-        key, value = figure.key, found[figure.key]
+    for key, _, label, digits, unit, meaning, whole in FIGURES:
+        value = found[key]
         # For ham and spam alone the mean over the classes is the same ranking.
-        if value is None or not figure.label or (is_plain and key == "macro_one_minus_roca_percent"):
+        if value is None or not label or (is_plain and key == MACRO_ROCA):
             continue
-        label = "other mail lost" if key == "hm_percent" and not is_plain else figure.label
-        counts = ("", "")
-        if figure.whole:
-            whole = found[figure.whole]
-            counts = f"{round(value * whole / 100):,}", f"{whole:,}"
-        interval = interval_text(found[f"{key}_interval"], figure.digits)
+        if key == "hm_percent" and not is_plain:
+            label = "other mail lost"
+        counts = (f"{round(value * found[whole] / 100):,}", f"{found[whole]:,}") if whole else ("", "")
+        interval = _interval_text(found[f"{key}_interval"], digits)
         method = METHOD_NAMES[found["interval_methods"][key]]
-        text = f"{value:,.{figure.digits}f}{figure.unit}"
-        shown.append(Row(key, label, *counts, text, interval, method, figure.meaning))
+        shown.append(Row(key, label, *counts, f"{value:,.{digits}f}{unit}", interval, method, meaning))
         if key == "one_minus_roca_percent":
             shown.extend(_rows_at_hm(found))
     return shown
@@ -431,14 +351,14 @@ def _rows_at_hm(found: Summary) -> list[Row]:
             label, meaning = "missed with no ham lost", f"threshold that loses none of {ham:,} ham"
         else:
             label, meaning = f"missed at {level} % ham lost", f"threshold that loses at most {level} % of ham"
-        interval = interval_text(found[f"{AT_HM}_interval"][level], 2)
+        interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
         method = METHOD_NAMES[found["interval_methods"][AT_HM][level]]
         value = f"{found[AT_HM][level]:.2f} %"
         by_label[label] = Row(AT_HM, label, "", "", value, interval, method, f"spam missed at the {meaning}")
     return list(by_label.values())
 
 
-def interval_text(pair: list[float] | None, digits: int) -> str:
+def _interval_text(pair: list[float] | None, digits: int) -> str:
     """`1.25 to 3.50`; empty without an interval."""
     return "" if pair is None else f"{pair[0]:,.{digits}f} to {pair[1]:,.{digits}f}"
 
@@ -451,23 +371,18 @@ def sentences(found: Summary, n_folds: int, is_in_time: bool) -> list[str]:
     """
     said = []
     if found["hm_percent"] is None and found["sm_percent"] is None:
-        messages = counted(found["messages"], "message")
+        messages = _counted(found["messages"], "message")
         said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
     said += _error_sentence(found, "hm_percent", "ham", "wanted message", "lost to the spam folder")
     said += _error_sentence(found, "sm_percent", "spam", "spam message", "let through")
     if found["unsure_percent"]:
-        unsure = counted(sum(row[-1] for row in found["confusion"]), "message")
+        unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
         said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
     if found["one_minus_roca_percent"] is not None:
         said += _ranking_sentences(found["one_minus_roca_percent"], found[AT_HM]["0.1"], found["ham"])
     if found["ece_percent"] is not None:
         said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
     return [*said, _method_sentence(found, n_folds, is_in_time)]
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 message`, `2,000 messages`."""
-    return f"{number:,} {noun}{'' if number == 1 or noun in HAM_AND_SPAM else 's'}"
 
 
 def _error_sentence(found: Summary, key: str, whole: str, noun: str, fate: str) -> list[str]:
@@ -477,7 +392,7 @@ def _error_sentence(found: Summary, key: str, whole: str, noun: str, fate: str) 
     some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
     low, high = found[f"{key}_interval"]
     between = f"true rate between {low:.2f} and {high:.2f} %"
-    return [f"Of {counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between})."]
+    return [f"Of {_counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between})."]
 
 
 def _ranking_sentences(wrong: float, missed: float, ham: int) -> list[str]:
@@ -489,7 +404,7 @@ def _ranking_sentences(wrong: float, missed: float, ham: int) -> list[str]:
         first = f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}."
     lost = "at most one wanted message in a thousand"
     if ham < 1000:  # these cannot say what one in a thousand is
-        lost = f"none of these {counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+        lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
     return [first, f"A threshold that loses {lost} would catch {100 - missed:.2f} % of the spam."]
 
 
@@ -509,3 +424,7 @@ def _method_sentence(found: Summary, n_folds: int, is_in_time: bool) -> str:
         "A filter made beforehand judged these messages. "
         "If it had learned some of them, the figures are better than it deserves."
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -93,27 +93,13 @@ def _svg(figure: Any) -> str:
     return text.getvalue()
 
 
-class Curve(NamedTuple):
-    """A line: label, colour, and the tally of its ranking."""
-
-    label: str
-    colour: str
-    tally: Tally
-
-    def corners(self) -> tuple[Floats, Floats, tuple[float, float]]:
-        """Shares of ham lost and of spam missed, not below half a message; the two halves."""
-        lost, missed = curve(self.tally)
-        half_ham, half_spam = 0.5 / self.tally.sum(axis=0)
-        return np.maximum(lost, half_ham), np.maximum(missed, half_spam), (half_ham, half_spam)
-
-
-def _curves(evaluation: Evaluation) -> list[Curve]:
-    """Spam against ham, or large classes against the rest."""
+def _curves(evaluation: Evaluation) -> list[tuple[str, str, Tally]]:
+    """(label, colour, tally) of each curve: spam against ham, or large classes against the rest."""
     if evaluation.positive is not None:
-        return [Curve("all thresholds", SPAM_COLOUR, task.tally()) for task in rankings(evaluation)]
+        return [("all thresholds", SPAM_COLOUR, task.tally()) for task in rankings(evaluation)]
     tasks = one_against_rest(evaluation)
     return [
-        Curve(_label(evaluation.classes[number]), colour, tasks[number].tally())
+        (_label(evaluation.classes[number]), colour, tasks[number].tally())
         for number, colour in _largest(evaluation)
         if tasks and tasks[number].is_defined
     ]
@@ -134,31 +120,29 @@ def _label(name: str) -> str:
 
 def _draw_curves(
     axes: Any, evaluation: Evaluation, places: Callable[[Floats], Floats], highest: float = 1.0
-) -> tuple[float, float]:
-    """All curves and the filter's own decisions; the least half of a message on both axes.
+) -> Floats:
+    """All curves and the filter's own decisions; the least half of a message on both axes, float64 (2,).
 
     places  : from shares to places on an axis
     highest : share at which the dot of the decisions is drawn at most
     """
-    floors = []
-    for line in _curves(evaluation):
-        lost, missed, halves = line.corners()
-        axes.plot(places(lost), places(missed), color=line.colour, label=line.label)
-        floors.append(halves)
-    floor_x, floor_y = np.min(floors, axis=0).tolist()
+    least = np.ones(2)
+    for label, colour, tally in _curves(evaluation):
+        halves = 0.5 / tally.sum(axis=0)
+        shares = [np.maximum(*pair) for pair in zip(curve(tally), halves, strict=True)]
+        axes.plot(*map(places, shares), color=colour, label=label)
+        least = np.minimum(least, halves)
+    axes.set(xlabel="others taken for the class, %", ylabel="of the class missed, %")
     if evaluation.positive is not None:
-        two = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive)
-        shares = [two.ham_lost / two.ham, two.spam_missed / two.spam]
-        point = np.minimum(np.maximum(shares, [floor_x, floor_y]), highest)
+        ham, lost, _, spam, missed, _ = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive)
+        point = np.clip([lost / ham, missed / spam], least, highest)
         # With unsure decisions the dot can lie below the curve.
         is_unsure = (evaluation.decided == UNDECIDED).any()
         label = "as decided, unsure aside" if is_unsure else "as decided"
         axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
         axes.set(xlabel="ham lost, %", ylabel="spam missed, %")
-    else:
-        axes.set(xlabel="others taken for the class, %", ylabel="of the class missed, %")
     axes.legend(loc="upper right")
-    return floor_x, floor_y
+    return least
 
 
 def roc_plot(evaluation: Evaluation) -> str:
@@ -174,14 +158,12 @@ def det_plot(evaluation: Evaluation) -> str:
     """Detection error trade-off: both axes probit, so that normally spread scores give a straight line."""
     with _figure() as (figure, axes):
         # A share of 1 has no place; nothing above DET_END is shown.
-        floors = _draw_curves(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
-        for axis, limit, floor in zip(
-            (axes.xaxis, axes.yaxis), (axes.set_xlim, axes.set_ylim), floors, strict=True
-        ):
-            floor = min(floor, 0.4)
-            shown = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
-            axis.set_ticks(ndtri(shown / 100), labels=[f"{tick:g}" for tick in shown])
-            limit(float(ndtri(floor)) - 0.05, float(ndtri(DET_END)))
+        least = _draw_curves(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
+        for name, floor in zip("xy", np.minimum(least, 0.4), strict=True):
+            ticks = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
+            labels = [f"{tick:g}" for tick in ticks]
+            ends = (ndtri(floor) - 0.05, ndtri(DET_END))
+            axes.set(**{f"{name}ticks": ndtri(ticks / 100), f"{name}ticklabels": labels, f"{name}lim": ends})
         return _svg(figure)
 
 

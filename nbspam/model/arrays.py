@@ -27,12 +27,12 @@ from nbspam.model.numeric import (
 )
 from nbspam.model.posterior import log_odds
 from nbspam.model.priors import log_priors
-from nbspam.model.word_models import WordTotals, make_word_scorer
+from nbspam.model.words import WordTotals, make_word_law
 
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import NormalInverseGamma
     from nbspam.model.priors import Prior
-    from nbspam.model.word_models import WordScorer
+    from nbspam.model.words import WordLaw
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ class WordModel(ArrayModel):
             self.documents[k] += sign * np.asarray((rows > 0).sum(axis=0)).ravel()
             self.occurrences[k] += sign * np.asarray(rows.sum(axis=0)).ravel()
 
-    def _law(self) -> WordScorer:
+    def _law(self) -> WordLaw:
         outside = self.occurrences.sum(axis=0) - self.occurrences
         totals = WordTotals(
             self.messages.tolist(),
@@ -143,7 +143,7 @@ class WordModel(ArrayModel):
             [Counter(row) for row in self.documents.tolist()],
             [Counter(row) for row in outside.tolist()],
         )
-        return make_word_scorer(self.event_model, totals, self.alpha, self.normalise)
+        return make_word_law(self.event_model, totals, self.alpha, self.normalise)
 
     def _columns(self) -> list[tuple[list[int], list[int]]]:
         return list(zip(self.documents.T.tolist(), self.occurrences.T.tolist(), strict=True))
@@ -151,9 +151,9 @@ class WordModel(ArrayModel):
     def log_likelihood(self, X: Any) -> Floats:
         X, law = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), self._law()
         weights = np.array([law.token(*counts, 1) for counts in self._columns()])
-        is_certain = np.array([law.certainty(documents) for documents, _ in self._columns()], np.int64)
+        is_certain = np.array([law.is_certain(documents) for documents, _ in self._columns()], np.int64)
         present = (X > 0).astype(np.int64)
-        times = X if self.event_model in ("multinomial", "complement") else present
+        times = X if law.repeats else present
         found = times @ np.where(np.isfinite(weights), weights, 0.0) + law.base
         impossible = present @ np.isneginf(weights).astype(np.int64) > 0
         return np.where(impossible | (present @ is_certain < law.certain), -np.inf, found)

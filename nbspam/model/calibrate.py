@@ -1,54 +1,146 @@
-"""Learns the calibration from out-of-sample evidence, in bulk.
+"""Learns the calibration from out-of-sample evidence of the mail that was counted.
 
-Hides the optimiser: Newton's method on the multinomial logistic likelihood with the Gaussian
-prior of nbspam.model.calibration.  What it returns, `learn` goes on from.
+All mail at hand has been counted, so new mail is had by subtraction, in two ways.  Leave-one-out uses every
+message but knows the rest of its campaign, before and after it; prequential evidence (by the counts as they
+were when the message came) knows only the past, but the early messages have few counts.  Both samples
+together calibrate better than either, on random splits and in time order: docs/decisions.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
-from nbspam.model.calibration import MAX_COVARIANCE, first_weights
-from nbspam.model.evidence import own_weights
-from nbspam.model.views import Evidence, Floats
+from nbspam.model import priors
+from nbspam.model.block import Block, is_dated, time_order
+from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
+from nbspam.model.counts import Counts, Floats, Ints
+from nbspam.model.views import Evidence, Seen, before_each, leave_groups_out, view_evidence
+from nbspam.settings import Settings
 
+# How much of each sample: docs/decisions.md.
+WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
+MAX_LEFT_OUT = 3_000  # messages scored leave-one-out in addition to prequential ones; without these: all
+# Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
+# most weights are shared by all (docs/decisions.md).
+MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
 SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
 
+Way = Callable[[Block, Counts], Seen]
 
-def design_matrix(sample: Evidence) -> Floats:
+
+class Fitted(NamedTuple):
+    """A calibration: weights and their covariance, and on how many messages it was learned."""
+
+    weights: Floats
+    covariance: Floats
+    messages: int
+
+
+NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)), 0)  # where nothing is averaged
+
+
+def calibrate(block: Block, counts: Counts, settings: Settings) -> Fitted:
+    """The calibration learned on the rows of a block, all among the counted; settings average views."""
+    return calibrate_on([sample(way, block, counts, settings) for way in ways_to_see(block)], len(block))
+
+
+def calibrate_on(samples: Sequence[Evidence], messages: int | None = None) -> Fitted:
+    """The same on evidence that is at hand.
+
+    messages : how many the evidence is of.  None: one row a message
+    """
+    found = join_evidence(samples)
+    if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
+        found, messages = found.take(slice(0)), 0
+    return Fitted(*fit(found), len(found.labels) if messages is None else messages)
+
+
+def can_calibrate(messages: Sequence[int]) -> bool:
+    """True if there are enough messages, by class, to learn a calibration from."""
+    return sorted(messages)[-2] >= MIN_CALIBRATION
+
+
+def sample(way: Way, block: Block, counts: Counts, settings: Settings) -> Evidence:
+    """The evidence of rows as if they were new, in one way to see them."""
+    return view_evidence(way(block, counts), settings)
+
+
+def join_evidence(samples: Sequence[Evidence]) -> Evidence:
+    """All rows of several samples."""
+    evidence, common, labels, kinds = zip(*samples, strict=True)
+    return Evidence(np.concatenate(evidence), np.concatenate(common), np.concatenate(labels), kinds[0])
+
+
+def ways_to_see(block: Block) -> list[Way]:
+    """How the rows of a block can be seen as new; prequential, where dates are known, comes last."""
+    return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
+
+
+def see_left_out(block: Block, counts: Counts) -> Seen:
+    """Rows, each scored without itself and its exact copies: all, or a share if prequential ones come too."""
+    _, copies = np.unique(block.digests(), return_inverse=True)
+    most = MAX_LEFT_OUT if is_dated(block.dates) else len(block)
+    rows = np.arange(0, len(block), max(1, -(-len(block) // max(1, most))))
+    return leave_groups_out(block, counts, copies).take(rows)
+
+
+def see_as_they_came(block: Block, counts: Counts) -> Seen:
+    """The later rows, each scored with what was counted before it came."""
+    order = time_order(block.dates)
+    return before_each(block, counts, order).take(order[int(len(order) * WARM_UP_SHARE) :])
+
+
+def learn_sample(learner: Learner, found: Evidence, counted: float, first: int = 0) -> None:
+    """A calibration goes on learning, in place, from the rows of a sample from the first on.
+
+    counted : messages that the model had counted before those of the sample
+    """
+    for row in range(first, len(found.labels)):
+        evidence, common = found.evidence[row].tolist(), found.common[row].tolist()
+        learner.learn(evidence, common, int(found.labels[row]), counted + row)
+
+
+def bulk_scores(weights: Floats, found: Evidence) -> Floats:
+    """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
+    return np.asarray(design_matrix(found) @ weights)
+
+
+def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
+    """float64 (n_classes,), nats: priors.prior_shift under a way of scoring."""
+    counts = messages.tolist()
+    return np.array(priors.prior_shift(priors.log_priors_of(settings, counts, classes), counts))
+
+
+def design_matrix(found: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
-    n_rows, n_evidence, n_classes = sample.evidence.shape
-    own = own_weights(n_evidence, sample.common.shape[1], n_classes)
+    n_rows, n_evidence, n_classes = found.evidence.shape
+    own = own_weights(n_evidence, found.common.shape[1], n_classes)
     matrix = np.zeros((n_rows, n_classes, own.stop))
-    matrix[:, :, :n_evidence] = sample.evidence.transpose(0, 2, 1)
+    matrix[:, :, :n_evidence] = found.evidence.transpose(0, 2, 1)
     for k, begin in enumerate(own, 1):
         matrix[:, k, begin] = 1.0
-        matrix[:, k, begin + 1 : begin + own.step] = sample.common
+        matrix[:, k, begin + 1 : begin + own.step] = found.common
     return matrix
 
 
-def bulk_scores(weights: Floats, sample: Evidence) -> Floats:
-    """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
-    return np.asarray(design_matrix(sample) @ weights)
-
-
-def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def fit(found: Evidence) -> tuple[Floats, Floats]:
     """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
 
-    sample : evidence of messages that were not counted when they were scored
-    labels : int64 (n_rows,), class numbers
+    Newton's method on the multinomial logistic likelihood with the Gaussian prior of
+    nbspam.model.calibration.
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
-    n_classes = sample.evidence.shape[2]
-    first, spread = first_weights(n_classes, sample.kinds)
+    first, spread = first_weights(found.evidence.shape[2], found.kinds)
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
     for _ in range(MAX_STEPS):
-        gradient, hessian = _derivatives(sample, labels, weights)
+        gradient, hessian = _derivatives(found, weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
         move = float(np.abs(step).max())
@@ -57,34 +149,23 @@ def fit(sample: Evidence, labels: NDArray[np.int64]) -> tuple[Floats, Floats]:
             break
     if len(weights) > MAX_COVARIANCE:
         return weights, np.zeros((0, 0))
-    covariance = np.linalg.inv(_derivatives(sample, labels, weights)[1] + precision)
+    covariance = np.linalg.inv(_derivatives(found, weights)[1] + precision)
     return weights, np.asarray(covariance, np.float64)
 
 
-def _derivatives(sample: Evidence, labels: NDArray[np.int64], weights: Floats) -> tuple[Floats, Floats]:
+def _derivatives(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
     """Gradient and Hessian of minus the log-likelihood."""
-    n_weights, n_classes = len(weights), sample.evidence.shape[2]
+    n_weights, n_classes = len(weights), found.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
-    for first in range(0, len(labels), step):
-        rows = slice(first, first + step)
-        truth = np.eye(n_classes)[labels[rows]]
-        more = _derivatives_of(design_matrix(sample.of_rows(rows)), truth, weights)
-        gradient += more[0]
-        hessian += more[1]
-    return gradient, hessian
-
-
-def _derivatives_of(matrix: Floats, truth: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """The same of some rows.  matrix : see design_matrix;  truth : (n_rows, n_classes), 1 for the class"""
-    scores = matrix @ weights
-    scores -= scores.max(axis=1, keepdims=True)
-    shares = np.exp(scores)
-    shares /= shares.sum(axis=1, keepdims=True)
-    n_weights = len(weights)
-    flat = matrix.reshape(-1, n_weights)
-    gradient = (shares - truth).ravel() @ flat
-    weighted = matrix * shares[:, :, None]
-    centred = weighted.sum(axis=1)
-    hessian = weighted.reshape(-1, n_weights).T @ flat - centred.T @ centred
+    for first in range(0, len(found.labels), step):
+        rows = found.take(slice(first, first + step))
+        matrix, truth = design_matrix(rows), np.eye(n_classes)[rows.labels]
+        scores = matrix @ weights
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        flat, weighted = matrix.reshape(-1, n_weights), matrix * shares[:, :, None]
+        centred = weighted.sum(axis=1)
+        gradient += (shares - truth).ravel() @ flat
+        hessian += weighted.reshape(-1, n_weights).T @ flat - centred.T @ centred
     return gradient, hessian

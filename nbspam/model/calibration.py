@@ -1,18 +1,17 @@
 """The calibration: a small logistic regression from view evidence to log-odds.
 
-Hides which weights there are and how one more labelled message changes them.  Naive within
-a view, learned across views; its output is a probability that means what it says.  It is
-learned on scores of messages that were not counted yet (nbspam.model.calibrate).
+Naive within a view, learned across views; its output is a probability that means what it says.  It is learned
+on scores of messages that were not counted yet (nbspam.model.calibrate), and `learn` goes on from there.
 
 Score of class k, relative to class 0, nats:
     z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
 E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
-large one, which trusts rare words less. B_fk is what the bin says that numeric feature f falls into (a
-measure). u_v is the share of the view's distinct tokens that the model never met (NOTAWORD). R_j is what the
-words say for class j >= 1 under the weights that learning starts from. a_v, d_v and g_f are shared by the
-classes; b_k, c_vk and m_jk belong to class k >= 1. Two classes have no R: that is plain logistic regression
-on some 25 numbers. For three classes and more m_jk tells how evidence for one class counts for another that
-is like it, or hardly ever comes where the other does (docs/decisions.md).
+large one, which trusts rare words less. B_fk is what the bin of numeric feature f says (a measure). u_v is
+the share of the view's distinct tokens that the model never met. R_j is what the words say for class j >= 1
+under the weights that learning starts from. a_v, d_v and g_f are shared by the classes; b_k, c_vk and m_jk
+belong to class k >= 1. Two classes have no R: that is plain logistic regression on some 25 numbers. For three
+classes and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever
+comes where the other does (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
-from nbspam.model.evidence import own_weights
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
     Weights = tuple[list[float], list[list[float]]]  # and their covariance
 
-MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; beyond (K > 38) the weights stand
+MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; with more (K > 38) they never change
 MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
@@ -45,15 +43,30 @@ _FIRST_VARIANCE = {
     "unknown": 9.0,
     "alike": 0.3,
 }
-# The weights that are right for few counts are not those for many.  So what learns while the counts grow
-# forgets, with each message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
+# The weights that are right for few counts are not those for many.  So learning along forgets, with each
+# message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
-# Who tells mistakes alone would teach that the evidence lies.  So a message judged wrongly teaches where one
-# judged rightly was told before and stands for it; so many are given, and so many kept:
-# docs/decisions.md.
+# Someone who tells mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
+# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
+
+
+def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:
+    """Where the weights of class 1, 2, ... begin among those of the calibration.
+
+    First are n_evidence weights that the classes share, one for each row of evidence.  Then each class k >= 1
+    has its constant b_k and a weight for each of the n_common values: c_vk by view, then m_jk by class.
+    The step of the range is how many weights a class has, its end how many there are in all.
+    """
+    step = 1 + n_common
+    return range(n_evidence, n_evidence + (n_classes - 1) * step, step)
+
+
+def evidence_rows(kinds: Sequence[str]) -> list[str]:
+    """The names of the rows of evidence in their order, `kind:view` or `measure:name`."""
+    return [f"{kind}:{of}" for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)]
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:
@@ -69,19 +82,10 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     return names
 
 
-def evidence_rows(kinds: Sequence[str]) -> list[str]:
-    """The names of the rows of evidence in their order, `kind:view` or `measure:name`."""
-    return [f"{kind}:{of}" for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)]
-
-
-def own_weights_of(n_classes: int, kinds: Sequence[str]) -> range:
-    """Where the weights of class 1, 2, ... begin, see own_weights; its end is how many weights there are."""
-    return own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
-
-
 def check_weights(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
     """Raises DamagedModelError where a calibration is not one of this model: an older program wrote it."""
-    if len(weights) != own_weights_of(n_classes, kinds).stop:
+    n_common = len(VIEWS) + len(_alike(n_classes))
+    if len(weights) != own_weights(len(evidence_rows(kinds)), n_common, n_classes).stop:
         raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
 
 
@@ -93,12 +97,11 @@ def shown_name(name: str, classes: Sequence[str]) -> str:
 
 def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
     """Weights and covariance before any message was seen: the prior of the regression."""
-    names = feature_names(n_classes, kinds)
-    weights = [_first_weight(name) for name, _ in names]
+    names = [name for name, _ in feature_names(n_classes, kinds)]
     covariance = [[0.0] * len(names) for _ in names]
-    for i, (name, _) in enumerate(names):
+    for i, name in enumerate(names):
         covariance[i][i] = _FIRST_VARIANCE[name.partition(":")[0]]
-    return weights, covariance
+    return [_first_weight(name) for name in names], covariance
 
 
 def _first_weight(name: str) -> float:
@@ -114,7 +117,7 @@ def _alike(n_classes: int) -> range:
 
 
 def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
-    """What R_j weighs the rows of evidence by, those of words, which are first; empty where there is no R."""
+    """The weights of R_j for the rows of evidence of words, which are first; empty where there is no R."""
     if not _alike(n_classes):
         return []
     return [_first_weight(row) for row in evidence_rows([kind for kind in kinds if kind != "measure"])]
@@ -126,6 +129,22 @@ def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) ->
         return []
     rows = [*zip(rough, evidence, strict=False)]
     return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
+
+
+def alike_adds(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
+    """What a row of evidence adds by way of R_j, nats by class.
+
+    weights : of the calibration;  rough : the row's in R_j;  values : of the row, by class;  own :
+    own_weights
+    """
+    first = 1 + len(VIEWS)  # of the m_jk among the weights of a class
+    return [
+        0.0,
+        *[
+            rough * sum([m * value for m, value in zip(weights[begin + first :], values[1:], strict=False)])
+            for begin in own
+        ],
+    ]
 
 
 def design(evidence: Sequence[Sequence[float]], common: Sequence[float], k: int) -> list[float]:
@@ -156,10 +175,10 @@ class Learner:
     """A calibration that learns message by message, each scored before it was counted.
 
     One step is one of Bayesian logistic regression: the true class against its strongest rival; for two
-    classes that is the exact likelihood.  Between steps the weights move as an Ornstein-Uhlenbeck process
-    moves whose stationary distribution is the prior: they lose a share of what was learned, and the
-    covariance gains what is then uncertain; it never exceeds the prior's.  Of messages that
-    were judged wrongly only so many teach as were judged rightly: a person may tell it of mistakes alone.
+    classes that is the exact likelihood.  Between steps the weights move as in an Ornstein-Uhlenbeck process
+    whose stationary distribution is the prior: they lose a share of what was learned, and the covariance
+    gains what is then uncertain; it never exceeds the prior's.  A message judged wrongly teaches only while
+    there is credit from messages judged rightly, because people may tell it of mistakes only.
     Source: Spiegelhalter and Lauritzen 1990, the Gaussian approximation of a logistic posterior; Uhlenbeck
     and Ornstein 1930.
     """
@@ -167,10 +186,9 @@ class Learner:
     __slots__ = ("_prior", "covariance", "credit", "weights")
 
     def __init__(self, prior: Weights, learned: Weights | None = None, credit: int = FIRST_CREDIT) -> None:
-        """Where learning starts, and where it stands.
+        """prior : where learning starts, see first_weights
 
-        prior   : see first_weights
-        learned : weights and covariance, changed in place
+        learned : weights and covariance so far, changed in place
         credit  : messages that were told and judged rightly, less those judged wrongly that taught
         """
         self._prior, self.credit = prior, credit
@@ -196,13 +214,13 @@ class Learner:
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
 
     def _teaches(self, was_right: bool) -> bool:
-        """Whether a message teaches that was judged so."""
-        stands = was_right or self.credit > 0
+        """True if a message that was judged so teaches; updates the credit."""
+        teaches = was_right or self.credit > 0
         self.credit = min(max(self.credit + (1 if was_right else -1), 0), _MAX_CREDIT)
-        return stands
+        return teaches
 
     def _drift(self, kept: float) -> None:
-        """kept : the share of what was learned that is not forgotten"""
+        """Forgets a share of what was learned.  kept : the other share"""
         first, spread = self._prior
         squared = kept * kept
         for i, line in enumerate(self.covariance):
@@ -212,7 +230,7 @@ class Learner:
             line[i] += (1.0 - squared) * spread[i][i]
 
     def _step(self, x: Sequence[float], miss: float) -> None:
-        """x : what speaks for the true class, feature by feature;  miss : the probability of its rival"""
+        """x : features of the true class less those of its rival;  miss : the probability of the rival"""
         step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
         spread = miss * (1.0 - miss)
         shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))

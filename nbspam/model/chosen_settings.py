@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nbspam.errors import UsageError
 from nbspam.model.priors import parse_prior
-from nbspam.model.word_models import asked_alpha
+from nbspam.model.words import asked_alpha
 from nbspam.settings import (
     ALL_VIEWS,
     BIGRAMS_NAME,

@@ -21,7 +21,7 @@ from nbspam.model.calibration import design
 from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, clamped, mean_and_variance, with_zero_row
 from nbspam.model.posterior import Scored, rest_weights
 from nbspam.model.priors import OF_MAIL
-from nbspam.model.word_models import BernoulliScorer
+from nbspam.model.words import BernoulliLaw
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
@@ -147,7 +147,7 @@ def dirichlet_variances(parameters: ArrayLike, coefficients: ArrayLike, totals: 
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 
 
-def bernoulli_variances(words: BernoulliScorer, documents: ArrayLike) -> Floats:
+def bernoulli_variances(words: BernoulliLaw, documents: ArrayLike) -> Floats:
     """The same under Bernoulli, where each word has a Beta of its own, and absent words count, too.
 
     documents : n_jk (n_tokens, n_classes) of the words of the message
@@ -209,7 +209,7 @@ def log_odds_deviation(
 
 def _of_words(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:
     words, found = scorer.words, [part for part in parts if part.kind == "token"]
-    if isinstance(words, BernoulliScorer):
+    if isinstance(words, BernoulliLaw):
         return bernoulli_variances(words, [part.counts[::2] for part in found])
     rows = [words.pseudo_counts(part.counts[::2], part.counts[1::2]) for part in found]
     times = [1 if words.event_model == "presence" else part.times for part in found]

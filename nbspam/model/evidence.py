@@ -4,10 +4,9 @@ Naive Bayes adds up evidence that is not independent, so long messages saturate;
 tokens (a geometric mean of likelihood ratios) does not.  The mean of a view is scaled down by its share of
 unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add hammy words,
 so each view's evidence for ham is capped.  Each measure is evidence of its own.
-The places of the calibration's weights are defined here, too: most messages are scored without
-nbspam.model.calibration.
-Pure Python; nbspam.model.views computes the same in bulk.
-Chosen by experiment: docs/decisions.md.
+
+`log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token; many messages call
+it for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -23,39 +22,50 @@ if TYPE_CHECKING:
 
     Thing = TypeVar("Thing")
 
+NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
+
+
+def log_ratios(counts: Sequence[float], pseudo: float) -> list[float]:
+    """log((count_k + pseudo) / (count_0 + pseudo)) by class, nats; class 0 has 0.
+
+    The log-likelihood ratios of a token are those of its n_jk and lambda less those of N_k and lambda |V|.
+    """
+    if len(counts) == 2:  # the common case
+        return [0.0, log((counts[1] + pseudo) / (counts[0] + pseudo))]
+    first = counts[0] + pseudo
+    return [0.0, *[log((count + pseudo) / first) for count in counts[1:]]]
+
 
 class ViewEvidence:
     """Turns the document counts of one view's distinct tokens into evidence.
 
-    For token j and class k, l_jk = log((n_jk + alpha) / (N_k + alpha |V|)), nats.  Its weight is
-    l_jk - l_j0, its spread the difference of its largest and smallest l_jk.  Informative are the tokens
-    with a spread over `threshold * STRONG`; where they are fewer than AT_LEAST, that many of the largest
-    spreads over `threshold * WEAK` (and those tied with the last of them).
+    The weights of a token are its log-likelihood ratios, its spread the difference of its largest and
+    smallest weight.  Informative are the tokens with a spread over `threshold * STRONG`; where they are fewer
+    than AT_LEAST, that many of the largest spreads over `threshold * WEAK` (and those tied with the last of
+    them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_log_totals", "floor", "n_classes", "threshold")
+    __slots__ = ("_alpha", "_at_least", "_totals", "floor", "n_classes", "threshold")
 
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
     ) -> None:
-        """documents: N_k, sums of document counts by class over the vocabulary of the view."""
-        self._alpha = alpha or 1e-12  # a mean of -inf says nothing; maximum likelihood is approached
-        self.floor = threshold * WEAK[view]
-        self.threshold = threshold * STRONG[view]
+        """documents : N_k, sums of document counts by class over the vocabulary of the view"""
+        self._alpha = alpha or NEARLY_ZERO
+        self.floor, self.threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
         self.n_classes = len(documents)
-        self._log_totals = [log(n + self._alpha * vocabulary_size) for n in documents]
+        self._totals = log_ratios(documents, self._alpha * vocabulary_size)
 
-    def weigh(self, documents: tuple[float, ...]) -> tuple[float, list[float]]:
-        """(spread, weights by class) of a token with n_jk by class; class 0 has weight 0."""
+    def weigh(self, documents: Sequence[float]) -> tuple[float, list[float]]:
+        """(spread, weights by class) of a token with n_jk by class."""
         # Not remembered: of the words of a message three in four have counts that no other one has.
-        alpha, log_totals = self._alpha, self._log_totals
-        if len(documents) == 2:  # the common case, with one logarithm
-            value = log((documents[1] + alpha) / (documents[0] + alpha)) - log_totals[1] + log_totals[0]
-            return abs(value), [0.0, value]
-        ratios = [log(n + alpha) - total for n, total in zip(documents, log_totals, strict=True)]
-        first = ratios[0]
-        return max(ratios) - min(ratios), [ratio - first for ratio in ratios]
+        weights = log_ratios(documents, self._alpha)
+        if len(weights) == 2:
+            value = weights[1] = weights[1] - self._totals[1]
+            return abs(value), weights
+        weights = [ratio - total for ratio, total in zip(weights, self._totals, strict=True)]
+        return max(weights) - min(weights), weights
 
     def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
         """What is informative among (spread, thing) of tokens whose spread is over the floor."""
@@ -77,9 +87,9 @@ def times_counted(times: int) -> float:
 
 
 def mean_scale(informative: float, familiarity: float) -> float:
-    """What a word's weight is multiplied by in a mean of so many; SHRINKAGE scales down a mean of few.
+    """The factor of each weight in a mean of so many tokens; SHRINKAGE scales down a mean of few.
 
-    familiarity : what the evidence is multiplied by, see ViewWords
+    familiarity : what the evidence of the view is multiplied by, see ViewWords
     """
     return familiarity / (informative + SHRINKAGE)
 
@@ -93,27 +103,13 @@ def capped_scale(scale: float, log_ratio: float, ham_cap: float) -> float:
     return ham_cap / -log_ratio if scale * log_ratio < -ham_cap else scale
 
 
-def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:
-    """Where the weights of class 1, 2, ... begin among those of the calibration.
-
-    First are n_evidence weights that the classes share, one for each row of evidence.  Then each class k >= 1
-    has its constant b_k and a weight for each of the n_common values: c_vk by view, then m_jk by class.
-    The step of the range is how many weights a class has, its end how many there are of all.
-    """
-    step = 1 + n_common
-    return range(n_evidence, n_evidence + (n_classes - 1) * step, step)
-
-
 def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins: int) -> list[float]:
-    """What the bin that a numeric feature falls into says, nats by class, class 0 has 0.
+    """What the bin of a numeric feature says, nats by class, class 0 has 0: the categorical model.
 
     documents : messages of each class in the bin;  messages : those measured;  bins : how many there are
-    Source: the categorical model, log (n_jk + alpha) / (m_k + bins alpha).  A bin never met says nothing.
+    A bin that was never met says nothing.
     """
     if not any(documents):
         return [0.0] * len(documents)
-    logs = [
-        log((n + MEASURE_ALPHA) / (m + bins * MEASURE_ALPHA))
-        for n, m in zip(documents, messages, strict=True)
-    ]
-    return [value - logs[0] for value in logs]
+    totals = log_ratios(messages, bins * MEASURE_ALPHA)
+    return [ratio - total for ratio, total in zip(log_ratios(documents, MEASURE_ALPHA), totals, strict=True)]

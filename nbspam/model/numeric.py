@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
-from nbspam.model.word_models import checked_alpha, scaled
+from nbspam.model.words import checked_alpha, scaled
 from nbspam.settings import BINNINGS, NUMERIC_MODELS
 
 Floats = NDArray[np.float64]

@@ -1,38 +1,39 @@
 """One message scored by one model: tokens in, log-odds out.
 
-Hides the choice between the two ways of scoring: averaged views with calibration (the
-default) and the sum of the textbook.  Both give a score a class in nats, and the tokens with
-what each adds to it, so `explain` only has to print.
+There are two ways of scoring: averaged views with a calibration (the default) and the sum of the textbook.
+Both give a score for each class in nats, and what each token adds to it, so `explain` only has to print.
 """
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, inf
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.model.evidence import (
-    ViewEvidence,
-    capped_scale,
-    mean_scale,
-    measure_evidence,
-    own_weights,
-    times_counted,
-)
+from nbspam.model.calibration import alike_adds, check_weights, first_weights, own_weights, rough_scores
+from nbspam.model.calibration import rough_weights as rough_weights_of
+from nbspam.model.evidence import ViewEvidence, capped_scale, mean_scale, measure_evidence, times_counted
 from nbspam.model.posterior import Scored, ScorePart
 from nbspam.model.priors import log_priors_of, prior_shift
 from nbspam.settings import ALL_VIEWS, DILUTION
-from nbspam.tokens.bag import MEASURES_VIEW, VIEW_NAMES, VIEWS
-from nbspam.tokens.keys import NOTAWORD_KEY, key_list, message_digest
+from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, TEXTBOOK_VIEWS, VIEW_NAMES, VIEWS
+from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
+from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.model.alike import Alike
+    from collections.abc import Iterator
+
+    from nbspam.model.counts import CountsModel
     from nbspam.model.features import FeatureScorer
+    from nbspam.model.words import WordLaw
     from nbspam.settings import Settings
-    from nbspam.store.reader import Model
+    from nbspam.store import reader
     from nbspam.tokens import Tokens
 
-    KnownWord = tuple[str, int, tuple[int, ...]]  # text, how often, its counts as the model has them
+    Model = reader.Model | CountsModel
+    Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
+    Rows = dict[int, Row]
+    KnownWord = tuple[str, int, Row]  # text, how often, its counts
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 
@@ -58,7 +59,7 @@ class Counted:
 
     @property
     def digest(self) -> int:
-        """What tells that two messages are the same."""
+        """Equal for equal messages."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
             self._digest = message_digest(counts, self.features)
@@ -69,7 +70,7 @@ class Counted:
         return [key for view in self.tokens for key in view]
 
     def keep(self, views: str) -> None:
-        """Forgets the tokens of the views not named (names parted by commas, or `all`); the digest stays."""
+        """Drops the tokens of all other views (names separated by commas, or `all`); the digest stays."""
         if views != ALL_VIEWS:
             self._digest = self.digest
             read = views.split(",")
@@ -98,11 +99,9 @@ class ViewWords:
 
     __slots__ = ("familiarity", "known", "parts", "unknown", "view")
 
-    def __init__(
-        self, view: int, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], diluted: bool
-    ) -> None:
+    def __init__(self, view: int, tokens: dict[int, tuple[str, int]], rows: Rows, diluted: bool) -> None:
         self.view = view
-        self.known: list[tuple[tuple[int, ...], KnownWord]] = []
+        self.known: list[tuple[Row, KnownWord]] = []
         for key, (text, times) in tokens.items():
             counts = rows.get(key, ())
             if any(counts):
@@ -125,20 +124,13 @@ class ViewWords:
 class Scorer:
     """Scores messages by one model under one way of scoring.
 
-    words    : the event model of words where scores are one sum; averaged views have none
+    words    : the event model of words where scores are one sum; not set for averaged views
     features : the event model of numeric features; None for words alone
     """
 
     __slots__ = (
-        "_alike",
-        "_ham_cap",
-        "_laws",
-        "_log_prior",
-        "_weights",
-        "features",
-        "model",
-        "settings",
-        "words",
+        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "_weights", "model", "settings"),
+        *("features", "words"),
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -147,66 +139,49 @@ class Scorer:
         self.settings = settings = settings.of(model.classes)
         self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
-        self._weights: list[float] = []
-        self._alike: Alike | None = None  # of three classes and more
-        self._laws: list[list[ViewEvidence]] = []  # by smoothing, by view
         self.features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.model.features import FeatureScorer  # word models do not pay for it
 
-            self.features = FeatureScorer(model, settings)
+            self.features = FeatureScorer(model, settings)  # type: ignore[arg-type]  # a file has them
         if settings.features != "numeric":
             _check_words(model, settings)
             if settings.averaged:
                 self._prepare_views()
             else:
-                from nbspam.model.word_sum import make_words  # averaged views do without
-
                 self.words = make_words(model, settings)
 
     def _prepare_views(self) -> None:
         model, settings = self.model, self.settings
-        self._weights = model.calibration()
-        if not self._weights:
-            from nbspam.model.calibration import first_weights  # a model with a calibration does without
-
-            self._weights = first_weights(len(model.classes), settings.kinds)[0]
-        if len(model.classes) > 2 or len(self._weights) != _weights_of_two_classes(settings):
-            from nbspam.model.calibration import check_weights
-
-            check_weights(model.path, self._weights, len(model.classes), settings.kinds)
-        if len(model.classes) > 2:
-            from nbspam.model.alike import Alike
-
-            self._alike = Alike(self._weights, len(model.classes), settings.kinds)
-        self._laws = [self._view_laws(alpha) for alpha in settings.alphas]
-
-    def _view_laws(self, alpha: float) -> list[ViewEvidence]:
-        model, threshold = self.model, self.settings.threshold
-        return [
-            ViewEvidence(view, alpha, threshold, model.documents[view], model.words[view] + 1)
+        n_classes = len(model.classes)
+        self._weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
+        check_weights(model.path, self._weights, n_classes, settings.kinds)
+        self._rough = rough_weights_of(n_classes, settings.kinds)
+        n_evidence = sum(len(MEASURES if kind == "measure" else VIEWS) for kind in settings.kinds)
+        n_common = len(VIEWS) + (n_classes - 1 if self._rough else 0)
+        self._own = own_weights(n_evidence, n_common, n_classes)
+        self._laws = [
+            ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
+            for alpha in settings.alphas
             for view in range(len(VIEWS))
         ]
 
     def score(self, counted: Counted) -> Scored:
-        """Scores of one message; it forgets the tokens of views that the model does not read."""
+        """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
             return self._summed([*self._feature_parts(counted), self._prior_part()], counted)
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         try:
-            return self._score_words(counted, rows)
-        except (ValueError, TypeError, ZeroDivisionError):  # looked for here alone: it takes time
+            return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
+        except (ValueError, TypeError, ZeroDivisionError):  # looked for only here: it takes time
             if all(type(n) in (int, float) and n >= 0 for row in rows.values() for n in row):
                 raise
             raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None
 
-    def _score_words(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
-        if self.settings.averaged:
-            return self._score_views(counted, rows)
-        from nbspam.model.word_sum import word_parts
-
-        parts = word_parts(self.words, self.settings.event_model, counted, rows)
+    def _sum(self, counted: Counted, rows: Rows) -> Scored:
+        """The sum of the textbook."""
+        parts = word_parts(self.words, counted, rows)
         if self.words.uses_prior or self.features is not None:
             parts.append(self._prior_part())
         return self._summed([*parts, *self._feature_parts(counted)], counted)
@@ -225,42 +200,28 @@ class Scorer:
     def _prior_part(self) -> ScorePart:
         return ScorePart("prior", self.settings.prior, -1, list(self._log_prior))
 
-    def _score_views(self, counted: Counted, rows: dict[int, tuple[int, ...]]) -> Scored:
-        n_classes = len(self.model.classes)
+    def _score_views(self, counted: Counted, rows: Rows) -> Scored:
         parts: list[ScorePart] = []
-        evidence: list[list[float]] = [[] for _ in range(len(self._laws) * len(VIEWS))]
+        evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
             words = ViewWords(view, tokens, rows, self.settings.diluted)
             unknown.append(words.unknown)
-            for number, laws in enumerate(self._laws):
-                place = number * len(VIEWS) + view
-                evidence[place] = self._mean(words, laws[view], place)
+            for place in range(view, len(self._laws), len(VIEWS)):
+                evidence[place] = self._mean(words, place)
             parts.extend(words.parts.values())
+        common = [*unknown, *rough_scores(self._rough, evidence)]
         if self.settings.measures:
-            found, measured = self._measures(
-                counted.tokens[MEASURES_VIEW], rows, self._weights[len(evidence) :]
-            )
-            parts.extend(found)
-            evidence.extend(measured)
-        common = [*unknown, *self._alike.scores(evidence)] if self._alike else unknown
-        parts.extend(self._fixed_parts(unknown, len(evidence), len(common)))
+            parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
+        parts.extend(self._fixed_parts(unknown))
+        n_classes = len(self.model.classes)
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
         scored.evidence, scored.common = evidence, common
         return scored
 
-    def _with_others(self, own: list[float], values: list[float], share: float, place: int) -> list[float]:
-        """What a word adds to the scores, nats by class.
-
-        own  : what it adds to its own class;  values : what it says, of which `share` is evidence;
-        place : of that evidence
-        """
-        if self._alike is None:
-            return own
-        return [a + share * b for a, b in zip(own, self._alike.adds(place, values), strict=True)]
-
-    def _mean(self, words: ViewWords, law: ViewEvidence, place: int) -> list[float]:
+    def _mean(self, words: ViewWords, place: int) -> list[float]:
         """The mean evidence of a view, row `place`; what each informative word adds goes to its part."""
+        law = self._laws[place]
         candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
         weigh, floor = law.weigh, law.floor
         for documents, word in words.known:
@@ -273,24 +234,25 @@ class Scorer:
         share = capped_scale(share, sums[1], self._ham_cap)
         scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
         for word, n, weights in found:
-            own = [n * scale * value for value in weights]
-            words.add(word, self._with_others(own, weights, n * share, place), n * scale)
+            values = [n * scale * value for value in weights]
+            if self._rough:
+                more = alike_adds(self._weights, n * share * self._rough[place], weights, self._own)
+                values = [a + b for a, b in zip(values, more, strict=True)]
+            words.add(word, values, n * scale)
         return [share * total for total in sums]
 
-    def _measures(
-        self, tokens: dict[int, tuple[str, int]], rows: dict[int, tuple[int, ...]], weights: list[float]
-    ) -> tuple[list[ScorePart], list[list[float]]]:
-        """What each measure that was met adds, and the evidence of all in order, by class.
+    def _add_measures(
+        self, tokens: dict[int, tuple[str, int]], rows: Rows, evidence: list[list[float]]
+    ) -> list[ScorePart]:
+        """What each measure adds that was met; its evidence is added to the others'.
 
-        tokens : those of the measures, some of which may be gone;  weights : theirs first
+        tokens : those of the measures, of which some may be missing
         """
-        from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
-
         messages = messages_measured(self.model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
-        evidence: list[list[float]] = []
-        for name, weight in zip(MEASURES, weights, strict=False):
+        for name in MEASURES:
+            weight = self._weights[len(evidence)]
             text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
@@ -299,31 +261,63 @@ class Scorer:
                 part.scale = weight
                 parts.append(part)
             evidence.append(values)
-        return parts, evidence
+        return parts
 
-    def _fixed_parts(self, unknown: list[float], n_evidence: int, n_common: int) -> list[ScorePart]:
-        """The constant, the unknown shares, and the prior against that the constant was learned under."""
-        model, weights, n_views = self.model, self._weights, len(VIEWS)
-        own = own_weights(n_evidence, n_common, len(model.classes))
-        parts = []
-        for view in range(n_views):
-            shares = [0.0, *(weights[begin + 1 + view] * unknown[view] for begin in own)]
+    def _fixed_parts(self, unknown: list[float]) -> list[ScorePart]:
+        """The constant, the unknown shares, and the prior less that under which the constant was learned."""
+        weights, parts = self._weights, []
+        for view, share in enumerate(unknown):
+            shares = [0.0, *(weights[begin + 1 + view] * share for begin in self._own)]
             parts.append(ScorePart("unknown", VIEWS[view], view, shares))
-        parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in own)]))
-        shift = prior_shift(self._log_prior, model.messages)
+        parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
+        shift = prior_shift(self._log_prior, self.model.messages)
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
         return parts
 
 
-def _weights_of_two_classes(settings: Settings) -> int:
-    """How many weights their calibration has, without the module that knows their names."""
-    n_evidence = (len(settings.kinds) - settings.measures) * len(VIEWS)
-    if settings.measures:
-        from nbspam.tokens.measures import MEASURES  # the message needs it, too
+def make_words(model: Model, settings: Settings) -> WordLaw:
+    """The event model of words on the counts of a model; it knows no measures."""
+    from nbspam.model.words import WordTotals, make_word_law, vocabulary_size, word_totals
 
-        n_evidence += len(MEASURES)
-    return own_weights(n_evidence, len(VIEWS), 2).stop
+    event_model, normalise = settings.event_model, settings.normalise
+    totals = WordTotals(
+        model.messages,
+        word_totals(model.documents),
+        word_totals(model.occurrences),
+        vocabulary_size(model.words),
+        model.histogram("documents") if event_model == "bernoulli" else (),
+        model.histogram("complement") if event_model == "complement" and normalise else (),
+    )
+    return make_word_law(event_model, totals, settings.alpha, normalise)
+
+
+def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
+    """What each word of a message adds, and the base, which does not depend on the words."""
+    parts = [
+        ScorePart("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
+        for text, view, times, counts in _word_counts(counted, rows, words.n_classes)
+    ]
+    ruled_out = words.ruled_out(part.counts[::2] for part in parts)
+    parts.append(ScorePart("base", words.event_model, -1, list(words.base)))
+    if any(ruled_out):
+        absent = [-inf if out else 0.0 for out in ruled_out]
+        parts.append(ScorePart("base", "a word of every message is absent", -1, absent))
+    return parts
+
+
+def _word_counts(counted: Counted, rows: Rows, n_classes: int) -> Iterator[tuple[str, int, int, Row]]:
+    """(text, view, how often, counts) of each code; all unknown words are one NOTAWORD."""
+    outside = 0
+    for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
+        for key, (text, times) in tokens.items():
+            counts = rows.get(key)
+            if counts is None:
+                outside += times
+            else:
+                yield text, view, times, counts
+    if outside:
+        yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, (0,) * (2 * n_classes))
 
 
 def _check_words(model: Model, settings: Settings) -> None:

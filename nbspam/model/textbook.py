@@ -1,174 +1,136 @@
-"""Any event model over blocks of messages: count some rows, score others.
+"""Any event model over many messages, in one sum: the textbook.
 
-Hides how words and numeric features are brought together: the columns of a vocabulary, the one NOTAWORD that
-stands for all other words, edges learned on the training rows alone, one prior, parts added.  The scores are
-those of nbspam.model.scorer for a model trained on the same rows (averaged views apart: models.views).
+A word model is its law (nbspam.model.words) at the distinct tuples of counts, added up over the words of each
+message; all words outside the vocabulary are one NOTAWORD.  Numeric features add their part to it.  The
+scores are those of nbspam.model.scorer for the same counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from nbspam.corpus.block import Block, Ints
-from nbspam.model import bulk_words as words
-from nbspam.model.bulk_words import WordCounts
-from nbspam.model.leave_one_out import (
-    ALPHA_GRID,
-    Entries,
-    leave_one_out,
-    prior_weights,
-    priors_without,
-    scaled_log_loss,
-)
+from nbspam.model.block import Block, over_words
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
 from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
-from nbspam.model.priors import log_priors_of, parse_prior
+from nbspam.model.priors import log_priors_of
+from nbspam.model.scorer import make_words
 from nbspam.settings import Settings
+from nbspam.tokens.keys import NOTAWORD_KEY
 
 if TYPE_CHECKING:
-    from nbspam.model.priors import Prior
+    from nbspam.model.words import WordLaw
 
-Floats = NDArray[np.float64]
+
+TABLE_CELLS = 2**24  # numbers up to which a table finds distinct ones; larger ones are sorted
 
 
 class TextbookModel:
-    """A textbook model: what was counted of its words and of its features, each None where it has none.
+    """What was counted of words and numeric features (None if they are not scored), and how it scores."""
 
-    messages : int64 (n_classes,), m_k
-    keys     : int64 (n_words,), ascending, the columns of the words' counts but the last, which is NOTAWORD
-    """
-
-    __slots__ = ("_words", "classes", "features", "keys", "messages", "settings")
+    __slots__ = ("classes", "counts", "features", "settings")
 
     def __init__(
-        self,
-        settings: Settings,
-        classes: tuple[str, ...],
-        messages: Ints,
-        keys: Ints,
-        word_counts: WordCounts | None,
-        features: FeatureCounts | None,
+        self, settings: Settings, classes: tuple[str, ...], counts: Counts, features: FeatureCounts | None
     ) -> None:
-        self.settings = settings
-        self.classes = classes
-        self.messages = messages
-        self.keys = keys
-        self._words = word_counts
-        self.features = features
+        self.settings, self.classes, self.counts, self.features = settings, classes, counts, features
 
-    def log_joint(self, block: Block) -> Floats:
-        """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN."""
-        settings = self.settings
-        prior = np.asarray(log_priors_of(settings, self.messages.tolist(), self.classes))
-        joint = np.zeros((len(block), len(self.classes)))
+    def count(self, block: Block) -> Counts:
+        """The counts of more messages, over words of these counts where the vocabulary is fixed."""
+        counted = over_words(block, self.counts.keys) if self.counts.is_fixed else block
+        return counted.count(len(self.classes))
+
+    def log_joint(self, block: Block, words: WordRows | None = None) -> Floats:
+        """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN.
+
+        words : of the block, if at hand
+        """
+        settings, joint = self.settings, np.zeros((len(block), len(self.classes)))
         uses_prior = self.features is not None
-        if self._words is not None:
-            weights = words.smooth(settings.event_model, self._words, settings.alpha, settings.normalise)
-            uses_prior |= weights.uses_prior
-            joint = words.score(weights, word_matrix(block, self.keys), [0.0] * len(prior))
+        if settings.features != "numeric":
+            law = make_words(CountsModel(self.classes, self.counts), settings)
+            uses_prior |= law.uses_prior
+            joint = (words or WordRows(self.counts, block)).score(law)
         if self.features is not None:
-            law = make_numeric_law(settings.numeric_model, self.features, settings.alpha)
-            joint = joint + law.log_likelihood(block.features)
+            numeric = make_numeric_law(settings.numeric_model, self.features, settings.alpha)
+            joint = joint + numeric.log_likelihood(block.features)
+        prior = np.asarray(log_priors_of(settings, self.counts.messages.tolist(), self.classes))
         return joint + prior if uses_prior else joint
 
-    def best_alpha(self, block: Block, fixed: bool = False) -> float:
-        """The lambda with which the messages of a block, all among the counted, are best told apart unseen.
 
-        Least log loss after temperature scaling, each message left out while it is scored; see
-        nbspam.model.leave_one_out.  A model without lambda (Gaussian alone) keeps the one it has.
-        The prior is the model's, and where it is not that of the mail, the classes weigh as it says.
+def count_features_of(block: Block, settings: Settings, n_classes: int) -> FeatureCounts | None:
+    """Numeric features of labelled messages, in bins with edges learned on them; None if not scored."""
+    if settings.features == "words":
+        return None
+    edges = learn_edges(block.features, settings.bins, settings.binning)
+    chunks = [(block.features, block.labels.astype(np.int64))]
+    return count_features(chunks, n_classes, edges, settings.numeric_model == "aode")
 
-        fixed : the vocabulary is that of a file, whatever the messages have
-        """
-        labels = block.labels.astype(np.int64)
-        if self._words is None and self.settings.numeric_model == "gaussian":
-            return self.settings.alpha
-        entries = None
-        if self._words is not None:
-            entries = Entries(self._words, word_matrix(block, self.keys), labels, fixed)
-        prior = parse_prior(self.settings.prior)
-        weights = prior_weights(prior, labels, self.classes)
-        losses = []
-        for alpha in ALPHA_GRID:
-            joint = self._left_out(block, entries, labels, alpha, prior)
-            losses.append((scaled_log_loss(joint, labels, weights), -alpha))
-        return -min(losses)[1]
 
-    def _left_out(
-        self, block: Block, entries: Entries | None, labels: Ints, alpha: float, prior: Prior
-    ) -> Floats:
-        """As log_joint under a lambda, each message left out while it is scored.
+class WordRows:
+    """Messages over the words of some counts, to be scored under any law: words outside are one NOTAWORD."""
 
-        entries : None without words
-        """
-        settings, has_prior = self.settings, False
-        joint = np.zeros((len(block), len(self.classes)))
-        if entries is not None:
-            event_model, has_prior = settings.event_model, settings.event_model != "complement"
-            joint = leave_one_out(event_model, entries, alpha, prior, settings.normalise, self.classes)
-        if self.features is not None:
-            joint = joint + _numeric_held_out(
-                self.features, settings.numeric_model, block.features, labels, alpha
-            )
-            if not has_prior:
-                joint = joint + priors_without(self.messages, prior, alpha, self.classes)[labels]
+    def __init__(self, counts: Counts, block: Block) -> None:
+        used, columns = np.unique(block.columns, return_inverse=True)
+        places = counts.places(np.append(block.keys[used], NOTAWORD_KEY))
+        known = (columns_of(counts.known(), places) if len(counts.keys) else places < 0) & (places >= 0)
+        rows, times, inside = block.rows(), block.counts.astype(np.float64), known[columns]
+        outside = np.bincount(rows[~inside], times[~inside], len(block))
+        without = np.flatnonzero(outside)  # rows that have a NOTAWORD
+        self._n_rows = len(block)
+        self._rows = np.concatenate([rows[inside], without])
+        self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
+        self._times = np.concatenate([times[inside], outside[without]])
+        self._counts, self._places = counts, places
+        self._tuples: dict[bool, tuple[list[list[float]], Ints]] = {}  # by WordLaw.repeats
+
+    def score(self, law: WordLaw) -> Floats:
+        """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
+        if law.repeats not in self._tuples:
+            counts = self._counts.occurrences if law.repeats else self._counts.documents
+            self._tuples[law.repeats] = distinct_tuples(columns_of(counts, self._places))
+        tuples, place = self._tuples[law.repeats]
+        joint = self._sums(at_tuples(law.weigh, tuples)[:, place], law.repeats) + law.base
+        if any(law.certain):
+            certain = at_tuples(lambda counts: [*map(float, law.is_certain(counts))], tuples)[:, place]
+            joint[self._sums(certain, repeats=False) < law.certain] = -np.inf
         return joint
 
-
-def _numeric_held_out(
-    counts: FeatureCounts, event_model: str, features: Floats, labels: Ints, alpha: float
-) -> Floats:
-    """Log-likelihoods, float64 (n_messages, n_classes), by the counts without each tenth of the messages."""
-    joint = np.zeros((len(features), len(counts.bins)))
-    for tenth in range(10):
-        own = np.arange(len(features)) % 10 == tenth
-        rest = FeatureCounts(len(counts.bins), counts.edges, counts.pairs is not None)
-        rest.merge(counts)
-        rest.add(features[own], labels[own], -1)
-        joint[own] = make_numeric_law(event_model, rest, alpha).log_likelihood(features[own])
-    return joint
+    def _sums(self, table: Floats, repeats: bool) -> Floats:
+        """float64 (n_rows, n_values): for each row the sum of the table's values at its words."""
+        values = [of_class[self._columns] for of_class in table]
+        if repeats:
+            values = [of_class * self._times for of_class in values]
+        return np.stack([np.bincount(self._rows, one, self._n_rows) for one in values], axis=1)
 
 
-def count_textbook(settings: Settings, block: Block, classes: tuple[str, ...]) -> TextbookModel:
-    """Counts the rows of a block, all labelled.  Its words are the vocabulary; edges are learned on it."""
-    n_classes = len(classes)
-    labels = block.labels.astype(np.int64)
-    messages = np.bincount(labels, minlength=n_classes)
-    keys, word_counts, features = np.zeros(0, np.int64), None, None
-    if settings.features != "numeric":
-        documents, occurrences = block.totals(n_classes)
-        seen = documents.any(axis=0)
-        order = np.argsort(block.keys[seen])
-        keys = block.keys[seen][order]
-        word_counts = word_counts_of(messages, documents[:, seen][:, order], occurrences[:, seen][:, order])
-    if settings.features != "words":
-        edges = learn_edges(block.features, settings.bins, settings.binning)
-        with_pairs = settings.numeric_model == "aode"
-        features = count_features([(block.features, labels)], n_classes, edges, with_pairs)
-    return TextbookModel(settings, classes, messages, keys, word_counts, features)
+def distinct_tuples(counts: Numbers) -> tuple[list[list[float]], Ints]:
+    """(tuples, place): the distinct columns of counts, and which of them each column is.
 
-
-def word_counts_of(messages: Ints, documents: Ints, occurrences: Ints) -> WordCounts:
-    """Counts with a last column for NOTAWORD, which was not met in training."""
-    counts = WordCounts(len(messages), documents.shape[1] + 1)
-    counts.messages = messages.astype(np.int64)
-    counts.documents[:, :-1] = documents
-    counts.occurrences[:, :-1] = occurrences
-    return counts
-
-
-def word_matrix(block: Block, keys: Ints, notaword: int | None = None) -> sparse.csr_matrix:
-    """int64 (n_messages, n_words + 1): occurrences by column of `keys` (ascending), all else as NOTAWORD.
-
-    notaword : which of the keys is its; None: it has none, and is a column behind the last
+    counts : numbers >= 0 (n_classes, n);  of no columns there is a tuple of ones, which no column is
     """
-    place = np.minimum(np.searchsorted(keys, block.keys), max(len(keys) - 1, 0))
-    known = keys[place] == block.keys if len(keys) else np.zeros(len(block.keys), bool)
-    columns = np.where(known, place, len(keys) if notaword is None else notaword)
-    cells = (block.counts.astype(np.int64), columns[block.columns], block.starts)
-    matrix = sparse.csr_matrix(cells, shape=(len(block), len(keys) + (notaword is None)))
-    matrix.sum_duplicates()
-    return matrix
+    place = np.zeros(counts.shape[1], np.int64)
+    first = place
+    if not len(place):
+        return [[1.0] * len(counts)], place
+    for row in counts:
+        values = np.unique(row, return_inverse=True)[1] if row.dtype.kind == "f" else row
+        codes = place * (int(values.max(initial=0)) + 1) + values
+        size = int(codes.max(initial=0)) + 1
+        if size > TABLE_CELLS:
+            _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        else:
+            where = np.full(size, -1)
+            where[codes] = np.arange(len(codes))
+            found = np.flatnonzero(where >= 0)
+            first = where[found]
+            where[found] = np.arange(len(found))
+            place = where[codes]
+    return counts[:, first].T.tolist(), place
+
+
+def at_tuples(law: Callable[[list[float]], list[float]], tuples: list[list[float]]) -> Floats:
+    """float64 (n_values, n_tuples): a law of one tuple of counts at each of them."""
+    return np.ascontiguousarray(np.array([law(counts) for counts in tuples], np.float64).T)

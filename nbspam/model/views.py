@@ -1,8 +1,8 @@
-"""View evidence in bulk, also of messages that are themselves among the counted.
+"""View evidence of many messages, also of messages that are themselves among the counted.
 
-Hides how the counts that a message must be scored with are had by subtraction: without the
-message itself (leave-one-out), or as they stood before it came (prequential).  The law is that
-of nbspam.model.evidence, which scores one message; a test holds them together.
+The law is that of nbspam.model.evidence: log(n + lambda) of each count less log(N + lambda |V|) of the
+totals.  A message that was counted is scored at other counts: without itself and its copies or its campaign,
+or as they were before it came.
 """
 
 from __future__ import annotations
@@ -13,298 +13,296 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.corpus.block import Block, Ints
-from nbspam.model.binned_features import measure_evidence
+from nbspam.model.block import Block, select_rows
 from nbspam.model.calibration import rough_weights
-from nbspam.settings import AT_LEAST, DILUTION, MOST_TIMES, SAME, SHRINKAGE, STRONG, WEAK, Settings
+from nbspam.model.counts import Counts, Floats, Ints, Numbers, columns_of
+from nbspam.model.evidence import NEARLY_ZERO, times_counted
+from nbspam.settings import (
+    AT_LEAST,
+    DILUTION,
+    MEASURE_ALPHA,
+    MOST_TIMES,
+    SAME,
+    SHRINKAGE,
+    STRONG,
+    WEAK,
+    Settings,
+)
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
+from nbspam.tokens.keys import key_list
+from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 
-Floats = NDArray[np.float64]
-SLICE_ROWS = 250
+SLICE_ROWS = 250  # scored at a time: bounds the memory of the temporary arrays
 
 
-class Background(NamedTuple):
-    """The counts that rows are scored with.
+class Seen(NamedTuple):
+    """Rows, and the counts that each is scored with.
 
-    pairs  : numbers (n_classes, n_pairs), n_jk of each pair's token, see pair_type
+    pairs  : numbers (n_classes, n_pairs), n_jk of each pair's token
     totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view
     words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included
     """
 
-    pairs: NDArray[Any]
+    block: Block
+    pairs: Numbers
     totals: Floats
     words: Floats
 
-    def of_rows(self, block: Block, rows: Ints) -> Background:
-        """The counts of some rows of the block, in the order given."""
-        pairs = self.pairs.take(block.pairs_of(rows), axis=1)
-        return Background(pairs, self.totals[:, :, rows], self.words[:, rows])
+    def take(self, rows: Ints) -> Seen:
+        """Some of the rows, in the order given."""
+        pairs = self.pairs.take(self.block.pairs_of(rows), axis=1)
+        return Seen(select_rows(self.block, rows), pairs, self.totals[:, :, rows], self.words[:, rows])
 
 
 class Evidence(NamedTuple):
-    """What the calibration sees.
+    """What the calibration sees of some messages.
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
     common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
                met; of three classes and more also the rough scores of class 1 and on
+    labels   : int64 (n_rows,), class numbers
     kinds    : of evidence, see Settings.kinds
     """
 
     evidence: Floats
     common: Floats
+    labels: Ints
     kinds: tuple[str, ...]
 
-    def of_rows(self, rows: slice | Ints) -> Evidence:
-        """Some rows of it."""
-        return Evidence(self.evidence[rows], self.common[rows], self.kinds)
+    def take(self, rows: slice | NDArray[Any]) -> Evidence:
+        """Some of the rows."""
+        return Evidence(self.evidence[rows], self.common[rows], self.labels[rows], self.kinds)
 
 
-def pair_type(documents: NDArray[Any]) -> type[np.int32] | type[np.float64]:
-    """What the counts of pairs are kept in: those that stand on a prior model are no whole numbers."""
-    return np.float64 if documents.dtype.kind == "f" else np.int32
-
-
-def fixed_background(block: Block, documents: NDArray[Any]) -> Background:
+def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen:
     """All rows scored with the same counts: messages that were not counted.
 
-    documents : numbers (n_classes, n_columns), n_jk
+    places : of the block's columns among the counted tokens, if known (-1: none)
     """
-    n_classes = len(documents)
-    totals = np.zeros((n_classes, N_VIEWS))
-    for k in range(n_classes):
-        totals[k] = np.bincount(block.views, weights=documents[k], minlength=N_VIEWS)
-    words = np.bincount(block.views[documents.any(axis=0)], minlength=N_VIEWS) + 1.0
-    number = pair_type(documents)
-    pairs: NDArray[Any] = np.empty((n_classes, len(block.columns)), number)
-    for k in range(n_classes):
-        pairs[k] = documents[k].astype(number)[block.columns]
-    return Background(
+    columns: Numbers = block.columns
+    if block.keys is not counts.keys:
+        columns = (counts.places(block.keys) if places is None else places)[columns]
+    kind = np.float64 if counts.documents.dtype.kind == "f" else np.int32
+    pairs: Numbers = np.empty((len(counts.messages), len(columns)), kind)
+    for k in range(len(pairs)):
+        pairs[k] = columns_of(counts.documents[k], columns)
+    totals = counts.totals
+    return Seen(
+        block,
         pairs,
-        np.repeat(totals[:, :, None], len(block), axis=2),
-        np.repeat(words[:, None], len(block), axis=1),
+        np.repeat(totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2),
+        np.repeat(totals.words[:, None] + 1.0, len(block), axis=1),
     )
 
 
-def leave_one_out(block: Block, documents: NDArray[Any], copies: Ints | None = None) -> Background:
-    """Each labelled row scored as if neither it nor an exact copy of it had been counted.
+def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
+    """Each labelled row scored as if no row of its group had been counted.
 
-    copies : int64 (n_classes, n_rows), how often each row's message was counted, itself included;
-             None: once, in its own class
+    groups : int64 (n_rows,), group numbers from 0: a message and its copies, or a campaign
     """
-    background = fixed_background(block, documents)
-    if copies is None:
-        copies = (block.labels == np.arange(len(documents))[:, None]).astype(np.int64)
-    lengths = np.diff(block.starts)
-    for seen, of_class in zip(background.pairs, copies, strict=True):  # one at a time: they are large
-        seen -= np.repeat(of_class.astype(seen.dtype), lengths)
-    background.totals[:] -= copies[:, None, :] * view_lengths(block).T
-    alone = np.repeat(copies.any(axis=0), lengths) & (_over_classes(np.add, background.pairs) == 0)
-    background.words[:] -= view_lengths(block, alone).T
-    return background
+    seen = as_counted(block, counts)
+    rows, counted = block.rows(), _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
+    lengths, n_groups = view_lengths(block, counted), int(groups.max(initial=-1)) + 1
+    alone = (np.bincount(groups, minlength=n_groups) == 1)[groups][rows]
+    shared = np.flatnonzero(~alone)
+    cells = groups[rows[shared]] * len(block.keys) + block.columns[shared]
+    _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
+    for k in range(len(seen.pairs)):
+        own = block.labels == k
+        lost = own[rows].astype(seen.pairs.dtype)
+        lost[shared] = np.bincount(cell, own[rows[shared]], len(first))[cell]
+        np.maximum(seen.pairs[k] - lost, 0, out=seen.pairs[k])
+        seen.totals[k] -= _by_group(lengths * own[:, None], groups, n_groups)[groups].T
+    if not counts.is_fixed:
+        gone = counted & (_sum_classes(seen.pairs) == 0)
+        alone[shared[first]] = True  # a word of several messages of a group is lost once
+        gone_words = _by_group(view_lengths(block, gone & alone), groups, n_groups)
+        seen.words[:] -= gone_words[groups].T
+    return seen
 
 
-def exact_copies(block: Block, n_classes: int) -> Ints:
-    """int64 (n_classes, n_rows): how many rows of each class are the same message as a row."""
-    _, which = np.unique(block.digests(), return_inverse=True)
-    counted = np.zeros((n_classes, int(which.max(initial=-1)) + 1), np.int64)
-    labelled = np.flatnonzero(block.labels >= 0)
-    np.add.at(counted, (block.labels[labelled], which[labelled]), 1)
-    return counted[:, which]
+def _by_group(values: Floats, groups: Ints, n_groups: int) -> Floats:
+    """float64 (n_groups, n_values): the sums over the rows of each group."""
+    return np.stack([np.bincount(groups, column, n_groups) for column in values.T], axis=1)
 
 
-def prequential(block: Block, documents: NDArray[Any], order: Ints) -> Background:
-    """Each row scored with what was counted before it came.
+def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
+    """Each row scored with what was counted before it came (prequential).
 
     order : int64 (n_rows,), the rows in the order of time; every row is labelled, and those
-            messages among `documents` that are not in the block came before all of them
+            messages among the counted that are not in the block came before all of them
     Counts before a row are today's counts less the row's own and all later ones.
     """
-    background = fixed_background(block, documents)
-    n_classes = len(documents)
+    seen = as_counted(block, counts)
+    lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)[order]
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
-    counts = [*documents.astype(pair_type(documents), order="C")]
+    now = [*counts.documents_of(block.keys).astype(seen.pairs.dtype, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
-    classes = [*zip(counts, background.pairs, strict=True)]
+    classes = [*zip(now, seen.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
         pairs = slice(starts[row], starts[row + 1])
         columns = block.columns[pairs].astype(np.intp)  # here: of all at once they are large
-        counts[labels[row]][columns] -= 1  # the tokens of a message are distinct
-        for of_class, seen in classes:  # a third of the time of counts[:, columns]
-            of_class.take(columns, out=seen[pairs], mode="clip")
-    lengths = view_lengths(block)[order]
-    own = block.labels[order]
-    for k in range(n_classes):
-        later = np.cumsum((lengths * (own == k)[:, None])[::-1], axis=0)[::-1]
-        background.totals[k][:, order] -= later.T
-    # The token's first message: unknown to it and to all earlier ones.
-    firsts = view_lengths(block, _over_classes(np.add, background.pairs) == 0)
-    background.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
-    return background
+        now[labels[row]][columns] -= 1  # the tokens of a message are distinct
+        for of_class, before in classes:  # a third of the time of now[:, columns]
+            of_class.take(columns, out=before[pairs], mode="clip")
+    np.maximum(seen.pairs, 0, out=seen.pairs)  # below 0 outside a fixed vocabulary
+    for k in range(len(now)):
+        later = np.cumsum((lengths * (block.labels[order] == k)[:, None])[::-1], axis=0)[::-1]
+        seen.totals[k][:, order] -= later.T
+    if not counts.is_fixed:  # a token's first message: unknown to it and to all earlier ones
+        firsts = view_lengths(block, _sum_classes(seen.pairs) == 0)
+        seen.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
+    return seen
 
 
-def _over_classes(operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-    """The first axis folded row by row: a few long rows are what numpy's own reduce is slow at."""
-    return reduce(operation, values)
+def _sum_classes(values: Numbers) -> Numbers:
+    """The sum over the first axis, row by row: numpy's own reduce is slow at a few long rows."""
+    return reduce(np.add, values)
 
 
-def view_lengths(block: Block, pairs: NDArray[np.bool_] | None = None) -> Floats:
-    """float64 (n_rows, N_VIEWS), distinct tokens of each row, or those of them where `pairs` is true."""
-    cells = np.repeat(np.arange(0, len(block) * N_VIEWS, N_VIEWS), np.diff(block.starts))
-    cells += block.views[block.columns]
-    cells = cells if pairs is None else cells[pairs]
+def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
+    """float64 (n_rows, N_VIEWS): of how many distinct tokens of each row `pairs` is true."""
+    cells = (block.rows() * N_VIEWS + block.views[block.columns])[pairs]
     return np.bincount(cells, minlength=len(block) * N_VIEWS).reshape(-1, N_VIEWS).astype(np.float64)
 
 
-def view_evidence(
-    block: Block, background: Background, settings: Settings, outside: Floats | None = None
-) -> Evidence:
-    """What the calibration sees of every row; the law is nbspam.model.evidence.
-
-    outside : float64 (n_rows, n_views), distinct tokens of each row that the block leaves out because the
-              model has no counts of them; None: it leaves none out
-    """
-    parts = [
-        _slice_evidence(block, background, first, min(first + SLICE_ROWS, len(block)), settings)
+def view_evidence(seen: Seen, settings: Settings) -> Evidence:
+    """What the calibration sees of every row; the law is nbspam.model.evidence."""
+    block, n_classes = seen.block, len(seen.pairs)
+    slices = [
+        _Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings)
         for first in range(0, max(1, len(block)), SLICE_ROWS)
     ]
-    evidence, measures, met, missing = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    if outside is not None:
-        missing = missing + outside
-    unknown = missing / np.maximum(met + missing, 1)
+    evidence, missing, tokens, measures = (
+        np.concatenate(arrays) for arrays in zip(*[one.results() for one in slices], strict=True)
+    )
+    unknown = missing / np.maximum(tokens, 1)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
-    np.maximum(evidence[..., 1], -settings.ham_cap(evidence.shape[3]), out=evidence[..., 1])
-    of_words = evidence.reshape(len(block), -1, evidence.shape[3])
-    found = np.concatenate([of_words, measures], axis=1)
-    rough = np.array(rough_weights(evidence.shape[3], settings.kinds))
-    common = np.hstack([unknown, rough @ of_words[:, :, 1:]]) if len(rough) else unknown
-    return Evidence(found, common, settings.kinds)
+    np.maximum(evidence[..., 1], -settings.ham_cap(n_classes), out=evidence[..., 1])
+    found = evidence.reshape(len(block), -1, n_classes)
+    rough = np.array(rough_weights(n_classes, settings.kinds))
+    common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
+    found = np.concatenate([found, measures], axis=1)
+    return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
 
 
-class _Slice(NamedTuple):
-    """What is known of some rows.
+def log_smoothed(counts: Numbers, pseudo: Numbers | float) -> Floats:
+    """log(count + pseudo), nats: nbspam.model.evidence.log_ratios is the difference of two classes.
 
-    evidence     : float64 (n_rows, n_kinds of words, n_views, n_classes), nats, not diluted
-    measures     : float64 (n_rows, n_measures, n_classes), nats; no measures where they are not asked for
-    met, missing : float64 (n_rows, n_views), distinct words that the model met, and others
+    Each value is computed once: counts are small numbers that come again and again.
     """
-
-    evidence: Floats
-    measures: Floats
-    met: Floats
-    missing: Floats
-
-
-def _slice_evidence(
-    block: Block, background: Background, first: int, last: int, settings: Settings
-) -> _Slice:
-    """The evidence of rows first .. last - 1; slices bound the memory of the temporary arrays."""
-    n_classes, n_rows = len(background.pairs), last - first
-    pairs = slice(int(block.starts[first]), int(block.starts[last]))
-    rows = np.repeat(np.arange(n_rows), np.diff(block.starts[first : last + 1]))
-    views = block.views[block.columns[pairs]].astype(np.int64)
-    cells = rows * N_VIEWS + views
-    shape = (n_rows, N_VIEWS)
-    counts = _as_places(background.pairs[:, pairs])
-    missing = np.flatnonzero(_over_classes(np.add, counts) <= 0)
-    limits = _limits(settings.threshold, views, n_rows)
-    times = 1.0 + np.log(np.minimum(block.counts[pairs], MOST_TIMES))
-    evidence = np.zeros((n_rows, len(settings.alphas), N_VIEWS, n_classes))
-    for number, alpha in enumerate(settings.alphas):
-        weights = _weights(background, counts, first, last, alpha or 1e-12, cells)
-        evidence[:, number, :, 1:] = _means(weights, times, missing, limits, cells, shape)
-    measures = np.zeros((n_rows, 0, n_classes))
-    if settings.measures:
-        some = np.flatnonzero(views == MEASURES_VIEW)
-        keys, totals = block.keys[block.columns[pairs][some]], background.totals[:, MEASURES_VIEW, first:last]
-        measures = measure_evidence(counts[:, some], totals, keys, rows[some])
-    tokens = np.bincount(cells, minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
-    never = np.bincount(cells[missing], minlength=n_rows * N_VIEWS).reshape(shape).astype(np.float64)
-    words = slice(len(VIEWS))
-    return _Slice(evidence[:, :, words], measures, (tokens - never)[:, words], never[:, words])
-
-
-def _means(
-    weights: Floats, times: Floats, missing: Ints, limits: _Limits, cells: Ints, shape: tuple[int, int]
-) -> Floats:
-    """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens.
-
-    times : how often each token counts in its mean, see nbspam.model.evidence.times_counted
-    """
-    size = shape[0] * shape[1]
-    spreads = _over_classes(np.maximum, weights) - _over_classes(np.minimum, weights)
-    spreads[missing] = 0.0
-    informative = _informative(spreads, limits, cells, size)
-    some = cells[informative]
-    times = times[informative]
-    divisors = np.bincount(some, weights=times, minlength=size) + SHRINKAGE
-    sums = [
-        np.bincount(some, weights=times * of_class[informative], minlength=size) for of_class in weights[1:]
-    ]
-    return np.stack([(total / divisors).reshape(shape) for total in sums], axis=2)
-
-
-def _as_places(counts: NDArray[Any]) -> NDArray[Any]:
-    """Counts in the type that arrays are indexed by; those on a prior model or aged are no integers."""
-    return counts if counts.dtype.kind == "f" else counts.astype(np.intp)
-
-
-def _weights(
-    background: Background, counts: NDArray[Any], first: int, last: int, alpha: float, cells: Ints
-) -> Floats:
-    """l_jk - l_j0, see nbspam.model.evidence, nats: float64 (n_classes, n_pairs) of a slice of rows."""
-    totals = np.log(background.totals[:, :, first:last] + alpha * background.words[:, first:last])
-    logs = _logs(counts, alpha)
-    for k in range(1, len(logs)):
-        logs[k] -= logs[0]
-        logs[k] -= (totals[k] - totals[0]).T.ravel()[cells]
-    logs[0] = 0.0
-    return logs
-
-
-def _logs(counts: NDArray[Any], alpha: float) -> Floats:
-    """log(count + alpha), each value worked out once: counts are small numbers that come again and again."""
     most = int(counts.max(initial=0))
     if counts.dtype.kind == "f" or most > counts.size:
-        return np.asarray(np.log(counts + alpha))
-    return np.asarray(np.log(np.arange(most + 1) + alpha)[counts])
+        return np.asarray(np.log(counts + pseudo))
+    return np.asarray(np.log(np.arange(most + 1) + pseudo)[counts.astype(np.intp)])
 
 
-class _Limits(NamedTuple):
-    """What the spread of each pair's token has to exceed, see ViewEvidence.informative.
+class _Slice:
+    """The tokens of some rows: slices bound the memory of the temporary arrays."""
 
-    strong, weak : float64 (n_pairs,), nats
-    least        : int64 (n_rows * n_views,), so many of the largest spreads over `weak` count at least
-    """
+    def __init__(self, seen: Seen, rows: slice, settings: Settings) -> None:
+        block, self._settings = seen.block, settings
+        self._n_rows = rows.stop - rows.start
+        pairs = slice(int(block.starts[rows.start]), int(block.starts[rows.stop]))
+        columns = block.columns[pairs]
+        self._keys, self._views = block.keys[columns], block.views[columns].astype(np.int64)
+        self._rows = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
+        self._cells = self._rows * N_VIEWS + self._views
+        self._counts, self._totals = seen.pairs[:, pairs], seen.totals[:, :, rows]
+        self._words = seen.words[:, rows]
+        self._known = _sum_classes(self._counts) > 0
+        self._times = _TIMES[np.minimum(block.counts[pairs], MOST_TIMES)]
 
-    strong: Floats
-    weak: Floats
-    least: Ints
+    def results(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Evidence of words, tokens that were never met, all tokens, and the evidence of the measures.
 
+        Evidence is float64 (n_rows, n_kinds of words, n_views, n_classes), not diluted; tokens (n_rows,
+        n_views).
+        """
+        evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(VIEWS), len(self._counts)))
+        for number, alpha in enumerate(self._settings.alphas):
+            evidence[:, number, :, 1:] = self._means(self._weights(alpha or NEARLY_ZERO))
+        never, every = np.where(self._known, 0.0, 1.0), np.ones(len(self._known))
+        return evidence, self._by_view(never), self._by_view(every), self._measures()
 
-def _limits(threshold: float, views: Ints, n_rows: int) -> _Limits:
-    others = N_VIEWS - len(VIEWS)  # what is no word is in no average
-    strong, weak = (threshold * np.array(one + (np.inf,) * others)[views] for one in (STRONG, WEAK))
-    return _Limits(strong, weak, np.array((AT_LEAST + (0,) * others) * n_rows))
+    def _by_view(self, weights: Floats, chosen: Any = slice(None)) -> Floats:
+        sums = np.bincount(self._cells[chosen], weights, self._n_rows * N_VIEWS)
+        return np.asarray(sums.reshape(-1, N_VIEWS)[:, : len(VIEWS)], np.float64)
 
+    def _weights(self, alpha: float) -> Floats:
+        """The log-likelihood ratios of all tokens against class 0, float64 (n_classes - 1, n_tokens)."""
+        logs = log_smoothed(self._counts, alpha)
+        totals = log_smoothed(self._totals, alpha * self._words)
+        for k in range(1, len(logs)):
+            logs[k] -= logs[0]
+            logs[k] -= (totals[k] - totals[0]).T.ravel()[self._cells]
+        return logs[1:]
 
-def _informative(spreads: Floats, limits: _Limits, cells: Ints, size: int) -> Ints:
-    """int64: the places of those tokens that count in their row's average, see ViewEvidence.informative.
+    def _means(self, weights: Floats) -> Floats:
+        """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens."""
+        chosen = self._informative(_spreads(weights) * self._known)
+        times = self._times[chosen]
+        divisors = self._by_view(times, chosen) + SHRINKAGE
+        return np.stack([self._by_view(times * one[chosen], chosen) / divisors for one in weights], axis=2)
 
-    cells : which average each would count in, 0 to size - 1, views within rows
-    """
-    chosen = spreads > limits.strong
-    strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
-    wanting = np.flatnonzero((spreads > limits.weak) & (strong < limits.least)[cells])
-    if not len(wanting):
+    def _informative(self, spreads: Floats) -> Ints:
+        """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
+        threshold, cells, size = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
+        chosen, least = spreads > threshold * _STRONG[self._views], np.tile(_AT_LEAST, self._n_rows)
+        strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
+        wanting = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & (strong < least)[cells])
+        if not len(wanting):
+            return np.flatnonzero(chosen)
+        # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
+        wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
+        sizes = np.bincount(cells[wanting], minlength=size)
+        there = np.flatnonzero(sizes)
+        sizes = sizes[there]
+        last = np.cumsum(sizes) - sizes + np.minimum(sizes, least[there]) - 1
+        bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
+        chosen[wanting[spreads[wanting] >= bounds]] = True
         return np.flatnonzero(chosen)
-    # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
-    wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
-    sizes = np.bincount(cells[wanting], minlength=size)
-    there = np.flatnonzero(sizes)
-    sizes = sizes[there]
-    last = np.cumsum(sizes) - sizes + np.minimum(sizes, limits.least[there]) - 1
-    bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
-    chosen[wanting[spreads[wanting] >= bounds]] = True
-    return np.flatnonzero(chosen)
+
+    def _measures(self) -> Floats:
+        """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a row has no known bin."""
+        if not self._settings.measures:
+            return np.zeros((self._n_rows, 0, len(self._counts)))
+        found = np.zeros((self._n_rows, len(MEASURES), len(self._counts)))
+        pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
+        which = _measure_of(self._keys[pairs])
+        pairs, which = pairs[which >= 0], which[which >= 0]
+        rows = self._rows[pairs]
+        messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
+        logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
+        logs -= log_smoothed(messages, MEASURE_ALPHA * _BINS[which])
+        found[rows, which] = (logs - logs[0]).T
+        return found
+
+
+def _spreads(weights: Floats) -> Floats:
+    """The largest weight less the smallest, that of class 0 among them, which is 0."""
+    if len(weights) == 1:
+        return np.asarray(np.abs(weights[0]))
+    nothing = np.zeros_like(weights[0])
+    return np.asarray(reduce(np.maximum, weights, nothing) - reduce(np.minimum, weights, nothing))
+
+
+def _measure_of(keys: Ints) -> Ints:
+    """The place in MEASURES of each key; -1 for other tokens."""
+    at = np.minimum(np.searchsorted(_MEASURE_KEYS, keys), len(_MEASURE_KEYS) - 1)
+    return np.where(_MEASURE_KEYS[at] == keys, _MEASURE_PLACES[at], -1)
+
+
+def _of_views(values: tuple[float, ...], others: float) -> Floats:
+    return np.array([*values, *[others] * (N_VIEWS - len(VIEWS))])
+
+
+_PLACE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(bins_of(name))}
+_MEASURE_KEYS = np.array(sorted(_PLACE_OF), np.int64)
+_MEASURE_PLACES = np.array([_PLACE_OF[key] for key in sorted(_PLACE_OF)], np.int64)
+_BINS = np.array([N_BINS[name] for name in MEASURES])
+_TIMES = np.array([0.0, *map(times_counted, range(1, MOST_TIMES + 1))])
+_STRONG, _WEAK = _of_views(STRONG, np.inf), _of_views(WEAK, np.inf)  # what is no word is in no mean
+_AT_LEAST = _of_views(AT_LEAST, 0).astype(np.int64)

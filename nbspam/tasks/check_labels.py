@@ -14,28 +14,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import only_views
 from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.errors import BadDataError
 from nbspam.filter import all_clues
-from nbspam.model.calibrate import bulk_scores
-from nbspam.model.leave_group_out import leave_group_out
+from nbspam.model.block import only_views, select_rows
+from nbspam.model.calibrate import bulk_scores, calibrate_on
+from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_posteriors
-from nbspam.model.scorer import Counted, Scorer
-from nbspam.model.views import Evidence, Floats, view_evidence
+from nbspam.model.scorer import Scorer
+from nbspam.model.views import Evidence, leave_groups_out, view_evidence
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.check import learned_as
 from nbspam.store.reader import open_model
-from nbspam.tasks.calibrate import Sample, calibrate_on
 from nbspam.tasks.doctor import Finding, note, wrong
 from nbspam.tasks.evaluate import duplicate_groups
-from nbspam.tasks.judges.bulk import count_rows
-from nbspam.tasks.judges.memory_model import MemoryModel, bag_of, sums_of, texts_of
+from nbspam.tasks.judges import RowTokens, texts_of
 from nbspam.tokens import NUMERIC
 
 DOUBT = 0.02  # a label is in doubt if another class has more than 1 - DOUBT: docs/decisions.md
@@ -182,11 +178,10 @@ def _moved(corpus: Corpus, model: str) -> list[Moved]:
 
 
 def _doubts(corpus: Corpus) -> list[Doubt]:
-    groups, counts = duplicate_groups(corpus), count_rows(corpus.block, len(corpus.classes))
-    background = leave_group_out(corpus.block, counts.documents, groups)
-    evidence = view_evidence(corpus.block, background, Settings().of(corpus.classes))
+    groups, counts = duplicate_groups(corpus), corpus.block.count(len(corpus.classes))
+    evidence = view_evidence(leave_groups_out(corpus.block, counts, groups), Settings().of(corpus.classes))
     truth = corpus.truth()
-    weights = _calibration(Sample(evidence, truth))
+    weights = _calibration(evidence)
     loss = zero_one_loss(len(corpus.classes), DOUBT)
     found: list[tuple[float, int, int]] = []
     for row, (probabilities, label) in enumerate(
@@ -208,16 +203,15 @@ def _doubts(corpus: Corpus) -> list[Doubt]:
     ]
 
 
-def _calibration(sample: Sample) -> Floats:
+def _calibration(found: Evidence) -> Floats:
     """Weights learned only from messages whose label agrees with a first calibration.
 
     Wrong labels would teach it that the evidence is false: with one in ten wrong, it is never sure.
     """
-    weights = calibrate_on(sample).weights
-    loss = zero_one_loss(sample.evidence.evidence.shape[2])
-    decided = np.array([decide(one, loss) for one in _posteriors(weights, sample.evidence)])
-    rows = np.flatnonzero(decided == sample.labels)
-    return calibrate_on(Sample(sample.evidence.of_rows(rows), sample.labels[rows])).weights
+    weights = calibrate_on([found]).weights
+    loss = zero_one_loss(found.evidence.shape[2])
+    decided = np.array([decide(one, loss) for one in _posteriors(weights, found)])
+    return calibrate_on([found.take(decided == found.labels)]).weights
 
 
 def _posteriors(weights: Floats, evidence: Evidence) -> list[list[float]]:
@@ -232,16 +226,15 @@ class _Clues:
 
     def __init__(self, corpus: Corpus, groups: Ints, weights: Floats) -> None:
         self._corpus, self._groups, self._weights = corpus, groups, weights.tolist()
-        self._counts = count_rows(corpus.block, len(corpus.classes))
+        self._counts = corpus.block.count(len(corpus.classes))
         self._texts = texts_of(corpus.block)
 
     def clues(self, row: int, other: int) -> tuple[tuple[str, float], ...]:
         """Clues of a row for the class `other`."""
         block, classes = self._corpus.block, self._corpus.classes
         campaign = np.flatnonzero(self._groups == self._groups[row])
-        counts = self._counts.without(count_rows(select_rows(block, campaign), len(classes)))
-        sums = sums_of(block, *counts)
-        model = MemoryModel(classes, block.keys, counts.documents, counts.occurrences, sums, self._weights)
-        scored = Scorer(model, Settings()).score(Counted(bag_of(block, row, self._texts)))
+        counts = self._counts - select_rows(block, campaign).count(len(classes))
+        model = CountsModel(classes, counts, self._weights)
+        scored = Scorer(model, Settings()).score(RowTokens(block, row, self._texts))
         clues = [clue for clue in all_clues(scored, other) if clue[1] > 0]
         return tuple(sorted(clues, key=lambda clue: (-clue[1], clue[0]))[:CLUES])

@@ -25,13 +25,13 @@ from nbspam.errors import (
 from nbspam.files import left_over, nearest_folder
 from nbspam.filter import can_judge
 from nbspam.labels import NAMED_CLASSES
+from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
 from nbspam.store.connection import FORMAT, check_file, journal_of
 from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_messages
-from nbspam.tasks.calibrate import MIN_CALIBRATION, can_calibrate
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.block import Ints
-from nbspam.corpus.blocks import used_columns, without_columns
 from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
@@ -39,18 +36,17 @@ from nbspam.evaluate.folds import Split
 from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
 from nbspam.evaluate.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
 from nbspam.filter import Filter, open_filter
+from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
+from nbspam.model.counts import Ints
 from nbspam.model.scorer import counted
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
-from nbspam.tasks.calibrate import WARM_UP_SHARE, Sample
 from nbspam.tasks.judge_mail import MOST_CLUED, clues_of, outcome_of
-from nbspam.tasks.judges.bulk import BlockCounts, BulkFilter, count_rows
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.memory_model import bag_of, texts_of
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, Whole, count_whole, texts_of
 from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
@@ -93,7 +89,7 @@ class Plan(NamedTuple):
 class _SplitWork:
     """Trains and judges one split; the callable of the worker processes."""
 
-    def __init__(self, corpus: Corpus, whole: BlockCounts, plan: Plan) -> None:
+    def __init__(self, corpus: Corpus, whole: Whole, plan: Plan) -> None:
         self._corpus = corpus
         self._whole = whole
         self._plan = plan
@@ -101,40 +97,24 @@ class _SplitWork:
     def __call__(self, split: Split) -> Evaluation:
         corpus, plan = self._corpus, self._plan
         train, rows = split
-        trained: BulkFilter | FixedFilter
-        if plan.vocabulary:
-            given = (plan.settings, corpus.classes, plan.vocabulary, plan.automatic)
-            trained = FixedFilter(corpus.block, train, *given)
-        else:
-            trained = trained_on(corpus, self._whole, train, plan.settings, plan.automatic)
-        judged = judged_rows(corpus, rows, trained.scores(rows), plan.loss_for(corpus))
-        scorer, worst = trained.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
+        judge = BatchJudge(self._whole, plan.settings, corpus.classes, plan.automatic)
+        judge.learn(train)
+        judged = judged_rows(corpus, rows, judge.score(rows), plan.loss_for(corpus))
+        scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
         if scorer is None or not worst:
             return judged
         texts, loss, clues = texts_of(corpus.block), plan.loss_for(corpus), {}
         for place in worst:
-            name, bag = judged.names[place], bag_of(corpus.block, int(rows[place]), texts)
-            clues[name] = clues_of(scorer, bag, name, corpus.classes, loss)
+            name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
+            clues[name] = clues_of(scorer, tokens, name, corpus.classes, loss)
         return replace(judged, clues=clues)
 
 
-def trained_on(
-    corpus: Corpus, whole: BlockCounts, train: Ints, settings: Settings, automatic: bool = False
-) -> BulkFilter:
-    """A filter trained on some rows; its counts are those of the whole corpus less the other rows."""
-    left_out = np.setdiff1d(np.arange(len(corpus.block)), train, assume_unique=True)
-    counts = whole.without(count_rows(select_rows(corpus.block, left_out), len(corpus.classes)))
-    return BulkFilter(corpus.block, train, counts, settings, corpus.classes, automatic)
-
-
-def judged_rows(
-    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, method: str = "holdout"
-) -> Evaluation:
+def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
     """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     outcomes = [outcome_of(joint, corpus.classes, loss) for joint in joints.tolist()]
-    return evaluation_of(
-        corpus.classes, method, *named_rows(corpus, rows), outcomes, corpus.block.dates[rows]
-    )
+    named = named_rows(corpus, rows)
+    return evaluation_of(corpus.classes, "holdout", *named, outcomes, corpus.block.dates[rows])
 
 
 def named_rows(corpus: Corpus, rows: Ints) -> tuple[list[str], Ints]:
@@ -146,7 +126,7 @@ def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Evaluation]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    counts = count_rows(corpus.block, len(corpus.classes))
+    counts = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
     for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
         judged.append(one)
@@ -214,9 +194,9 @@ def evaluate_replay(
         check_calibrated(plan.settings)
     order, right = in_time(corpus)
     loss = plan.loss_for(corpus)
-    subject = replay_filter(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
+    subject = ReplayJudge(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
     names, truth = named_rows(corpus, order)
-    own = Autolearn(subject, outdated) if autolearn and isinstance(subject, AveragedReplay) else None
+    own = Autolearn(subject, outdated) if autolearn and plan.settings.averaged else None
     run = replay(truth.tolist(), own or subject, feedback, plan.seed, centre_nats(loss), progress)
     settings = plan.described() | {"feedback": str(feedback), "order": right}
     if own:
@@ -258,17 +238,16 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _Shard(NamedTuple):
-    """Some messages judged by a saved model."""
+class _JudgedMail(NamedTuple):
+    """A message judged by a saved model; clues only of a mistake."""
 
-    names: list[str]
-    truth: list[int]
-    outcomes: list[Outcome]
-    times: list[float]
-    identities: list[bytes]
-    clues: dict[str, tuple[ShortClue, ...]]
-    skipped: Skipped
-    sizes: list[int]
+    name: str
+    truth: int
+    outcome: Outcome
+    time: float
+    identity: bytes
+    size_bytes: int
+    clues: tuple[ShortClue, ...]
 
 
 class _ModelWork:
@@ -282,38 +261,31 @@ class _ModelWork:
         self._file = file
         self._filter: Filter | None = None
 
-    def __call__(self, items: list[Item]) -> _Shard:
+    def __call__(self, items: list[Item]) -> tuple[list[_JudgedMail], Skipped]:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
         if self._filter is None:
             self._filter = open_filter(*self._arguments)
             if self._filter.model.file != self._file:
                 self._filter.model.close()
                 raise replaced_error(self._arguments[0])
-        found = _Shard([], [], [], [], [], {}, [], [])
+        judged, skipped = [], []
         for item in items:
             try:
                 data = item.read()
             except OSError as error:
-                found.skipped.append((item.name, error.strerror or "cannot be read"))
+                skipped.append((item.name, error.strerror or "cannot be read"))
                 continue
-            self._judge(found, item, data, self._filter)
-        return found
+            judged.append(self._judge(item, data, self._filter))
+        return judged, skipped
 
-    def _judge(self, found: _Shard, item: Item, data: bytes, spam_filter: Filter) -> None:
-        classes, tokens = spam_filter.model.classes, read(data, spam_filter.settings.wanted | {DATE})
+    def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
+        classes, tokens = spam_filter.classes, read(data, spam_filter.settings.wanted | {DATE})
         verdict = spam_filter.judge_now(counted(tokens, item.name), item.name)
-        outcome, truth = (
-            outcome_of(verdict.scored.scores, classes, spam_filter.loss),
-            classes.index(item.label),
-        )
-        found.names.append(item.name)
-        found.truth.append(truth)
-        found.outcomes.append(outcome)
-        found.times.append(float("nan") if tokens.date is None else tokens.date)
-        found.identities.append(identity_of(data, item.label))
-        found.sizes.append(len(data))
-        if outcome.decided not in (truth, UNDECIDED):
-            found.clues[item.name] = tuple(verdict.clues)
+        outcome = outcome_of(verdict.scored.scores, classes, spam_filter.loss)
+        truth, time = classes.index(item.label), nan if tokens.date is None else tokens.date
+        clues = tuple(verdict.clues) if outcome.decided not in (truth, UNDECIDED) else ()
+        key = identity_of(data, item.label)
+        return _JudgedMail(item.name, truth, outcome, time, key, len(data), clues)
 
 
 def evaluate_model(
@@ -337,39 +309,35 @@ def evaluate_model(
     if unknown:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    parts: list[_Shard] = []
-    for part in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
-        parts.append(part)
+    mails: list[_JudgedMail] = []
+    skipped: Skipped = []
+    for judged, unread in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
+        mails += judged
+        skipped += unread
         if progress:
-            progress(len(part.outcomes), sum(part.sizes))
-    names, truth, outcomes, times, identities, _, skipped, _ = (
-        ([one for column in columns for one in column] for columns in zip(*parts, strict=True))
-        if parts
-        else ([],) * 8
-    )
-    if not outcomes:
+            progress(len(judged), sum(mail.size_bytes for mail in judged))
+    if not mails:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     evaluation = evaluation_of(
         known,
         "model",
-        names,
-        truth,
-        outcomes,
-        times,
-        digest=corpus_digest(identities),
+        [mail.name for mail in mails],
+        [mail.truth for mail in mails],
+        [mail.outcome for mail in mails],
+        [mail.time for mail in mails],
+        digest=corpus_digest(mail.identity for mail in mails),
         settings={**settings, "model": path, "loss": loss or ""},
     )
-    clues = {name: found for part in parts for name, found in part.clues.items()}
-    return with_worst_clues(evaluation, clues), skipped
+    return with_worst_clues(evaluation, {mail.name: mail.clues for mail in mails if mail.clues}), skipped
 
 
 class _Recorder:
     """A replayed filter that keeps the evidence of each message as it was judged."""
 
-    def __init__(self, subject: AveragedReplay) -> None:
+    def __init__(self, subject: ReplayJudge) -> None:
         self._subject = subject
         self.learn = subject.learn
-        self.seen: list[tuple[list[list[float]], list[float]]] = []
+        self.seen: list[Evidence] = []
 
     def score(self, message: int) -> Outcome:
         outcome = self._subject.score(message)
@@ -414,9 +382,9 @@ def train_by_regime(
     """
     check_classes(corpus)
     check_regime(feedback, settings, choices)
-    rows, sample = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
+    rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
     part = used_columns(select_rows(corpus.block, rows))
-    choices = choices._replace(sample=sample)
+    choices = choices._replace(evidence=evidence)
     trained = train_blocks([([part], corpus.skipped)], corpus.classes, path, settings, choices)
     return trained._replace(read=len(corpus.block))
 
@@ -427,21 +395,18 @@ def learned_rows(
     feedback: Feedback,
     loss: Loss | None = None,
     progress: Step | None = None,
-) -> tuple[Ints, Sample | None]:
+) -> tuple[Ints, Evidence | None]:
     """The rows that a replay learns, in the order read, and the evidence of all that it judged.
 
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
     order, _ = in_time(corpus)
     loss = loss or zero_one_loss(len(corpus.classes))
-    subject = replay_filter(corpus.block, order, corpus.classes, settings, loss)
+    subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
     truth = corpus.truth()[order]
-    recorder = _Recorder(subject) if isinstance(subject, AveragedReplay) else None
+    recorder = _Recorder(subject) if settings.averaged else None
     run = replay(truth.tolist(), recorder or subject, feedback, 0, centre_nats(loss), progress)
     rows = np.sort(order[run.learned])
     if recorder is None:
         return rows, None
-    late = recorder.seen[int(len(order) * WARM_UP_SHARE) :]
-    found, common = zip(*late, strict=True)
-    evidence = Evidence(np.array(found), np.array(common), settings.kinds)
-    return rows, Sample(evidence, truth[-len(late) :])
+    return rows, join_evidence(recorder.seen[int(len(order) * WARM_UP_SHARE) :])

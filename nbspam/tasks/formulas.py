@@ -16,7 +16,8 @@ from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.evidence import ViewEvidence, measure_evidence
 from nbspam.model.features import bin_text, bins_between
 from nbspam.model.priors import log_priors_of
-from nbspam.model.word_sum import make_words, vocabulary_size, word_totals
+from nbspam.model.scorer import make_words
+from nbspam.model.words import vocabulary_size, word_totals
 from nbspam.settings import (
     AT_LEAST,
     DILUTION,
@@ -144,7 +145,7 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
     ]
     if settings.features == "numeric":
         return lines
-    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model))))
+    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))))
     lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))))
     lines.append(("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))))
     for view, name in enumerate(VIEWS if settings.averaged else ()):
@@ -299,7 +300,7 @@ def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
 
 def _fraction(model: Model, settings: Settings, word: TokenRow, k: int) -> tuple[float, float, float, float]:
     """(count, total, lambda, parameters) of the word's estimate in class k."""
-    a, size, event_model = settings.alpha, vocabulary_size(model), settings.event_model
+    a, size, event_model = settings.alpha, vocabulary_size(model.words), settings.event_model
     if settings.averaged and word.view == MEASURES_VIEW:
         measured = messages_measured(model.documents[MEASURES_VIEW])[k]
         return word.documents[k], measured, MEASURE_ALPHA, N_BINS[measure_of(word.text)]

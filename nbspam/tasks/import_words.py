@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
 from nbspam.store.text import natural
 from nbspam.store.writer import new_model
-from nbspam.tasks.fixed_words import vocabulary_settings
 from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS
 from nbspam.tokens.headers import header_tokens
 from nbspam.tokens.keys import token_key

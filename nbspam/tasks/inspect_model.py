@@ -16,7 +16,7 @@ from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credible_intervals import belief, normal_posterior, word_share_interval
 from nbspam.model.features import stored_counts
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
-from nbspam.model.word_sum import vocabulary_size
+from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
@@ -48,7 +48,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "different_messages": learned_messages(stored),
             "autolearned": _by_class(stored, autolearned_messages(stored)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
-            "vocabulary_size": vocabulary_size(stored),
+            "vocabulary_size": vocabulary_size(stored.words),
             "views": _views(model),
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),

@@ -11,7 +11,6 @@ from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.tokens import Tokens
 
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
@@ -31,11 +30,11 @@ def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> 
 
 
 def clues_of(
-    scorer: Scorer, read: Tokens, name: str, classes: tuple[str, ...], loss: Loss
+    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
     """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.
 
     Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
     """
-    found = Verdict(name, scorer.score(Counted(read)), classes, loss).clues
+    found = Verdict(name, scorer.score(counted), classes, loss).clues
     return tuple([clue for clue in found if isfinite(clue[1])])

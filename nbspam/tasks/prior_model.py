@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Table
-from nbspam.corpus.block import Block, Ints
 from nbspam.errors import UsageError
 from nbspam.labels import ordered
+from nbspam.model.block import Block
+from nbspam.model.calibrate import Fitted, learn_sample, sample, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
+from nbspam.model.counts import Ints
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
-from nbspam.model.word_models import power_factor
+from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
 from nbspam.store.connection import OneState
 from nbspam.store.merge import numeric_rows, token_rows
 from nbspam.store.prior import WEIGHT, on_prior, write_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
-from nbspam.tasks.calibrate import Fitted, learn_sample, sample_beside
-from nbspam.tasks.fixed_words import fixed_of
-from nbspam.tasks.update import documents_of
+from nbspam.tasks.update import counts_of
 from nbspam.tokens.keys import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
@@ -125,18 +124,14 @@ class PriorModel:
             write_prior(file, self.weight, self._messages(), tokens, numeric)
         self._written = on_prior(Model(self._model.path, file.connection))
 
-    def calibrate(
-        self, block: Block, table: Table, settings: Settings, vocabulary: Vocabulary | None = None
-    ) -> Fitted:
+    def calibrate(self, block: Block, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block; `write` has counted them."""
         learner, model = self._learner(settings.kinds), self._written
         used = 0
         if model and len(block) and len(learner.weights) <= MAX_COVARIANCE:
-            documents = documents_of(model, block)
-            totals, words = np.array(model.documents, np.float64), np.array(model.words, np.int64)
-            sample = sample_beside(block, documents, totals, words, settings, fixed_of(vocabulary))
-            used = len(sample.labels)
-            learn_sample(learner, sample, sum(model.messages) - used)
+            found = sample(ways_to_see(block)[-1], block, counts_of(model, block), settings)
+            used = len(found.labels)
+            learn_sample(learner, found, sum(model.messages) - used)
         return Fitted(np.array(learner.weights), np.array(learner.covariance), used)
 
     def _learner(self, kinds: Sequence[str]) -> Learner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,25 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import Accumulator, Table
-from nbspam.corpus.block import Ints
+from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.corpus import views_read
+from nbspam.corpus.executor import start_shards
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import BlocksRead, Progress, read_blocks
-from nbspam.corpus.token_texts import text_slices
-from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.model.alpha import best_alpha
+from nbspam.model.block import Block, feature_block
+from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
+from nbspam.model.counts import Counts, Ints, text_slices
 from nbspam.model.numeric import count_features, learn_edges
+from nbspam.model.textbook import TextbookModel
+from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.writer import new_model
-from nbspam.tasks.calibrate import NOT_FITTED, Fitted, Sample, calibrate_on, calibration_begun
-from nbspam.tasks.fixed_words import (
-    settings_under,
-    sorted_keys,
-    vocabulary_settings,
-    with_all_words,
-)
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ class Choices(NamedTuple):
     automatic  : choose alpha on the mail
     prior      : a model that is the prior of the new one
     decision   : settings of decisions: `loss` or `loss_matrix`
-    sample     : out-of-sample evidence to calibrate on; None: that of the counted messages
+    evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     """
@@ -73,7 +71,7 @@ class Choices(NamedTuple):
     automatic: bool = False
     prior: PriorModel | None = None
     decision: dict[str, str] = {}  # noqa: RUF012 - not changed
-    sample: Sample | None = None
+    evidence: Evidence | None = None
     replaces: bool = True
     edges: Mapping[str, list[float]] = MappingProxyType({})
 
@@ -82,12 +80,12 @@ class Counted(NamedTuple):
     """The counts of some mail.
 
     mail     : the number of messages, and the latest of them
-    table    : the words; all words of a fixed vocabulary
+    counts   : the words; all words of a fixed vocabulary
     features : the numeric features; None if they are not counted
     """
 
     mail: Accumulator
-    table: Table
+    counts: Counts
     features: FeatureCounts | None
 
 
@@ -128,17 +126,15 @@ def train_blocks(
     edges = dict(choices.edges)
     if prior and settings.features != "words":
         edges = dict(zip(NAMES, prior.edges(), strict=True))
-    counts = counts_for(settings, len(classes), sorted_keys(vocabulary))
+    counts = counts_for(settings, len(classes), np.array(vocabulary.keys(), np.int64) if vocabulary else None)
     skipped = count_blocks(parts, counts, progress)
     prior.check_classes(path, counts.messages) if prior else check_balance(path, classes, counts.messages)
     counted = all_counted(counts, settings, vocabulary, edges)
     if choices.automatic:
         _check_chosen_on(counts.messages)
-        from nbspam.tasks.alpha import best_alpha  # scipy: 0.2 s and 20 MB
-
-        settings = settings.replaced(alpha=best_alpha(settings, classes, counted, vocabulary))
+        settings = settings.replaced(alpha=_best_alpha(settings, classes, counted))
     used = _write(path, classes, settings, choices, counted, jobs)
-    messages, tokens = tuple(counts.messages.tolist()), len(counted.table.keys)
+    messages, tokens = tuple(counts.messages.tolist()), len(counted.counts.keys)
     alpha = settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
 
@@ -157,7 +153,7 @@ def _write(
         new_model(path, classes, counted.mail.messages.tolist(), choices.replaces) as file,
     ):
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
-        file.tokens(token_rows(counted.table))
+        file.tokens(token_rows(counted.counts))
         file.write_sums()
         file.learned(learned_rows(counted.mail.learned))
         if counted.features:
@@ -178,16 +174,27 @@ def _calibration(
     """A function for the calibration; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return nullcontext(lambda: NOT_FITTED)
-    if choices.sample:
-        return nullcontext(partial(calibrate_on, choices.sample))
-    given = (counted.mail.recent(), counted.table, settings, choices.vocabulary)
+    if choices.evidence:
+        return nullcontext(partial(calibrate_on, [choices.evidence]))
+    block = counted.mail.recent()
     if choices.prior:
-        return nullcontext(partial(choices.prior.calibrate, *given))
-    return calibration_begun(*given, jobs)
+        return nullcontext(partial(choices.prior.calibrate, block, settings))
+    return _start_calibration(block, counted.counts, settings, jobs)
+
+
+@contextmanager
+def _start_calibration(
+    block: Block, counts: Counts, settings: Settings, jobs: int
+) -> Iterator[Callable[[], Fitted]]:
+    """A function for the calibration, which other processes begin to compute if `jobs` allows it."""
+    ways = ways_to_see(block)
+    work = partial(sample, block=block, counts=counts, settings=settings)
+    with start_shards(work, ways, min(jobs, len(ways))) as samples:
+        yield lambda: calibrate_on(list(samples), len(block))
 
 
 def counts_for(settings: Settings, n_classes: int, keys: Ints | None) -> Accumulator:
-    """An empty accumulator for these settings.  keys : of a fixed vocabulary, from sorted_keys"""
+    """An empty accumulator for these settings.  keys : of a fixed vocabulary"""
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     return Accumulator(n_classes, keys, views_read(settings), with_words, with_features)
 
@@ -213,14 +220,24 @@ def all_counted(
     edges: Mapping[str, list[float]] = MappingProxyType({}),
 ) -> Counted:
     """All counts.  edges : inner edges of bins by feature; the edges of all others are learned"""
-    table = with_all_words(mail.table(), vocabulary)
+    counts = mail.counts()
+    if vocabulary is not None:
+        counts = vocabulary_counts(vocabulary, len(mail.messages)) + counts
     rows = mail.features
     if rows is None:
-        return Counted(mail, table, None)
+        return Counted(mail, counts, None)
     learned = zip(NAMES, learn_edges(rows.sample()[0], settings.bins, settings.binning), strict=False)
     by_name = {**dict(learned), **edges}
     bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
-    return Counted(mail, table, count_features(rows.chunks(), len(mail.messages), bins, with_pairs))
+    return Counted(mail, counts, count_features(rows.chunks(), len(mail.messages), bins, with_pairs))
+
+
+def _best_alpha(settings: Settings, classes: tuple[str, ...], counted: Counted) -> float:
+    """The lambda that suits the latest messages best."""
+    sample = counted.mail.recent()
+    if settings.features == "numeric" and counted.mail.features:
+        sample = feature_block(*counted.mail.features.sample(KEPT_MESSAGES))
+    return best_alpha(TextbookModel(settings, classes, counted.counts, counted.features), sample)
 
 
 def _check_chosen_on(messages: Ints) -> None:
@@ -241,16 +258,16 @@ def check_balance(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             raise BadDataError(path, why, remedy, "class-empty")
 
 
-def token_rows(table: Table) -> Iterator[tuple[Any, ...]]:
+def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
     In slices, because a token takes 150 bytes as Python objects.
     """
-    counts = [column for pair in zip(table.documents, table.occurrences, strict=True) for column in pair]
-    for first, texts in text_slices(table.texts, len(table.keys), TOKENS_AT_ONCE):
+    arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        columns = (column[rows].tolist() for column in counts)
-        yield from zip(table.keys[rows].tolist(), table.views[rows].tolist(), texts, *columns, strict=True)
+        columns = (row[rows].tolist() for row in arrays)
+        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.block import Ints
 from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
@@ -26,9 +25,10 @@ from nbspam.evaluate.comparison import Comparison, compare
 from nbspam.evaluate.evaluation import Evaluation, Floats
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.ranking import rankings, roca_percent
+from nbspam.model.counts import Ints
 from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows, trained_on
-from nbspam.tasks.judges.bulk import count_rows
+from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows
+from nbspam.tasks.judges import BatchJudge, count_whole
 
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUBSETS = (
@@ -173,14 +173,16 @@ class _Work:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._whole = count_rows(corpus.block, len(corpus.classes))
+        self._whole = count_whole(corpus.block, len(corpus.classes))
 
     def __call__(self, task: tuple[Candidate, Split]) -> Floats:
         candidate, (train, rows) = task
         corpus, whole = self._corpus.seen_by(candidate.settings), self._whole
         if corpus.block is not self._corpus.block:
-            whole = count_rows(corpus.block, len(corpus.classes))
-        return trained_on(corpus, whole, train, candidate.settings, candidate.automatic).scores(rows)
+            whole = count_whole(corpus.block, len(corpus.classes))
+        judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
+        judge.learn(train)
+        return judge.score(rows)
 
 
 class _Bench:

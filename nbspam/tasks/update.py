@@ -10,25 +10,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.block import Block, Ints
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.model.block import Block
+from nbspam.model.calibrate import learn_sample, sample, ways_to_see
+from nbspam.model.counts import Counts, Ints, Totals
 from nbspam.model.numeric import count_features
-from nbspam.settings import ALL_VIEWS, from_text
+from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
-from nbspam.tasks.calibrate import learn_sample, sample_beside
-from nbspam.tasks.fixed_words import Fixed
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.keys import NOTAWORD_KEY
@@ -69,7 +68,7 @@ def update(
         )
     begun = copy_shared(path, start)
     used, again = _add(path, counts, known, keys, edges)
-    added, tokens = tuple(counts.messages.tolist()), len(counts.table().keys)
+    added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
     return Trained(path, known, added, tokens, size_bytes, skipped, used, again=again, begun=begun)
 
@@ -112,7 +111,7 @@ def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges
 ) -> tuple[int, int]:
     """One transaction; how many messages the calibration learned from, and how many were counted before."""
-    table, learned = counts.table(), list(learned_rows(counts.learned))
+    table, learned = counts.counts(), list(learned_rows(counts.learned))
     with updating(path) as updater:
         model = Model(path, updater.connection)
         now = None if keys is None else np.array(vocabulary_keys(model), np.int64)
@@ -136,21 +135,20 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     if learner is None:
         return 0
     now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
-    totals, words = np.array(now.documents, np.float64), np.array(now.words, np.int64)
-    fixed = None
-    if model.settings.get("vocabulary") == "fixed":
-        fixed = Fixed(model.settings.get("views", ALL_VIEWS), words)
     block = counts.recent()
-    sample = sample_beside(block, documents_of(now, block), totals, words, settings, fixed)
-    first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
-    learn_sample(learner, sample, sum(now.messages) - len(sample.labels), first)
+    found = sample(ways_to_see(block)[-1], block, counts_of(now, block), settings)
+    first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
+    learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
-    return len(sample.labels) - first
+    return len(found.labels) - first
 
 
-def documents_of(now: Model, block: Block) -> NDArray[Any]:
-    """Numbers (n_classes, n_columns): the counts of the model by column; of NOTAWORD, no evidence, none."""
+def counts_of(now: Model, block: Block) -> Counts:
+    """The counts that a model has of the tokens of a block, and its totals; none of NOTAWORD, no evidence."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))
-    rows = [found.get(key, nothing)[::2] for key in block.keys.tolist()]
-    return np.array(rows).reshape(-1, len(now.classes)).T.copy()
+    rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T
+    totals = Totals(np.array(now.words), np.array(now.documents), np.array(now.occurrences))
+    arrays = (rows[::2].copy(), rows[1::2].copy(), np.array(now.messages))
+    is_fixed = now.settings.get("vocabulary") == "fixed"
+    return Counts(block.keys, block.views, b"", *arrays, is_fixed, totals)

@@ -52,7 +52,7 @@ def planted(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize(("place", "stage", "read_all_the_same"), STAGES)
-def test_a_fault_in_a_stage_costs_that_stage_alone(
+def test_a_fault_in_one_stage_leaves_the_other_stages(
     monkeypatch: pytest.MonkeyPatch, place: str, stage: str, read_all_the_same: str
 ) -> None:
     monkeypatch.setattr(place, planted)
@@ -136,7 +136,7 @@ main()
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("asked", [False, True])
-def test_faults_are_shown_only_where_asked(asked: bool) -> None:
+def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
     command = [sys.executable, "-c", PLANTED, "classify", "-p", "-m", "model"]
     environment = {"NBSPAM_TRACEBACK": "1"} if asked else {}
     done = subprocess.run(command, input=MAIL, capture_output=True, env=environment)

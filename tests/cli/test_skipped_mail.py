@@ -53,7 +53,7 @@ def done(place: Path, command: list[str], index: str, *more: str) -> tuple[int, 
 
 
 @pytest.mark.parametrize(("command", "written"), COMMANDS, ids=lambda value: " ".join(value))
-def test_what_cannot_be_read_is_an_error_when_all_else_is_done(
+def test_unreadable_mail_is_an_error_after_all_other_mail_is_done(
     place: Path, command: list[str], written: str
 ) -> None:
     status, output, said = done(place, command, "index", "-q")
@@ -67,7 +67,7 @@ def test_what_cannot_be_read_is_an_error_when_all_else_is_done(
     assert done(place, command, "whole", "-q") == (0, output, "")
 
 
-def test_many_are_counted_and_a_few_named(place: Path) -> None:
+def test_five_unreadable_files_are_named_and_the_rest_counted(place: Path) -> None:
     with open(place / "index", "a") as index:
         index.writelines(GONE.replace("gone", f"gone{n}") for n in range(SHOWN_SKIPPED))
     _, _, said = done(place, ["train", "-m", "new"], "index", "-q")
@@ -76,7 +76,7 @@ def test_many_are_counted_and_a_few_named(place: Path) -> None:
     assert f"{SHOWN_SKIPPED + 1} files or folders could not be read" in said
 
 
-def test_what_is_left_out_on_purpose_is_a_note(place: Path) -> None:
+def test_mail_left_out_on_purpose_is_a_note(place: Path) -> None:
     (place / "ham" / "again").symlink_to(place / "ham")
     command = ["train", "--replace", "-m", "new"]
     assert done(place, command, "whole", "-q") == (0, b"", "")
@@ -85,7 +85,7 @@ def test_what_is_left_out_on_purpose_is_a_note(place: Path) -> None:
 
 
 @pytest.mark.parametrize(("index", "wrong"), [("index", ["mail"]), ("whole", [])])
-def test_doctor_finds_it(place: Path, index: str, wrong: list[str]) -> None:
+def test_doctor_reports_unreadable_mail(place: Path, index: str, wrong: list[str]) -> None:
     status, output, said = done(place, ["doctor", "-m", "m", "--json"], index, "-q")
     content = json.loads(output)
     found = {one["about"]: one["text"] for one in content["findings"] if one["state"] == "wrong"}

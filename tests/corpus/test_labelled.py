@@ -116,7 +116,7 @@ def test_an_empty_class_is_named_by_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by_index", [False, True])
-def test_a_class_of_which_nothing_can_be_read_says_why(by_index: bool, tmp_path: Path) -> None:
+def test_a_class_without_readable_mail_is_refused_with_the_reason(by_index: bool, tmp_path: Path) -> None:
     paths = labelled(tmp_path / "x", "ham/1", "spam/")
     for name in ("ham/0", "spam/2", "spam/3"):
         (tmp_path / "x" / name).symlink_to("nowhere")
@@ -126,12 +126,12 @@ def test_a_class_of_which_nothing_can_be_read_says_why(by_index: bool, tmp_path:
         open_labelled(paths)
 
 
-def test_one_class_is_enough_where_the_caller_says_so(tmp_path: Path) -> None:
+def test_one_class_is_enough_if_the_caller_allows_it(tmp_path: Path) -> None:
     source = open_labelled(ham=labelled(tmp_path / "x", "1"), allow_one_class=True)
     assert source.classes == ("ham",)
 
 
-def test_more_classes_than_a_model_holds_are_told_before_any_mail_is_read(tmp_path: Path) -> None:
+def test_more_classes_than_a_model_holds_are_refused_before_any_mail_is_read(tmp_path: Path) -> None:
     assert 3 + 4 * MAX_CLASSES <= 2_000  # columns of `token` on a prior model, as many as SQLite allows
     lines = [f"c{number} mail" for number in range(MAX_CLASSES + 1)]
     (tmp_path / "mail").write_bytes(b"Subject: hello\n\nhello\n")

@@ -75,7 +75,7 @@ BODY_LINES = st.lists(
 
 
 @given(st.lists(BODY_LINES, min_size=1, max_size=5), st.sampled_from([1, 3, 17, 1 << 20]))
-def test_what_was_written_as_mboxrd_comes_back(bodies: list[list[bytes]], size: int) -> None:
+def test_messages_written_as_mboxrd_come_back(bodies: list[list[bytes]], size: int) -> None:
     messages = [mail(i, b"".join(line + b"\n" for line in lines)) for i, lines in enumerate(bodies)]
     assert [unquoted(message) for _, message in joined(as_mbox(messages), size)] == messages
 
@@ -139,7 +139,7 @@ def test_a_sentence_that_begins_with_from_is_text(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", [b"From \n", b"From - \n", b"From a@example.org\n", b"From MAILER-DAEMON\n"])
-def test_from_lines_without_a_date_split_where_a_header_follows(line: bytes) -> None:
+def test_from_lines_without_a_date_split_if_a_header_follows(line: bytes) -> None:
     data = line + mail(1) + b"\n" + line + mail(2) + b"\n"
     assert begins_mbox(data)
     assert [message for _, message in joined(data, 5)] == [mail(1), mail(2)]
@@ -158,7 +158,7 @@ def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:
     assert max(len(piece) for _, piece, _ in pieces) < 4000
 
 
-def test_only_one_mark_is_taken_off_a_quoted_from_line() -> None:
+def test_one_quote_mark_is_removed_from_a_quoted_from_line() -> None:
     assert (
         unquoted(b">From a\n>>From b\n >From c\n>from d\n>From")
         == b"From a\n>From b\n >From c\n>from d\n>From"
@@ -177,7 +177,7 @@ def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> N
     assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_HELD_BYTES, 0]
 
 
-def test_classify_reads_an_mbox_of_many_no_further_than_its_first_message_to_tell_what_it_is(
+def test_classify_recognises_an_mbox_of_many_by_its_first_message(
     tmp_path: Path,
 ) -> None:
     one = b"From a@b.example Mon Jun  3 10:00:00 2024\nSubject: s\n\n>From here\n\n"
@@ -210,14 +210,14 @@ def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path
     ],
     ids=["a sentence after an empty line", "no empty line before it", "a wrong Content-Length"],
 )
-def test_what_does_not_split_a_message(first: bytes, tmp_path: Path) -> None:
+def test_text_that_looks_like_a_from_line_does_not_split_a_message(first: bytes, tmp_path: Path) -> None:
     (tmp_path / "box").write_bytes(FROM + first + b"\n" + FROM + mail(2) + b"\n")
     assert read_all(tmp_path / "box") == [first, mail(2)]
 
 
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("n_messages", [1, 50])
-def test_a_compressed_mbox_gives_the_messages_of_the_plain_one(
+def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
     kind: str, n_messages: int, tmp_path: Path
 ) -> None:
     messages = [mail(n, b"From here\n" + b"x" * n * 1000 + b"\n") for n in range(n_messages)]
@@ -231,7 +231,7 @@ def test_a_compressed_mbox_gives_the_messages_of_the_plain_one(
 
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("damage", ["cut short", "damaged"])
-def test_a_damaged_compressed_mbox_gives_what_can_be_read_and_is_named(
+def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_named(
     kind: str, damage: str, tmp_path: Path
 ) -> None:
     noise = random.Random(1)
@@ -266,7 +266,7 @@ def test_a_compressed_file_of_nothing_is_an_empty_message(kind: str, tmp_path: P
 
 
 @pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKERS])
-def test_a_file_compressed_in_a_way_that_is_not_read_is_no_message(
+def test_files_of_other_compressions_are_no_messages(
     magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = magic + mail(1)

@@ -183,7 +183,7 @@ def test_a_folder_with_an_inbox_in_it_is_a_tree(tmp_path: Path) -> None:
     assert words(source) == [("ham", "INBOX"), ("ham", "Lists/python"), ("spam", "Junk")]
 
 
-def test_what_a_tree_passes_over_is_noted_once(tmp_path: Path) -> None:
+def test_skipped_and_left_out_mail_of_a_tree_is_noted_once(tmp_path: Path) -> None:
     maildir(tmp_path / "plus", "h")
     maildir(tmp_path / "plus" / ".Junk", "s")
     (tmp_path / "plus" / ".Gone").symlink_to("nowhere")
@@ -232,7 +232,7 @@ def spoiled(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ["plain", "box/cur"])
-def test_what_cannot_be_read_is_skipped_and_named(folder: str, tmp_path: Path) -> None:
+def test_unreadable_files_are_skipped_and_named(folder: str, tmp_path: Path) -> None:
     put(tmp_path, f"{folder}/good")
     paths = spoiled(tmp_path / folder)
     source = open_unlabelled([str(tmp_path)])
@@ -262,7 +262,7 @@ print(json.dumps([names, sorted(source.skipped + skipped)]))
 
 
 @pytest.mark.parametrize("path", ["closed", "box"])
-def test_labelled_mail_that_is_named_and_cannot_be_read_is_an_error(open_folder: Path, path: str) -> None:
+def test_unreadable_labelled_paths_are_an_error(open_folder: Path, path: str) -> None:
     """A model without it would be another one, and nobody reads what a nightly training skips."""
     put(open_folder, "good/1", "closed/1", "box")
     for name in ("closed", "box"):
@@ -287,7 +287,7 @@ def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
     assert (source.skipped, source.left_out) == ([], {"link back to a folder already read": 1})
 
 
-def test_a_fifo_put_in_the_place_of_a_message_is_an_error_and_not_a_wait(tmp_path: Path) -> None:
+def test_reading_does_not_wait_for_a_fifo_in_the_place_of_a_message(tmp_path: Path) -> None:
     path = Path(put(tmp_path, "mail")) / "mail"
     (item,) = open_unlabelled([str(path)]).items()
     path.unlink()
@@ -296,7 +296,7 @@ def test_a_fifo_put_in_the_place_of_a_message_is_an_error_and_not_a_wait(tmp_pat
         item.read()
 
 
-def test_a_path_that_is_missing_does_not_stop_the_others(tmp_path: Path) -> None:
+def test_a_missing_path_does_not_stop_the_others(tmp_path: Path) -> None:
     put(tmp_path, "there")
     source = open_unlabelled([f"{tmp_path}/none", f"{tmp_path}/there"])
     assert words(source) == [("", "there")]
@@ -342,7 +342,7 @@ def test_names_that_are_not_utf_8_can_be_read(tmp_path: Path) -> None:
     assert last_words(tmp_path) == ["odd"]
 
 
-def test_messages_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
+def test_messages_of_files_are_counted_and_those_of_an_mbox_are_not(tmp_path: Path) -> None:
     source = open_labelled([two_classes(tmp_path)])
     assert source.message_count() == 4
     put(tmp_path, "ham/box", data=MBOX)

@@ -1,4 +1,4 @@
-"""--skip-unread: mail that its reader has not opened is left out, for spam that slipped through lies there.
+"""--skip-unread leaves out mail that its reader has not opened, because spam that slipped through is there.
 
 The standard library writes the mail stores, and so says what read and unread look like in them.
 """
@@ -73,7 +73,7 @@ def words(source: Source, label: str = "ham") -> set[str]:
 
 @pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
-def test_ham_is_what_was_opened_and_spam_is_all_there_is(
+def test_unread_ham_is_left_out_and_unread_spam_is_not(
     write: Write, opened: tuple[bool, ...], tmp_path: Path
 ) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
@@ -106,7 +106,7 @@ def test_a_tree_of_maildirs_keeps_unread_junk_only(tmp_path: Path) -> None:
     assert source.left_out == {"unread": 2, "folder Trash": 1}
 
 
-def test_a_folder_of_files_knows_nothing_of_readers(spam: list[str], tmp_path: Path) -> None:
+def test_all_mail_of_a_folder_of_files_is_read(spam: list[str], tmp_path: Path) -> None:
     """A class may be called `new`, and a message `1`; neither makes a Maildir or an MH folder."""
     write_folders(tmp_path / "mail", {"new": [mail("one")], "spam": [mail("two")]})
     (tmp_path / "mail" / "new" / "1").write_bytes(mail("three"))
@@ -114,7 +114,7 @@ def test_a_folder_of_files_knows_nothing_of_readers(spam: list[str], tmp_path: P
     assert words(source, "new") == {"one", "three"}
 
 
-def test_an_index_names_its_messages_one_by_one(tmp_path: Path) -> None:
+def test_unread_mail_of_an_index_file_is_read(tmp_path: Path) -> None:
     write_maildir(tmp_path / "box", [("one", False)])
     write_maildir(tmp_path / "junk", [("two", False)])
     (tmp_path / "index").write_text("ham box\nspam junk\n")
@@ -128,7 +128,7 @@ def mbox_of(*messages: bytes) -> bytes:
     return b"".join(FROM + message + b"\n" for message in messages)
 
 
-def test_an_mbox_that_no_mail_program_has_marked_knows_nothing(spam: list[str], tmp_path: Path) -> None:
+def test_all_mail_of_an_mbox_without_status_fields_is_read(spam: list[str], tmp_path: Path) -> None:
     (tmp_path / "box").write_bytes(
         mbox_of(mail("one"), b"A: b\n\nStatus: RO\n\ntwo\n", b"\nStatus: RO\n\nthree\n")
     )
@@ -136,9 +136,7 @@ def test_an_mbox_that_no_mail_program_has_marked_knows_nothing(spam: list[str], 
     assert words(source) == {"one", "two", "three"}
 
 
-def test_what_came_since_a_mail_program_has_marked_the_mbox_is_unread(
-    spam: list[str], tmp_path: Path
-) -> None:
+def test_mail_without_status_in_an_mbox_with_status_fields_is_unread(spam: list[str], tmp_path: Path) -> None:
     marked = b"status: RO\r\n" + mail("one").replace(b"\n", b"\r\n")
     (tmp_path / "box").write_bytes(mbox_of(mail("zero"), marked, mail("two")))
     source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
@@ -168,7 +166,7 @@ def test_the_unseen_sequence_of_mh(line: str, left: set[str], spam: list[str], t
 
 @pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("one_class", [True, False])
-def test_a_class_of_unread_mail_alone_is_an_error_that_names_the_option(
+def test_a_class_of_unread_mail_only_is_an_error_that_names_the_option(
     write: Write, one_class: bool, spam: list[str], tmp_path: Path
 ) -> None:
     place = write(tmp_path / "box", [("one", False), ("two", False)])

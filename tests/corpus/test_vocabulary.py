@@ -51,7 +51,7 @@ def test_words_left_out_are_counted_as_notaword(china: Path) -> None:
     assert found == [["0", "-", "NOTAWORD", "3", "3", "1", "2"], ["1", "body", "chinese", "3", "5", "1", "1"]]
 
 
-def test_a_word_list_is_read_as_the_tokenizer_writes_its_words(china: Path, tmp_path: Path) -> None:
+def test_words_of_a_list_are_spelled_as_tokens(china: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("# a dictionary\nTOKYO\nChinese\n\nnever-met\ntwo words\n", encoding="utf-8")
     found = rows(run("vocab", "build", china, "--word-list", words, "-o", "-", "-q"))
@@ -87,9 +87,7 @@ def test_training_on_a_vocabulary_counts_what_building_it_counted(data: Path, tm
     assert sum(model.words) == 201
 
 
-def test_the_vocabulary_size_is_that_of_the_vocabulary_even_where_words_were_not_met(
-    china: Path, tmp_path: Path
-) -> None:
+def test_words_that_no_message_holds_count_in_the_vocabulary_size(china: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("chinese\ntokyo\nnever\never\n", encoding="utf-8")
     run("vocab", "build", china, "--word-list", words, "-o", tmp_path / "v.tsv", "-q")
@@ -263,8 +261,7 @@ def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() ->
     assert [len(view) for view in counted.tokens] == [0, 1, 0, 0, 0, 0]
 
 
-def test_a_vocabulary_that_windows_wrote_is_the_same(tmp_path: Path) -> None:
-    """It was said to be damaged: a count is a whole number."""
+def test_a_vocabulary_with_windows_line_ends_is_the_same(tmp_path: Path) -> None:
     folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
     run("vocab", "build", "-q", folder, "-o", tmp_path / "one.tsv")
     text = (tmp_path / "one.tsv").read_bytes()

@@ -1,4 +1,4 @@
-"""The event models on plain arrays: one set of laws for all, scikit-learn, and the examples of docs/models.md."""
+"""The event models on plain arrays: laws of all, scikit-learn, and the examples of docs/models.md."""
 
 from __future__ import annotations
 

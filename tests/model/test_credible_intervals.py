@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from nbspam.model import word_models as events
+from nbspam.model import words as events
 from nbspam.model.credible_intervals import (
     NormalInverseGamma,
     belief,
@@ -53,11 +53,11 @@ DOCUMENTS = np.array([[3, 1], [0, 4], [2, 2], [0, 0], [6, 1]], float)
 MESSAGES = [9, 7]
 
 
-def bernoulli(alpha: float) -> events.BernoulliScorer:
+def bernoulli(alpha: float) -> events.BernoulliLaw:
     columns = DOCUMENTS.T.tolist()
     histograms = [{count: column.count(count) for count in column} for column in columns]
     sums = [sum(column) for column in columns]
-    return events.BernoulliScorer(events.WordTotals(MESSAGES, sums, sums, 5, histograms), alpha)
+    return events.BernoulliLaw(events.WordTotals(MESSAGES, sums, sums, 5, histograms), alpha)
 
 
 def test_the_variance_of_a_score_is_that_of_simulated_dirichlets() -> None:

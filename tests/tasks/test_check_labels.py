@@ -5,14 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.model.leave_group_out import leave_group_out
-from nbspam.model.views import fixed_background, leave_one_out
 from nbspam.store.learn import MOVED, learn
 from nbspam.tasks.check_labels import check_labels, views_to_check
 from tests.mail_samples import make_corpus, make_index, run_here
@@ -26,31 +22,6 @@ def read(*paths: Path) -> Corpus:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 150, "spam": 120}, noise=0.0)
-
-
-@pytest.mark.parametrize("classes", [("ham", "spam"), ("bills", "ham", "spam")])
-def test_a_group_is_scored_with_the_counts_of_all_other_groups(
-    tmp_path: Path, classes: tuple[str, ...]
-) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", dict.fromkeys(classes, 12), noise=0.4))
-    block, n_classes = corpus.block, len(classes)
-    groups = np.random.default_rng(3).integers(0, 9, len(block))
-    found = leave_group_out(block, block.totals(n_classes)[0], groups)
-    for group in range(9):
-        rows = np.flatnonzero(groups == group)
-        rest = select_rows(block, np.flatnonzero(groups != group))
-        mine = found.of_rows(block, rows)
-        expected = fixed_background(select_rows(block, rows), rest.totals(n_classes)[0])
-        for ours, theirs in zip(mine, expected, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-
-
-def test_groups_of_one_message_are_leave_one_out(folder: Path) -> None:
-    block = read(folder).block
-    documents = block.totals(2)[0]
-    ours = leave_group_out(block, documents, np.arange(len(block)))
-    for mine, theirs in zip(ours, leave_one_out(block, documents), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_messages_under_the_wrong_label_are_listed_and_no_other(folder: Path, tmp_path: Path) -> None:

@@ -11,17 +11,17 @@ from mail_samples import make_corpus, make_index
 from nbspam import filter as filter_room
 from nbspam.corpus import Item, open_labelled
 from nbspam.corpus import corpus as corpus_room
-from nbspam.corpus.accumulator import select_rows
 from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.decision import zero_one_loss
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.formats import to_json
 from nbspam.filter import open_filter
+from nbspam.model.block import select_rows
 from nbspam.settings import Settings
 from nbspam.tasks import evaluate as evaluate_room
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, judge_splits
-from nbspam.tasks.judges.bulk import BulkFilter, count_rows
+from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
 from nbspam.tokens import read as read_tokens
 
@@ -125,9 +125,9 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     assert sorted(set(evaluation.folds.tolist())) == list(range(7))
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
-    counts = count_rows(select_rows(demonstration.block, others), 2)
-    alone = BulkFilter(demonstration.block, others, counts, Settings(averaged=False), demonstration.classes)
-    joint = alone.scores(np.array([row]))[0]
+    alone = BatchJudge(count_whole(demonstration.block, 2), Settings(averaged=False), demonstration.classes)
+    alone.learn(others)
+    joint = alone.score(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
 
 

@@ -11,16 +11,14 @@ import pytest
 from nbspam import tokens
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary
+from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, settings_under
 from nbspam.decision import zero_one_loss
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import Plan, judge_splits
-from nbspam.tasks.fixed_words import settings_under
-from nbspam.tasks.judges.fixed import FixedFilter
-from nbspam.tasks.judges.replay import AveragedReplay, replay_filter
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
 from nbspam.tasks.train import Choices, train
 from tests.tiny_mail import error, run
 
@@ -115,10 +113,10 @@ def test_a_replay_is_training_on_what_came_before(
     vocabulary = vocabularies[views]
     settings = settings_under(WAYS[way], vocabulary)
     block, rows = corpus.seen_by(settings).block, np.arange(len(corpus.block))
-    subject = replay_filter(block, rows, corpus.classes, settings, zero_one_loss(2), vocabulary)
+    subject = ReplayJudge(block, rows, corpus.classes, settings, zero_one_loss(2), vocabulary)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
-    if isinstance(subject, AveragedReplay):  # its calibration learns one by one; the evidence is the same
+    if settings.averaged:  # its calibration learns one by one; the evidence is the same
         items = list(open_labelled([str(data / "index")]).items())
         choices = Choices(vocabulary)
         train(items[:100], corpus.classes, str(tmp_path / "model"), WAYS[way], choices=choices)
@@ -126,12 +124,13 @@ def test_a_replay_is_training_on_what_came_before(
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():
             scored = scorer.score(Counted(tokens.read(items[row].read(), settings.wanted)))
-            evidence, unknown = subject.evidence(row)
-            assert np.array(evidence) == pytest.approx(np.array(scored.evidence), abs=1e-9)
-            assert unknown == pytest.approx(scored.common, abs=1e-9)
+            found = subject.seen(row)
+            assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
+            assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
         return
-    expected = FixedFilter(block, rows[:100], settings, corpus.classes, vocabulary).scores(rows[100:])
-    for row, joint in zip(rows[100:].tolist(), expected.tolist(), strict=True):
+    batch = BatchJudge(count_whole(block, 2, vocabulary), settings, corpus.classes)
+    batch.learn(rows[:100])
+    for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
         assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
 
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nbspam.corpus import open_labelled
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.word_sum import make_words
+from nbspam.model.scorer import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.prior import on_prior, units, write_prior
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
-from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.keys import token_key
-from tests.forgotten import check_evidence
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
@@ -100,25 +97,6 @@ def test_prior_of_its_own_weight_scores_as_a_merged_model(prior: str, tmp_path: 
     letter = mail("meeting about viagra and the budget")
     expected = run("classify", "-m", tmp_path / "merged", stdin=letter)
     assert run("classify", "-m", tmp_path / "p", stdin=letter) == expected
-
-
-@pytest.mark.parametrize("dated", [False, True])
-def test_calibration_learns_from_each_message_without_itself(
-    prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dated: bool
-) -> None:
-    seen: list[tuple[Any, Any]] = []
-    fresh_sample = calibrating.fresh_sample
-
-    def noted(rows: Any, *others: Any) -> Any:
-        seen.append((rows, fresh_sample(rows, *others)))
-        return seen[0][1]
-
-    monkeypatch.setattr(calibrating, "fresh_sample", noted)
-    source = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 9}, seed=2, dated=dated)
-    path = train_on(prior, str(source), tmp_path / "model")
-    ((rows, sample),) = seen
-    n = len(rows.block)  # of dated mail only the latest is left out
-    check_evidence(path, sample, rows.block.names, range(n - 1 if dated else 0, n), tmp_path)
 
 
 def test_learning_and_unlearning_on_a_prior_restore_every_count(prior: str, tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ import pytest
 from mail_samples import make_corpus, run_here
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.accumulator import select_rows
-from nbspam.corpus.blocks import used_columns
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import zero_one_loss
+from nbspam.model.block import select_rows, used_columns
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import learned_rows, parse_regime
-from nbspam.tasks.judges.replay import replay_filter
+from nbspam.tasks.judges import ReplayJudge
 from nbspam.tasks.train import train
 
 
@@ -68,7 +67,7 @@ def test_on_error_counts_the_first_of_each_class_and_what_was_judged_wrongly(cor
     rows, _ = learned_rows(corpus, Settings(), parse_regime("on-error"))
     chosen, messages = set(rows.tolist()), corpus.block
     order = np.arange(len(messages))
-    subject = replay_filter(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
+    subject = ReplayJudge(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
     met = set()
     for row, label in enumerate(messages.labels.tolist()):
         wrong = subject.score(row).decided != label

@@ -21,14 +21,13 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import Item, accumulator, open_labelled
-from nbspam.corpus import blocks as corpus
-from nbspam.corpus.accumulator import Accumulator, Table, representative_rows, select_rows
-from nbspam.corpus.block import Block, BlockBuilder
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.reading import ShardReader
-from nbspam.corpus.token_texts import text_slices
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
+from nbspam.model.block import Block, BlockBuilder, representative_rows, select_rows
 from nbspam.model.calibration import first_weights
+from nbspam.model.counts import text_slices
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.store import connection as store_connection
@@ -36,12 +35,10 @@ from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tasks import calibrate as calibrating
-from nbspam.tasks.fixed_words import sorted_keys
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS, Tokens
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens
 from nbspam.tokens.keys import token_key
 from nbspam.tokens.measures import MEASURES
 from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
@@ -462,27 +459,12 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
         assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
 
 
-@pytest.mark.parametrize(("dated", "rows"), [(True, [0, 3, 6, 9]), (False, list(range(10)))])
-def test_messages_are_left_out_in_turn_all_of_them_unless_others_are_seen_as_they_came(
-    dated: bool, rows: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(calibrating, "MAX_LEFT_OUT", 4)
-    builder = BlockBuilder()
-    for number in range(10):
-        bag = Tokens([f"field:{number}"], ["word"], [])
-        bag.date = float(number) if dated else None
-        builder.add(str(number), number % 2, bag, 1)
-    block = builder.build()
-    documents, _ = block.totals(2)
-    assert calibrating.see_left_out(block, documents).rows.tolist() == rows
-
-
 def test_much_mail_of_one_class_read_last_is_calibrated(
     items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spam = sum(item.label == "spam" for item in items)
     monkeypatch.setattr(accumulator, "KEPT_MESSAGES", spam)
-    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 1_000)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
     assert weights != first_weights(2, Settings().kinds)[0]
@@ -490,7 +472,8 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
 
 def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     """The items with their numeric features, read in shards of ten."""
-    counts = Accumulator(2, sorted_keys(vocabulary), features=True)
+    keys = np.array(vocabulary.keys(), np.int64) if vocabulary else None
+    counts = Accumulator(2, keys, features=True)
     read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
         counts.add(*read(items[first : first + 10]).blocks)
@@ -512,18 +495,16 @@ def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
     items: Items, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, kept: int, fixed: bool
 ) -> None:
     at_once = accumulated(items, vocabulary if fixed else None)
-    expected, all_rows = at_once.table(), rows_by_name(at_once.recent())
+    expected, all_rows = at_once.counts(), rows_by_name(at_once.recent())
     monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
-    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 3_000)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
     often = accumulated(items, vocabulary if fixed else None)
-    table, recent = often.table(), often.recent()
-    for name in Table.__slots__:
-        assert np.array_equal(getattr(table, name), getattr(expected, name)), name
+    counts, recent = often.counts(), often.recent()
+    for name in ("keys", "views", "texts", "documents", "occurrences", "messages"):
+        assert np.array_equal(getattr(counts, name), getattr(expected, name)), name
     rows = rows_by_name(recent)
     assert 0 <= len(rows) - min(len(items), kept) < 2  # the shares of two classes are rounded up
     assert all(row == all_rows[name] for name, row in rows.items())
-    words = table.keys[table.views != NOTAWORD_VIEW]
-    assert set(words.tolist()) <= set(recent.keys.tolist())
     assert recent.features.shape == (len(rows), len(NUMERIC_FEATURES))
     assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
 
@@ -534,7 +515,7 @@ def test_more_mail_than_is_kept_gives_the_same_counts(
 ) -> None:
     at_once = trained(items, tmp_path / "once", KINDS[kind])
     monkeypatch.setattr(accumulator, "KEPT_MESSAGES", 40)
-    monkeypatch.setattr(corpus, "MAX_PENDING_PAIRS", 3_000)
+    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
     often = trained(items, tmp_path / "often", KINDS[kind])
     assert counts(often) == counts(at_once)
 

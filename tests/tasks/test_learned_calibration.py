@@ -1,9 +1,10 @@
-"""The calibration goes on learning: one step by the book, and the same steps whatever way mail comes."""
+"""The calibration goes on learning: the same steps whatever way mail comes."""
 
 from __future__ import annotations
 
-import copy
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 from nbspam.corpus import Item, open_labelled
 from nbspam.corpus.vocabulary import Choice, build_vocabulary
 from nbspam.errors import DamagedModelError
-from nbspam.model import calibration
-from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
+from nbspam.model.calibrate import WARM_UP_SHARE
+from nbspam.model.calibration import Learner, feature_names, first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
@@ -21,7 +22,6 @@ from nbspam.store.learn import learn, unlearn
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tasks import calibrate as calibrating
 from nbspam.tasks import merge as merging
 from nbspam.tasks import update as bulk
 from nbspam.tasks.merge import merge
@@ -29,13 +29,11 @@ from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens import VIEWS, read
+from nbspam.tokens.measures import MEASURES
 from tests.mail_samples import make_corpus
-from tests.tiny_mail import error
+from tests.tiny_mail import error, mail, run, write_folders
 
 CLASSES = ("ham", "spam")
-KINDS = Settings().kinds
-CONSTANT = len(calibration.evidence_rows(KINDS))  # its place among the weights
-NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * len(VIEWS))  # evidence of a message that has none
 Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
 
 
@@ -86,114 +84,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> str:
     return shutil.copy(trained, str(tmp_path / "model"))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_a_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
-    """Precision and mean by the book: P + p(1-p) x x', w + (1-p) S x, p the odds of class against rival."""
-    random = np.random.default_rng(n_classes)
-    kinds = ("evidence", "cautious")
-    for label in range(n_classes):
-        prior, prior_covariance = first_weights(n_classes, kinds)
-        learner = Learner((prior, prior_covariance))
-        evidence = random.normal(size=(2 * len(VIEWS), n_classes))
-        evidence[:, 0] = 0.0
-        rough = calibration.rough_weights(n_classes, kinds)
-        common = [*random.random(len(VIEWS)).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
-        rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
-        design = np.array(rows)
-        design[0] = 0.0
-        z = design @ prior
-        rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
-        x = design[label] - design[rival]
-        right = 1 / (1 + np.exp(z[rival] - z[label]))
-        precision = np.linalg.inv(prior_covariance) + right * (1 - right) * np.outer(x, x)
-        mean = prior + np.linalg.inv(precision) @ x * (1 - right)
-        learner.learn(evidence.tolist(), common, label, 0)  # from the prior nothing can be lost
-        check_equal((learner.weights, learner.covariance), (mean.tolist(), np.linalg.inv(precision).tolist()))
-
-
-@pytest.mark.parametrize("counted", [0, 50, 10_000])
-def test_as_the_counts_grow_what_was_learned_gives_way_to_the_prior(counted: int) -> None:
-    """A message without evidence teaches the constant and nothing else."""
-    prior = first_weights(2, KINDS)
-    learner = Learner(
-        prior, ([weight + 1 for weight in prior[0]], [[x / 2 for x in line] for line in prior[1]])
-    )
-    learner.learn(*NOTHING, 1, counted)
-    kept = 1 - 0.2 / (counted + 101)
-    for i, (first, weight) in enumerate(zip(prior[0], learner.weights, strict=True)):
-        spread = prior[1][i][i]
-        if i != CONSTANT:
-            assert weight == pytest.approx(first + kept)
-            assert learner.covariance[i][i] == pytest.approx(spread - kept**2 * spread / 2)
-    assert learner.weights[CONSTANT] > kept
-
-
-def test_the_prior_bounds_what_is_uncertain_and_is_what_is_left_in_the_end() -> None:
-    random = np.random.default_rng(0)
-    prior = first_weights(2, KINDS)
-    learner = Learner(prior)
-    for counted in range(300):
-        evidence = [[0.0, x] for x in random.normal(size=CONSTANT).tolist()]
-        learner.learn(evidence, random.random(len(VIEWS)).tolist(), counted % 2, counted)
-        assert np.linalg.eigvalsh(np.array(prior[1]) - learner.covariance).min() > -1e-12
-    assert np.abs(np.array(learner.weights) - prior[0]).max() > 0.1
-    for _ in range(20_000):
-        learner.learn(*NOTHING, int(learner.weights[CONSTANT] > 0), 0)  # judged rightly, so it teaches
-    there = [i for i in range(len(prior[0])) if i != CONSTANT]
-    np.testing.assert_allclose(np.array(learner.weights)[there], np.array(prior[0])[there], atol=1e-6)
-    np.testing.assert_allclose(np.diag(learner.covariance)[there], np.diag(prior[1])[there], atol=1e-6)
-
-
-def headers(odds: float) -> list[list[float]]:
-    """Evidence of the header alone, whose weight begins at 1."""
-    return [[0.0, odds], *NOTHING[0][1:]]
-
-
-def test_a_mistake_teaches_where_a_message_judged_rightly_stands_for_it() -> None:
-    """Else it leaves all as it is."""
-    learner = Learner(first_weights(2, KINDS), credit=0)
-    mistake = [NOTHING[0][0], [0.0, 9.0], *NOTHING[0][2:]]  # of the body
-    for evidence, label, teaches in (
-        (mistake, 0, False),
-        (mistake, 0, False),
-        (headers(3.0), 1, True),
-        (headers(-9.0), 1, True),
-        (mistake, 0, False),
-    ):
-        before = copy.deepcopy((learner.weights, learner.covariance))
-        learner.learn(evidence, NOTHING[1], label, 0)
-        assert ((learner.weights, learner.covariance) != before) == teaches
-
-
-def test_what_was_judged_rightly_stands_for_twenty_mistakes_at_most() -> None:
-    learner = Learner(first_weights(2, KINDS))
-    for counted in range(100):
-        learner.learn(headers(3.0), NOTHING[1], 1, counted)
-    assert learner.credit == 20
-
-
-def told(mistakes_alone: bool, credit: int) -> Learner:
-    """Learned from messages whose probabilities were right at first: all, or those then judged wrongly."""
-    random = np.random.default_rng(1)
-    learner = Learner(first_weights(2, KINDS), credit=credit)
-    for counted in range(3_000):
-        evidence = headers(float(random.normal(0, 4)))
-        label = int(random.random() < 1 / (1 + np.exp(-evidence[0][1])))
-        judged = int(calibration.scores(learner.weights, evidence, NOTHING[1])[1] > 0)
-        if not mistakes_alone or judged != label:
-            learner.learn(evidence, NOTHING[1], label, counted)
-    return learner
-
-
-def test_who_tells_mistakes_alone_does_not_teach_that_evidence_lies() -> None:
-    assert told(True, 1_000_000).weights[0] < 0.1
-    assert told(True, FIRST_CREDIT).weights[0] > 0.4
-
-
-def test_who_tells_everything_is_always_learned_from() -> None:
-    assert told(False, FIRST_CREDIT).weights == told(False, 1_000_000).weights
 
 
 def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: Path) -> None:
@@ -281,7 +171,7 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
     items = items_of(tmp_path / "new", {"ham": 10, "spam": 10}, 4)
     single = shutil.copy(model, str(tmp_path / "single"))
     monkeypatch.setattr(bulk, "STEP_BUDGET", steps * len(stored(model)[0]) ** 2)
-    first = max(int(len(items) * calibrating.WARM_UP_SHARE), len(items) - steps)
+    first = max(int(len(items) * WARM_UP_SHARE), len(items) - steps)
     by_hand = ByHand(single)
     for number, item in enumerate(items):
         if number >= first:
@@ -321,9 +211,19 @@ def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp
     assert check_model(str(tmp_path / "m")) == []
 
 
-@pytest.mark.parametrize(
-    ("messages", "expected"),
-    [([5, 5], True), ([5, 4], False), ([500, 4], False), ([0, 5, 6], True), ([4, 4, 90], False)],
-)
-def test_two_classes_of_five_messages_teach_a_calibration(messages: list[int], expected: bool) -> None:
-    assert calibrating.can_calibrate(messages) == expected
+def test_calibration_without_the_weights_between_classes_is_refused(tmp_path: Path) -> None:
+    folders = {
+        name: [mail(f"{name} word{n} {name}s") for n in range(8)] for name in ("work", "lists", "home")
+    }
+    source, model = write_folders(tmp_path / "mail", folders), tmp_path / "model"
+    run("train", source, "-m", model)
+    run("model", "check", "-m", model)
+    with closing(sqlite3.connect(model)) as database, database:
+        database.execute("DELETE FROM calibration WHERE feature LIKE 'alike:%'")
+        database.execute("DELETE FROM calibration_covariance")
+    message = mail("work word9 works")
+    left = f"{2 * len(VIEWS) + len(MEASURES) + 2 * (1 + len(VIEWS))} weights"
+    assert left + ", for 3 classes" in error("classify", "-m", model, "-", status=65, stdin=message)
+    write_folders(source, {"work": [message]})
+    assert left + ", for 3 classes" in error("train", source, "--update", "-m", model, status=65)
+    assert left in run("model", "check", "-m", model, status=65)

@@ -1,79 +1,21 @@
-"""Measures: what a bin says, and that all that counts words counts them."""
+"""Measures and views in trained models: what is counted, and what scoring reads."""
 
 from __future__ import annotations
 
-from math import log
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nbspam.corpus import Item, open_labelled
-from nbspam.corpus.block import Block, BlockBuilder
-from nbspam.corpus.blocks import merge_blocks
 from nbspam.corpus.corpus import Corpus
 from nbspam.filter import open_filter
-from nbspam.model.evidence import measure_evidence
-from nbspam.model.views import leave_one_out, prequential, view_evidence
+from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings, textbook
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import duplicate_groups
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import MEASURES_VIEW, Tokens
-from nbspam.tokens.measures import MEASURES, N_BINS, bins_of, measure_of
-
-
-def test_the_evidence_of_a_bin_in_fractions() -> None:
-    # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
-    assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
-    assert measure_evidence((0, 0), (6, 10), 4) == [0.0, 0.0]  # never met: nothing
-    assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
-        [0.0, log(1 / 5) - log(2 / 9), log(3 / 6) - log(2 / 9)]
-    )
-
-
-def random_block(n: int = 40, n_classes: int = 3) -> Block:
-    """Dated messages with measures that lean to their class."""
-    rng = np.random.default_rng(7)
-    builder = BlockBuilder()
-    for number in range(n):
-        label = number % n_classes
-        found = [bins_of(name)[int((label + rng.integers(0, 2)) % N_BINS[name])] for name in MEASURES]
-        words = [f"w{w}" for w in rng.integers(0, 30, 5)]
-        builder.add(str(number), label, Tokens([], words, [], found, date=float(rng.integers(0, 1000))), 100)
-    return merge_blocks([builder.build()])
-
-
-def by_hand(block: Block, row: int, counted: list[int]) -> list[list[float]]:
-    """The evidence of a row's measures from the messages of some other rows, one after another."""
-    texts = block.texts.split(b"\n")
-
-    def tokens_of(which: int) -> dict[str, str]:
-        columns = block.columns[block.starts[which] : block.starts[which + 1]]
-        found = [texts[c].decode() for c in columns if block.views[c] == MEASURES_VIEW]
-        return {measure_of(text): text for text in found}
-
-    own, n_classes = tokens_of(row), int(block.labels.max()) + 1
-    messages = [sum(block.labels[r] == k for r in counted) for k in range(n_classes)]
-    found = []
-    for name in MEASURES:
-        same = [r for r in counted if tokens_of(r)[name] == own[name]]
-        documents = [sum(block.labels[r] == k for r in same) for k in range(n_classes)]
-        found.append(measure_evidence(documents, messages, N_BINS[name]))
-    return found
-
-
-def test_leave_one_out_and_prequential_measures_are_those_of_counting_anew() -> None:
-    block, settings = random_block(), Settings()
-    documents, _ = block.totals(3)
-    order = np.argsort(block.dates, kind="stable")
-    alone = view_evidence(block, leave_one_out(block, documents), settings).evidence[:, -len(MEASURES) :]
-    as_they_came = view_evidence(block, prequential(block, documents, order), settings)
-    for place, row in enumerate(order.tolist()):
-        others = [r for r in range(len(block)) if r != row]
-        assert alone[row] == pytest.approx(np.array(by_hand(block, row, others)), abs=1e-12)
-        before = by_hand(block, row, order[:place].tolist())
-        assert as_they_came.evidence[row, -len(MEASURES) :] == pytest.approx(np.array(before), abs=1e-12)
+from nbspam.tokens.measures import MEASURES, bins_of, measure_of
 
 
 @pytest.fixture(scope="module")

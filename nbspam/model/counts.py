@@ -1,0 +1,312 @@
+"""Counts: the sufficient statistics of every word model, by token and class.
+
+Counting is the whole of learning.  Counts are integers that add and subtract exactly, so training at once, in
+parts, message by message, merging models, unlearning and leaving messages out all give the same numbers.
+(With a prior model its weighted share is added, and the numbers are floats.)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.tokens.bag import N_VIEWS
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Numbers = NDArray[Any]  # counts: integers, or floats where a prior model has a share
+
+LINE_FEED = 10
+SLICE_TEXTS = 20_000  # gathered at a time: the place of each character takes eight bytes
+
+
+class Totals(NamedTuple):
+    """Sums over the vocabulary.
+
+    words                  : int64 (N_VIEWS,), how many tokens of each view are words
+    documents, occurrences : numbers (N_VIEWS, n_classes)
+    """
+
+    words: Ints
+    documents: Numbers
+    occurrences: Numbers
+
+
+class Counts:
+    """Counts of some messages.
+
+    keys        : int64 (n_tokens,), ascending;  views : uint8 (n_tokens,), see VIEW_NAMES
+    texts       : the tokens' texts in UTF-8, joined by line feeds; empty where nobody reads them
+    documents   : numbers (n_classes, n_tokens), n_jk;  occurrences : the same shape, N_jk
+    messages    : numbers (n_classes,), m_k
+    is_fixed    : the vocabulary is fixed: every token is a word; else those that were counted
+    """
+
+    __slots__ = (
+        *("_histograms", "_totals", "documents", "is_fixed", "keys", "messages", "occurrences", "texts"),
+        "views",
+    )
+
+    def __init__(
+        self,
+        keys: Ints,
+        views: NDArray[np.uint8],
+        texts: bytes,
+        documents: Numbers,
+        occurrences: Numbers,
+        messages: Numbers,
+        is_fixed: bool = False,
+        totals: Totals | None = None,
+    ) -> None:
+        """totals : where these are the counts of some tokens only, of all"""
+        self.keys, self.views, self.texts = keys, views, texts
+        self.documents, self.occurrences, self.messages = documents, occurrences, messages
+        self.is_fixed = is_fixed
+        self._totals = totals
+        self._histograms: dict[str, list[Counter[float]]] = {}
+
+    def __add__(self, other: Counts) -> Counts:
+        return merge_counts([self, other])
+
+    def __sub__(self, other: Counts) -> Counts:
+        """Without the counts of some of the messages."""
+        documents, occurrences = self.documents.copy(), self.occurrences.copy()
+        places: Any = slice(None) if other.keys is self.keys else self.places(other.keys)
+        documents[:, places] -= other.documents
+        occurrences[:, places] -= other.occurrences
+        messages = self.messages - other.messages
+        return Counts(self.keys, self.views, self.texts, documents, occurrences, messages, self.is_fixed)
+
+    def take(self, chosen: NDArray[Any]) -> Counts:
+        """Some of the tokens.  chosen : a mask, or ascending places"""
+        places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        return Counts(
+            self.keys[places],
+            self.views[places],
+            take_texts(self.texts, places),
+            self.documents[:, places],
+            self.occurrences[:, places],
+            self.messages,
+            self.is_fixed,
+        )
+
+    def scale(self, factor: float) -> Counts:
+        """Each count times a factor: what a prior model adds at its weight."""
+        arrays = (self.documents * factor, self.occurrences * factor, self.messages * factor)
+        return Counts(self.keys, self.views, self.texts, *arrays, self.is_fixed)
+
+    def places(self, keys: Ints) -> Ints:
+        """int64 (n,): the column of each key; -1 for keys without a column."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, place, -1)
+
+    def documents_of(self, keys: Ints) -> Numbers:
+        """numbers (n_classes, n): n_jk of some keys; 0 for keys without a column."""
+        if keys is self.keys:
+            return self.documents
+        return columns_of(self.documents, self.places(keys))
+
+    def occurrences_of(self, keys: Ints) -> Numbers:
+        """numbers (n_classes, n): N_jk of some keys; 0 for keys without a column."""
+        return columns_of(self.occurrences, self.places(keys))
+
+    def known(self, places: Any = slice(None)) -> NDArray[np.bool_]:
+        """Which tokens, of some places, are words."""
+        return np.asarray(self.documents[:, places].any(axis=0) | self.is_fixed)
+
+    @property
+    def totals(self) -> Totals:
+        """Sums over the vocabulary, kept up to date by add_message."""
+        if self._totals is None:
+            words = np.bincount(self.views[self.known()], minlength=N_VIEWS)
+            self._totals = Totals(words, self._by_view(self.documents), self._by_view(self.occurrences))
+        return self._totals
+
+    def _by_view(self, counts: Numbers) -> Numbers:
+        rows = [np.bincount(self.views, row, N_VIEWS) for row in counts]
+        return np.array(rows).reshape(-1, N_VIEWS).T.astype(counts.dtype)
+
+    def histogram(self, kind: str) -> list[Counter[float]]:
+        """By class, count -> how many words have it, see WordTotals; kept up to date by add_message.
+
+        kind : `documents`: n_jk, or `complement`: occurrences outside the class
+        """
+        if kind not in self._histograms:
+            cells = self._cells(kind, np.flatnonzero(self.known()))
+            pairs = [np.unique(row, return_counts=True) for row in cells]
+            self._histograms[kind] = [
+                Counter(dict(zip(values.tolist(), words.tolist(), strict=True))) for values, words in pairs
+            ]
+        return self._histograms[kind]
+
+    def _cells(self, kind: str, places: Any) -> Numbers:
+        if kind == "documents":
+            return self.documents[:, places]
+        occurrences = self.occurrences[:, places]
+        return np.asarray(occurrences.sum(axis=0) - occurrences)
+
+    def add_message(self, places: Numbers, times: Numbers, label: int, sign: int = 1) -> None:
+        """Counts one message in place, or with sign -1 takes it out.
+
+        places : its distinct tokens;  times : how often each is in it
+        """
+        totals, views, known = self.totals, self.views[places], self.known(places)
+        before = {kind: self._cells(kind, places) for kind in self._histograms}
+        self.messages[label] += sign
+        self.documents[label, places] += sign
+        self.occurrences[label, places] += sign * times
+        for kind, cells in before.items():
+            for histogram, old, new in zip(
+                self._histograms[kind], cells, self._cells(kind, places), strict=True
+            ):
+                histogram.subtract(old.tolist())
+                histogram.update(new.tolist())
+        totals.words[:] += sign * np.bincount(views[known != self.known(places)], minlength=N_VIEWS)
+        totals.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
+        occurrences = np.bincount(views, weights=times, minlength=N_VIEWS)
+        totals.occurrences[:, label] += sign * occurrences.astype(np.int64)
+
+
+def columns_of(counts: Numbers, places: Numbers) -> Numbers:
+    """Some columns of counts, the last axis; 0 at place -1."""
+    if not counts.shape[-1]:
+        return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)
+    found = counts.take(places, axis=-1, mode="clip")
+    found[..., places < 0] = 0
+    return found
+
+
+def no_counts(n_classes: int) -> Counts:
+    """Counts of no message."""
+    nothing = np.zeros((n_classes, 0), np.int64)
+    arrays = (nothing, nothing, np.zeros(n_classes, np.int64))
+    return Counts(np.zeros(0, np.int64), np.zeros(0, np.uint8), b"", *arrays)
+
+
+def merge_counts(parts: Sequence[Counts]) -> Counts:
+    """Counts added token by token."""
+    keys, places, origins = merge_columns([part.keys for part in parts])
+    kind = np.result_type(*[part.documents.dtype for part in parts])
+    documents = np.zeros((len(parts[0].documents), len(keys)), kind)
+    occurrences = np.zeros_like(documents)
+    for part, place in zip(parts, places, strict=True):
+        documents[:, place] += part.documents  # places are distinct within a part
+        occurrences[:, place] += part.occurrences
+    views = np.concatenate([part.views for part in parts])[origins]
+    has_texts = all(part.texts or not len(part.keys) for part in parts)
+    texts = take_texts(join_texts([part.texts for part in parts]), origins) if has_texts else b""
+    messages = reduce(np.add, [part.messages for part in parts])
+    is_fixed = any(part.is_fixed for part in parts)
+    return Counts(keys, views, texts, documents, occurrences, messages, is_fixed)
+
+
+def merge_columns(key_lists: Sequence[Ints]) -> tuple[Ints, list[Ints], Ints]:
+    """(keys, places, origins): all keys once, ascending; where those of each list went; whence each came.
+
+    origins : int64 (n_keys,), place of each key in all lists, end to end
+    By one sort: to look each key up would take three times as long.  One that finds what is in order already,
+    as the keys of merged lists are: five times as fast.
+    """
+    everything = np.concatenate([np.zeros(0, np.int64), *key_lists])
+    order = np.argsort(everything, kind="stable")
+    ordered = everything[order]
+    begins = np.flatnonzero(
+        np.concatenate([np.ones(min(1, len(ordered)), bool), ordered[1:] != ordered[:-1]])
+    )
+    places = np.empty(len(everything), np.int64)
+    places[order] = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(ordered))))
+    ends = np.cumsum([len(keys) for keys in key_lists])
+    return ordered[begins], np.split(places, ends[:-1]) if key_lists else [], order[begins]
+
+
+def join_texts(parts: Sequence[bytes]) -> bytes:
+    """The texts of several byte strings, one after the other; an empty string has none."""
+    return b"\n".join([part for part in parts if part])
+
+
+def split_texts(texts: bytes, n: int) -> list[bytes]:
+    """The n token texts, one by one."""
+    return texts.split(b"\n") if n else []
+
+
+def text_slices(texts: bytes, n: int, size: int) -> Iterator[tuple[int, list[str]]]:
+    """The n token texts in slices of at most so many: (number of the first, the texts)."""
+    ends = np.append(np.flatnonzero(np.frombuffer(texts, np.uint8) == LINE_FEED), len(texts))
+    begin = 0
+    for first in range(0, n, size):
+        end = int(ends[min(first + size, n) - 1])
+        yield first, texts[begin:end].decode("utf-8", "replace").split("\n")
+        begin = end + 1
+
+
+def take_texts(texts: bytes, places: Ints) -> bytes:
+    """Some of the texts in the order given, without an object for each, which takes as long as counting.
+
+    places : int64 (n,), numbers of texts, from 0
+    """
+    if not len(places) or not texts:
+        return b""
+    characters = np.frombuffer(texts + b"\n", np.uint8)
+    ends = np.flatnonzero(characters == LINE_FEED) + 1
+    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    slices = [places[first : first + SLICE_TEXTS] for first in range(0, len(places), SLICE_TEXTS)]
+    return b"".join([_gather(characters, begins[some], ends[some]) for some in slices])[:-1]
+
+
+def _gather(characters: NDArray[np.uint8], begins: Ints, ends: Ints) -> bytes:
+    lengths = ends - begins
+    goes_to = np.cumsum(lengths) - lengths
+    return bytes(characters[np.repeat(begins - goes_to, lengths) + np.arange(lengths.sum())])
+
+
+class CountsModel:
+    """Counts at hand where a Scorer expects a model file; the attributes are those of a model.
+
+    So one message scored from memory goes the very way of `classify`.
+    """
+
+    __slots__ = (
+        *("_counts", "_weights", "classes", "documents", "messages", "occurrences", "path", "settings"),
+        "words",
+    )
+
+    def __init__(self, classes: tuple[str, ...], counts: Counts, weights: Sequence[float] = ()) -> None:
+        """weights : of the calibration"""
+        self.path = "counts in memory"
+        self.classes, self._counts, self._weights = classes, counts, weights
+        self.settings: dict[str, str] = {}
+        totals = counts.totals
+        self.messages: list[int] = counts.messages.tolist()
+        self.words: list[int] = totals.words.tolist()
+        self.documents: list[list[int]] = totals.documents.tolist()
+        self.occurrences: list[list[int]] = totals.occurrences.tolist()
+
+    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that are words."""
+        asked = np.array(keys, np.int64)
+        places = self._counts.places(asked)
+        asked, places = asked[places >= 0], places[places >= 0]
+        known = self._counts.known(places)
+        asked, places = asked[known], places[known]
+        documents, occurrences = self._counts.documents[:, places], self._counts.occurrences[:, places]
+        rows = (
+            np.stack([documents, occurrences], axis=2)
+            .transpose(1, 0, 2)
+            .reshape(len(asked), 2 * len(documents))
+        )
+        return dict(zip(asked.tolist(), map(tuple, rows.tolist()), strict=True))
+
+    def histogram(self, kind: str) -> list[Counter[float]]:
+        """By class, count -> how many words have it."""
+        return self._counts.histogram(kind)
+
+    def calibration(self) -> list[float]:
+        """The weights of the calibration."""
+        return list(self._weights)

@@ -1,0 +1,341 @@
+"""The event models of words: presence, multinomial, Bernoulli, complement.
+
+Each is one function, `weigh`: a tuple of counts of a word, one a class, to what the word adds to the score of
+each class.  One message calls it for each of its words; many messages call it for each distinct tuple
+(nbspam.model.textbook).  Counts are what is stored, so lambda is chosen when a message is scored.
+
+The score of every model is  log prior + base + the sum of what the words add.  lambda = 0 is maximum
+likelihood: a word may add -inf, never +inf and never NaN, so sums stay defined.
+"""
+
+from __future__ import annotations
+
+from math import fsum, inf, isfinite, log, log1p
+
+from nbspam.errors import UsageError
+from nbspam.settings import WORD_MODELS
+from nbspam.tokens.bag import NOTAWORD_VIEW, TEXTBOOK_VIEWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    Counts = Sequence[float]  # one number a class; no whole numbers where a prior model has a share
+    Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
+    Token = tuple[Counts, Counts, int]  # documents a class, occurrences a class, times in the message
+
+# What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
+ALPHA_RANGE = (1e-100, 1e12)
+MAX_PRIOR_WEIGHT = 1_000_000_000  # messages
+
+
+class WordTotals:
+    """Sums over the whole vocabulary, as a word model needs them.
+
+    messages             : m_k, messages of class k
+    documents            : sum over the vocabulary of n_jk
+    occurrences          : N_k, sum over the vocabulary of N_jk
+    vocabulary_size      : |V|, NOTAWORD included
+    document_histogram   : by class {c: words with n_jk = c}; for bernoulli
+    complement_histogram : by class k {c: words that occur c times outside k}; for normalised complement
+    In a histogram the words with count 0 may be left out: they are what is missing to |V|.
+    """
+
+    __slots__ = (
+        *("complement_histogram", "document_histogram", "documents", "messages", "occurrences"),
+        "vocabulary_size",
+    )
+
+    def __init__(
+        self,
+        messages: Counts,
+        documents: Counts,
+        occurrences: Counts,
+        vocabulary_size: int,
+        document_histogram: Sequence[Histogram] = (),
+        complement_histogram: Sequence[Histogram] = (),
+    ) -> None:
+        self.messages, self.documents, self.occurrences = messages, documents, occurrences
+        self.vocabulary_size = vocabulary_size
+        self.document_histogram = document_histogram
+        self.complement_histogram = complement_histogram
+
+
+def word_totals(by_view: Sequence[Counts]) -> list[float]:
+    """Sums over the views of the textbook and NOTAWORD, by class.  by_view : numbers [view][class]"""
+    known = (*by_view[: len(TEXTBOOK_VIEWS)], by_view[NOTAWORD_VIEW])
+    return [sum(column) for column in zip(*known, strict=True)]
+
+
+def vocabulary_size(words: Sequence[int]) -> int:
+    """|V| from the words by view; NOTAWORD is one of them even when it was never counted."""
+    return sum(words[: len(TEXTBOOK_VIEWS)]) + max(words[NOTAWORD_VIEW], 1)
+
+
+def checked_alpha(alpha: float) -> float:
+    """lambda as a float >= 0; UsageError otherwise (also for infinity and NaN)."""
+    if isfinite(alpha) and alpha >= 0:
+        return float(alpha)
+    why, remedy = "the smoothing constant is a finite number >= 0", "use 1 (Laplace), or a smaller number"
+    raise UsageError(f"alpha {alpha}", why, remedy, "alpha")
+
+
+def asked_alpha(text: str, others: str = "") -> float:
+    """lambda as a command line has it; UsageError unless it is 0 or within the ALPHA_RANGE.
+
+    others : what else is allowed, for the remedy
+    """
+    try:
+        alpha = checked_alpha(float(text))
+    except (ValueError, UsageError):
+        remedy = f"use a number, for example 1 (Laplace){others}"
+        raise UsageError(f"--alpha {text}", "is not a finite number >= 0", remedy, "alpha") from None
+    low, high = ALPHA_RANGE
+    if alpha and not low <= alpha <= high:
+        remedy = f"use 0, or a number from {low:g} to {high:g}{others}"
+        raise UsageError(f"--alpha {text}", "no mail can tell it from a milder one", remedy, "alpha")
+    return alpha
+
+
+def scaled(alpha: float) -> tuple[float, float]:
+    """(scale of the counts, pseudo-count): above 1 all is divided by lambda, so that nothing overflows."""
+    return (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
+
+
+def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
+    """The law of one event model on these totals.  normalise concerns `complement` alone."""
+    alpha = checked_alpha(alpha)
+    if event_model in ("presence", "multinomial"):
+        return MultinomialLaw(totals, alpha, repeats=event_model == "multinomial")
+    if event_model == "bernoulli":
+        return BernoulliLaw(totals, alpha)
+    if event_model == "complement":
+        return ComplementLaw(totals, alpha, normalise)
+    remedy = "use one of: " + ", ".join(WORD_MODELS)
+    raise UsageError(f"event model {event_model}", "it does not score words", remedy, "event-model")
+
+
+class WordLaw:
+    """What one word adds to the scores.
+
+    repeats       : it reads N_jk, and a word counts as often as it occurs; else n_jk, and once
+    base          : what does not depend on the words of a message, by class
+    uses_prior    : false for a score without the class prior
+    certain       : by class, words that are in all of its messages at lambda = 0: a message without one of
+                    them cannot be of the class
+    concentration : by class, the sum of the parameters of the Dirichlet (Bernoulli: Beta) posterior
+    """
+
+    __slots__ = ("alpha", "base", "certain", "concentration", "event_model", "n_classes", "repeats")
+    uses_prior = True
+
+    def __init__(self, event_model: str, n_classes: int, alpha: float, repeats: bool) -> None:
+        self.event_model, self.n_classes, self.alpha, self.repeats = event_model, n_classes, alpha, repeats
+        self.base, self.certain = [0.0] * n_classes, [0] * n_classes
+        self.concentration = [0.0] * n_classes
+
+    def weigh(self, counts: Counts) -> list[float]:
+        """What a word adds each time it counts, nats by class.  counts : N_jk if `repeats`, else n_jk"""
+        raise NotImplementedError
+
+    def token(self, documents: Counts, occurrences: Counts, times: int) -> list[float]:
+        """What one distinct word adds that a message has `times` times, nats by class."""
+        if self.repeats:
+            return [times * value for value in self.weigh(occurrences)]
+        return self.weigh(documents)
+
+    def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
+        """By class, the word's parameter of the posterior."""
+        return [count + self.alpha for count in (occurrences if self.repeats else documents)]
+
+    def is_certain(self, documents: Counts) -> list[bool]:
+        """By class, true for one of its `certain` words."""
+        return [False] * self.n_classes
+
+    def ruled_out(self, documents: Iterable[Counts]) -> list[bool]:
+        """By class, true if one of its `certain` words is not in a message.
+
+        documents : n_jk of each distinct word of the message
+        """
+        missing = list(self.certain)
+        if any(missing):
+            for counts in documents:
+                missing = [n - c for n, c in zip(missing, self.is_certain(counts), strict=True)]
+        return [n != 0 for n in missing]
+
+
+class MultinomialLaw(WordLaw):
+    """(N_jk + lambda) / (N_k + lambda |V|) for each occurrence; on presence the same with n_jk, once a word.
+
+    Source: Manning et al. 2008, eq. 13.7; on presence Metsis et al. 2006, section 2.
+    """
+
+    __slots__ = ("_log_totals", "_pseudo", "_scale")
+
+    def __init__(self, totals: WordTotals, alpha: float, repeats: bool = False) -> None:
+        super().__init__("multinomial" if repeats else "presence", len(totals.messages), alpha, repeats)
+        sums, size = totals.occurrences if repeats else totals.documents, totals.vocabulary_size
+        self._scale, self._pseudo = scaled(alpha)
+        self._log_totals = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in sums]
+        self.concentration = [n + alpha * size for n in sums]
+
+    def weigh(self, counts: Counts) -> list[float]:
+        scale, pseudo = self._scale, self._pseudo
+        pairs = zip(counts, self._log_totals, strict=True)
+        if pseudo:
+            return [log(n * scale + pseudo) - total for n, total in pairs]
+        return [log(n) - total if n > 0 else -inf for n, total in pairs]
+
+
+class BernoulliLaw(WordLaw):
+    """(n_jk + lambda) / (m_k + 2 lambda), present or absent, over the whole vocabulary.
+
+    base is the score of the message without words; a word adds log(phi / (1 - phi)).
+    Source: McCallum and Nigam 1998, eq. 2 and 3.
+    """
+
+    __slots__ = ("histogram", "messages")
+
+    def __init__(self, totals: WordTotals, alpha: float) -> None:
+        super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
+        self.messages = totals.messages
+        self.histogram = [with_zero(h, totals.vocabulary_size) for h in totals.document_histogram]
+        self.concentration = [m + 2 * alpha for m in totals.messages]
+        for k, histogram in enumerate(self.histogram):
+            absent = [
+                (count, words, log_absent(count, self.messages[k], alpha)) for count, words in histogram
+            ]
+            self.certain[k] = sum(words for count, words, nats in absent if nats == -inf and count > 0)
+            self.base[k] = fsum(words * nats for count, words, nats in absent if nats > -inf or count == 0)
+
+    def weigh(self, counts: Counts) -> list[float]:
+        return [self._weight(n, m) for n, m in zip(counts, self.messages, strict=True)]
+
+    def _weight(self, count: float, messages: float) -> float:
+        present, absent = count + self.alpha, messages - count + self.alpha
+        if present <= 0:
+            return -inf
+        return log(present) - log(absent) if absent > 0 else 0.0  # 0: a certain word, see ruled_out
+
+    def is_certain(self, documents: Counts) -> list[bool]:
+        return [not self.alpha and n == m > 0 for n, m in zip(documents, self.messages, strict=True)]
+
+
+class ComplementLaw(WordLaw):
+    """Weights from the counts of all classes but k (Rennie et al. 2003, section 3.1 and 3.2).
+
+    theta_jk = (sum over other classes of N_j + lambda) / (sum over other classes of N + lambda |V|);
+    a word adds -log theta for each occurrence, or with weight normalisation log theta / sum_j log theta.
+    The class prior is left out unless there is only one class, as in scikit-learn's ComplementNB.
+
+    At lambda = 0 a word never met outside class k rules all other classes out (written as -inf for them,
+    because +inf for k could not be summed); a word met nowhere rules out all.  The normalised weights
+    have a limit as lambda -> 0, which is used: the words never met outside k share weight 1.
+    """
+
+    __slots__ = ("_log_totals", "_pseudo", "_scale", "_sums", "_zeros", "uses_prior")
+
+    def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
+        super().__init__("complement", len(totals.messages), alpha, repeats=True)
+        self.uses_prior = self.n_classes == 1
+        self._scale, self._pseudo = scaled(alpha)
+        size, every = totals.vocabulary_size, sum(totals.occurrences)
+        others = [every - n for n in totals.occurrences]
+        self._log_totals = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in others]
+        self.concentration = [n + alpha * size for n in others]
+        self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
+        self._zeros = [0] * self.n_classes  # at lambda = 0, words of the vocabulary never met outside k
+        if normalise:
+            for k, histogram in enumerate(totals.complement_histogram):
+                self._sums.append(self._sum_weights(k, with_zero(histogram, size)))
+
+    def _sum_weights(self, k: int, histogram: list[tuple[float, int]]) -> float:
+        if not self._pseudo:
+            self._zeros[k] = sum(words for count, words in histogram if count == 0)
+        if self._zeros[k]:
+            return -inf
+        return fsum(words * self._log_theta(count, k) for count, words in histogram)
+
+    def _log_theta(self, count: float, k: int) -> float:
+        value = count * self._scale + self._pseudo
+        return log(value) - self._log_totals[k] if value > 0 else -inf
+
+    def weigh(self, counts: Counts) -> list[float]:
+        every = sum(counts)
+        outside = [every - n for n in counts]
+        if self._sums:
+            return [self._normalised(n, k) for k, n in enumerate(outside)]
+        weights = [-self._log_theta(n, k) for k, n in enumerate(outside)]
+        if inf not in weights:
+            return weights
+        return [0.0 if weight == inf and every > 0 else -inf for weight in weights]
+
+    def _normalised(self, count: float, k: int) -> float:
+        if self._sums[k] == -inf:
+            return 0.0 if count > 0 else 1.0 / (self._zeros[k] or 1)
+        return self._log_theta(count, k) / self._sums[k] if self._sums[k] else 1.0
+
+    def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
+        every = sum(occurrences)
+        return [every - n + self.alpha for n in occurrences]
+
+
+def log_joint(law: WordLaw, log_prior: Sequence[float], tokens: Iterable[Token]) -> list[float]:
+    """log P(class) + log P(message | class) up to a constant, by class, nats.
+
+    Sums are exactly rounded, so the order of the words does not matter.
+    """
+    tokens = list(tokens)
+    rows = [law.base, *(law.token(*token) for token in tokens)]
+    if law.uses_prior:
+        rows.append([*log_prior])
+    sums = [fsum(column) for column in zip(*rows, strict=True)]
+    ruled_out = law.ruled_out(documents for documents, _, _ in tokens)
+    return [-inf if out else value for value, out in zip(sums, ruled_out, strict=True)]
+
+
+def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:
+    """What a count of the prior model is worth, if the whole model is worth `weight_messages` messages.
+
+    A model trained elsewhere becomes the prior by adding factor * count to each of its sufficient
+    statistics (messages, documents, occurrences): the power prior.  In terms of parameters, class k gets
+    the Dirichlet pseudo-counts w_k * phi_jk with phi the prior model's maximum likelihood estimate and
+    w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
+    """
+    if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
+        raise UsageError(
+            f"prior weight {weight_messages:g}",
+            f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}",
+            "use --prior-weight 100: the prior model then counts as 100 messages",
+            "prior-weight",
+        )
+    total = sum(prior_messages)
+    return weight_messages / total if total else 0.0
+
+
+def log_absent(count: float, messages: float, alpha: float) -> float:
+    """log(1 - phi) of Bernoulli; with alpha = 0, -inf for a word in every message, or no message.
+
+    Small phi by log1p: a vocabulary has a million words that are in hardly any message, and the
+    rounding errors of a difference of logs would add up.
+    """
+    scale, pseudo = scaled(alpha)
+    present, absent = count * scale + pseudo, (messages - count) * scale + pseudo
+    if absent <= 0:
+        return -inf
+    if present < absent:
+        return log1p(-present / (messages * scale + 2 * pseudo))
+    return log(absent) - log(messages * scale + 2 * pseudo)
+
+
+def log_or_minus_inf(value: float) -> float:
+    """Natural logarithm with log 0 = -inf."""
+    return log(value) if value > 0 else -inf
+
+
+def with_zero(histogram: Histogram, vocabulary_size: int) -> list[tuple[float, int]]:
+    """(count, words) pairs that cover the whole vocabulary: the words left out have count 0."""
+    pairs = [(count, words) for count, words in histogram.items() if count and words]
+    zeros = vocabulary_size - sum(words for _, words in pairs)
+    return [(0, zeros), *pairs] if zeros > 0 else pairs

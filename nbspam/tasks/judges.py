@@ -1,0 +1,232 @@
+"""The filters that folds, a holdout and a replay ask for verdicts: they learn rows of a block and score rows.
+
+Nothing is read or tokenised twice.  The scores are those that a model trained on the same messages gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nbspam.corpus.accumulator import KEPT_MESSAGES
+from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
+from nbspam.decision import UNDECIDED, Loss, learnable
+from nbspam.evaluate.evaluation import Outcome, ShortClue
+from nbspam.model import calibration
+from nbspam.model.alpha import best_alpha
+from nbspam.model.block import Block, over_words, representative_rows, select_rows
+from nbspam.model.calibrate import bulk_scores, calibrate, prior_shift
+from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, split_texts
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.textbook import TextbookModel, count_features_of
+from nbspam.model.views import Evidence, as_counted, view_evidence
+from nbspam.settings import Settings
+from nbspam.store.learn import MIN_LABELLED
+from nbspam.tasks.judge_mail import clues_of, outcome_of
+from nbspam.tokens.bag import N_VIEWS
+
+
+class Whole(NamedTuple):
+    """All messages of an evaluation, counted once.
+
+    block   : the messages, labelled
+    counted : the same over what is counted: with a fixed vocabulary its words and NOTAWORD
+    counts  : of all of them
+    """
+
+    block: Block
+    counted: Block
+    counts: Counts
+
+
+def count_whole(block: Block, n_classes: int, vocabulary: Vocabulary | None = None) -> Whole:
+    """Counts the messages, so that those of a part are had by subtraction.
+
+    vocabulary : its words have counts of their own, all other tokens are one NOTAWORD; None: every token has
+    """
+    if vocabulary is None:
+        return Whole(block, block, block.count(n_classes))
+    words = vocabulary_counts(vocabulary, n_classes)
+    counted = over_words(block, words.keys)
+    return Whole(block, counted, words + counted.count(n_classes))
+
+
+class RowTokens(Counted):
+    """The tokens of one message of a block, as a Scorer takes them."""
+
+    __slots__ = ()
+
+    def __init__(self, block: Block, row: int, texts: Sequence[bytes]) -> None:
+        """texts : of all columns, see texts_of"""
+        self.features: Sequence[float | None] = ()
+        self._digest = None
+        self.tokens = [{} for _ in range(N_VIEWS)]
+        pairs = slice(block.starts[row], block.starts[row + 1])
+        columns = block.columns[pairs]
+        found = zip(
+            *(array.tolist() for array in (columns, block.keys[columns], block.views[columns])),
+            block.counts[pairs].tolist(),
+            strict=True,
+        )
+        for column, key, view, times in found:
+            self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
+
+
+def texts_of(block: Block) -> list[bytes]:
+    """The texts of all columns."""
+    return split_texts(block.texts, len(block.keys))
+
+
+class BatchJudge:
+    """Learns some of the messages and scores others, all at once.
+
+    settings : the way of scoring; by a vocabulary, those of `settings_under`
+    """
+
+    def __init__(
+        self, whole: Whole, settings: Settings, classes: tuple[str, ...], automatic: bool = False
+    ) -> None:
+        """automatic : choose lambda on the rows learned, as `--alpha auto` does"""
+        self._whole, self._classes, self._automatic = whole, classes, automatic
+        self.settings = settings.of(classes)
+        self._weights: Floats = np.zeros(0)
+        self._model = TextbookModel(self.settings, classes, whole.counts, None)
+
+    def learn(self, rows: Ints) -> None:
+        """Learns these rows, rising, and no others."""
+        whole, block = self._whole, self._whole.block
+        others = np.setdiff1d(np.arange(len(block)), rows, assume_unique=True)
+        counts = whole.counts - select_rows(whole.counted, others).count(len(self._classes))
+        features = count_features_of(select_rows(block, rows), self.settings, len(self._classes))
+        self._model = TextbookModel(self.settings, self._classes, counts, features)
+        kept = representative_rows(block, rows, KEPT_MESSAGES, counts.messages)
+        sample = select_rows(block, kept)
+        if self._automatic:
+            self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
+            self._model.settings = self.settings
+        if self.settings.averaged:
+            self._weights = calibrate(sample, counts, self.settings).weights
+
+    def score(self, rows: Ints) -> Floats:
+        """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
+        judged = select_rows(self._whole.block, rows)
+        if not self.settings.averaged:
+            return self._model.log_joint(judged)
+        counts = self._model.counts
+        evidence = view_evidence(as_counted(judged, counts), self.settings)
+        return bulk_scores(self._weights, evidence) + prior_shift(
+            self.settings, counts.messages, self._classes
+        )
+
+    def scorer(self) -> Scorer | None:
+        """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
+        if self.settings.features != "words":
+            return None
+        model = CountsModel(self._classes, self._model.counts, self._weights.tolist())
+        return Scorer(model, self.settings)
+
+
+class ReplayJudge:
+    """Learns and scores message by message, as `learn` and `classify` do; evaluate.replay drives it.
+
+    After any number of messages it is the filter that training on them gives.  But until it has met two
+    classes it says what it has met, where `classify` would say nothing: in a year of ham before the first
+    spam that ranks each message, and costs the decisions nothing.
+
+    clues : why, by name, of every message that was decided wrongly
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        order: Ints,
+        classes: tuple[str, ...],
+        settings: Settings,
+        loss: Loss,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        """order : the rows of the block in the order of the replay;  settings : see BatchJudge"""
+        self._block, self._order, self._classes, self._loss = block, order.tolist(), classes, loss
+        self.settings = settings.of(classes)
+        self._texts = texts_of(block)
+        self._counted, counts = block, None
+        if vocabulary is not None:
+            counts = vocabulary_counts(vocabulary, len(classes))
+            self._counted = over_words(block, counts.keys)
+        self._counts = counts or select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+        self._places = self._counts.places(block.keys)  # of the tokens that are scored
+        self._counted_places = self._counts.places(self._counted.keys)
+        self._learner = Learner(first_weights(len(classes), self.settings.kinds))
+        self._labelled = [0] * len(classes)
+        self._latest: tuple[int, Evidence] | None = None  # message last scored, by the counts as they are
+        self.clues: dict[str, tuple[ShortClue, ...]] = {}
+
+    def scorer(self) -> Scorer:
+        """The filter as it is now."""
+        weights = self._learner.weights if self.settings.averaged else ()
+        return Scorer(CountsModel(self._classes, self._counts, weights), self.settings)
+
+    def seen(self, message: int) -> Evidence:
+        """What the calibration sees of message number `message` by what was learned so far: one row."""
+        if self._latest is None or self._latest[0] != message:
+            row = select_rows(self._block, np.array([self._order[message]]))
+            counted = as_counted(row, self._counts, self._places)
+            self._latest = message, view_evidence(counted, self.settings)
+        return self._latest[1]
+
+    def joint(self, message: int) -> Sequence[float]:
+        """Log joints of message number `message`, nats, by what was learned so far."""
+        messages = self._counts.messages
+        if self.settings.averaged:
+            found, weights = self.seen(message), self._learner.weights
+            joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
+            if self.settings.prior == "empirical":
+                return joint
+            shift = prior_shift(self.settings, messages, self._classes).tolist()
+            return [score + more for score, more in zip(joint, shift, strict=True)]
+        if not messages.all():
+            return [0.0] * len(self._classes)  # until each class was met there is no model
+        row = select_rows(self._block, np.array([self._order[message]]))
+        model = TextbookModel(self.settings, self._classes, self._counts, None)
+        found_joint: list[float] = model.log_joint(row)[0].tolist()
+        return found_joint
+
+    def score(self, message: int) -> Outcome:
+        """Judges message number `message` of the replay."""
+        block, row = self._block, self._order[message]
+        name, truth = block.names[row], int(block.labels[row])
+        outcome = outcome_of(self.joint(message), self._classes, self._loss)
+        if outcome.decided not in (truth, UNDECIDED):
+            tokens = RowTokens(block, row, self._texts)
+            self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self._loss)
+        return outcome
+
+    def learn(self, message: int, label: int) -> None:
+        """Counts message number `message` as a class; the calibration learns from its scores before that."""
+        if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
+            found, counted = self.seen(message), int(self._counts.messages.sum())
+            evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
+            self._learner.learn(evidence, common, label, counted)
+        self._labelled[label] += 1
+        self._count(message, label, 1)
+
+    def autolearn(self, message: int, outcome: Outcome) -> int:
+        """Counts a message as `classify --autolearn` does; the calibration does not learn."""
+        label = learnable(outcome.probabilities)
+        if label == UNDECIDED or min(self._labelled) < MIN_LABELLED:
+            return UNDECIDED
+        self._count(message, label, 1)
+        return label
+
+    def unlearn(self, message: int, label: int) -> None:
+        """Takes that back."""
+        self._count(message, label, -1)
+
+    def _count(self, message: int, label: int, sign: int) -> None:
+        block, row = self._counted, self._order[message]
+        pairs = slice(block.starts[row], block.starts[row + 1])
+        self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
+        self._latest = None

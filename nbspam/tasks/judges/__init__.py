@@ -1,1 +1,0 @@
-"""The filters that folds and replay ask for verdicts."""

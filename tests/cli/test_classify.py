@@ -1,0 +1,208 @@
+"""What `nbspam classify` promises the program that calls it: a status, a header, every byte of the mail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.cli import classify_command as by_click
+from nbspam.cli.options import CLASSIFY, OPTIONS, parse_arguments
+from nbspam.decision import zero_one_loss
+from nbspam.filter import Filter, Verdict, open_filter
+from nbspam.model.scorer import Scored
+from nbspam.tasks.passthrough import own_fields
+from tests.tiny_mail import error, mail, program, run, write_folders
+
+HAM = mail("minutes of the meeting about the garden fence")
+SPAM = mail("cheap pills buy now without prescription")
+VERDICTS = [("ham", HAM, [], 1), ("spam", SPAM, [], 0), ("unsure", SPAM, ["--loss", "unsure=0"], 2)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models of ham and spam, of words and of numeric features; one of three classes; a message."""
+    place = tmp_path_factory.mktemp("classify")
+    two = {"ham": [HAM, mail("lunch tomorrow")] * 6, "spam": [SPAM, mail("you won a prize")] * 6}
+    three = {"ham": [HAM], "news": [mail("headlines of the day")], "spam": [SPAM]}
+    for name, classes in (("two", two), ("three", three)):
+        write_folders(place / f"{name}.mail", classes)
+        run("train", "-q", place / f"{name}.mail", "-m", place / name)
+    run("train", "-q", place / "two.mail", "-m", place / "numeric", "--event-model", "gaussian")
+    (place / "spam.eml").write_bytes(SPAM)
+    return place
+
+
+def classify(model: Path, *options: object, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    """(exit status, stdout, stderr) of `nbspam classify` with this model."""
+    done = program("classify", "-m", model, *options, stdin=stdin)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+FLAGS = [flag for key in CLASSIFY for flag in OPTIONS[key].flags]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(FLAGS),
+            st.builds("=".join, st.tuples(st.sampled_from(FLAGS), st.sampled_from(["", "a", "b=c"]))),
+            st.sampled_from(["", "-", "--", "a", "b", "-x", "-pq", "-mx", "--mod", "--help"]),
+        )
+    )
+)
+def test_click_reads_alike_what_the_short_parser_understands(arguments: list[str]) -> None:
+    understood = parse_arguments(arguments)
+    if understood is None:
+        return
+    read = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_click, "classify", lambda options, paths: read.append((options, paths)))
+        by_click.classify_command.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
+    assert read == [understood]
+
+
+@pytest.mark.parametrize("key", CLASSIFY)
+def test_the_short_parser_reads_every_option_in_every_spelling(key: str) -> None:
+    option = OPTIONS[key]
+    value = ["value"] if option.value else []
+    for flag in option.flags:
+        expected = {option.name: "value" if value else "1"}
+        assert parse_arguments([flag, *value, "path"]) == (expected, ["path"])
+    if value:
+        assert parse_arguments([f"{option.flags[-1]}=value"]) == ({option.name: "value"}, [])
+    assert parse_arguments(["-", "a", "--", "-p", "--"]) == ({}, ["-", "a", "-p", "--"])
+
+
+@pytest.mark.parametrize("passthrough", [[], ["-p"]])
+@pytest.mark.parametrize(("label", "message", "options", "status"), VERDICTS)
+def test_exit_code_says_the_verdict(
+    folder: Path, label: str, message: bytes, options: list[str], status: int, passthrough: list[str]
+) -> None:
+    done, output, _ = classify(folder / "two", *passthrough, "--exit-code", *options, stdin=message)
+    assert done == status
+    assert output.startswith(b"X-Nbspam: " + label.encode() if passthrough else label.encode() + b"\t")
+    assert classify(folder / "two", *passthrough, *options, stdin=message)[:2] == (0, output)
+
+
+def test_exit_code_is_refused_for_other_classes_and_for_many_messages(folder: Path) -> None:
+    one = folder / "spam.eml"
+    assert "[exit-code-classes]" in error("classify", "-m", folder / "three", "--exit-code", one, status=64)
+    done, output, said = classify(folder / "three", "-p", "--exit-code", stdin=HAM)
+    assert (done, output) == (75, HAM)
+    assert "[exit-code-classes]" in said
+    for paths, count in (([one, one], 2), ([folder / "two.mail" / "ham"], 12)):
+        done, output, said = classify(folder / "two", "--exit-code", *paths)
+        assert (done, output) == (64, b"")
+        assert f"(got {count})" in said
+
+
+@pytest.mark.parametrize("options", [["a", "b"], ["--files-from", "list"], ["--json"]])
+def test_passthrough_is_for_one_message_and_no_json(folder: Path, options: list[str]) -> None:
+    assert classify(folder / "two", "-p", *options)[:2] == (64, b"")
+
+
+def test_passthrough_takes_stdin_or_a_file(folder: Path) -> None:
+    expected = classify(folder / "two", "-p", stdin=SPAM)
+    assert expected[1].endswith(SPAM)
+    assert classify(folder / "two", "-p", "-", stdin=SPAM) == expected
+    assert classify(folder / "two", "-p", folder / "spam.eml", stdin=HAM) == expected
+    assert classify(folder / "two", "-p", folder / "missing")[:2] == (66, b"")
+
+
+@pytest.mark.parametrize("options", [[], ["--exit-code"], ["--spam-flag"]])
+def test_whatever_fails_the_message_comes_out_whole_with_75(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(Filter, "judge", lambda *given: 1 / 0)
+    done, output, said = classify(folder / "two", "-p", *options, stdin=SPAM)
+    assert (done, output) == (75, SPAM)
+    assert "ZeroDivisionError" in said
+
+
+@pytest.mark.parametrize(("label", "message", "options", "status"), VERDICTS)
+def test_spam_flag_writes_the_fields_of_other_filters(
+    folder: Path, label: str, message: bytes, options: list[str], status: int
+) -> None:
+    forged = b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=99\n" + message
+    _, output, _ = classify(folder / "two", "-p", "--spam-flag", *options, stdin=forged)
+    assert output.endswith(message)
+    fields = output[: -len(message)].decode().splitlines()
+    figures = fields[0].split("; ")  # X-Nbspam: spam; probability=0.9993; log-odds=7.3;
+    probability, odds = figures[1], figures[2].rstrip(";").removeprefix("log-odds=")
+    yes = label == "spam"
+    expected = ["X-Spam-Flag: YES"] if yes else []
+    expected += [f"X-Spam-Status: {'Yes' if yes else 'No'}, score={odds}, {probability}"]
+    assert [field for field in fields if field.startswith("X-Spam")] == expected
+    # Without the option these fields are another program's, and stay.
+    assert classify(folder / "two", "-p", *options, stdin=forged)[1].endswith(forged)
+
+
+def test_the_header_has_the_figures_of_the_verdict(folder: Path) -> None:
+    verdict = open_filter(str(folder / "two")).classify(SPAM)
+    _, output, _ = classify(folder / "two", "-p", stdin=SPAM)
+    figures = f"probability={verdict.probability:.4f}; log-odds={verdict.log_odds:.1f};"
+    assert output.startswith(f"X-Nbspam: spam; {figures}\n\tclues=".encode())
+
+
+@pytest.mark.parametrize("model", ["two", "numeric"])
+def test_the_clues_are_the_tokens_or_features_with_most_evidence(folder: Path, model: str) -> None:
+    verdict = open_filter(str(folder / model)).classify(SPAM)
+    parts = [part for part in verdict.scored.parts if part.kind in ("token", "feature")]
+    evidence = {part.text: part.values[1] - part.values[0] for part in parts}
+    assert dict(verdict.clues).items() <= evidence.items()
+    largest = sorted(map(abs, evidence.values()), reverse=True)[:10]
+    assert [abs(nats) for _, nats in verdict.clues] == largest
+
+
+@given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9))))
+def test_any_clue_stays_within_its_quotes(clues: list[tuple[str, float]]) -> None:
+    field = own_fields(Verdict("-", Scored([0.0, 1.0], []), ("ham", "spam"), zero_one_loss(2)), clues, False)
+    head, quoted, end = field.split('"')
+    assert (head.count("\n"), end) == (1, "\n")
+    assert "\\" not in quoted
+    written = quoted.split(",\n\t") if clues else []
+    assert len(written) == len(clues)
+    assert all(text.isascii() and text.isprintable() and "," not in text for text in written)
+
+
+def test_a_message_with_an_undefined_probability_is_unsure(folder: Path, tmp_path: Path) -> None:
+    """Without smoothing, words of both classes make each of them impossible."""
+    run("train", "-q", folder / "two.mail", "-m", tmp_path / "m", "--textbook", "--alpha", "0")
+    both = mail("garden pills")
+    done, output, _ = classify(tmp_path / "m", "-p", stdin=both)
+    assert done == 0
+    assert output.startswith(b"X-Nbspam: unsure; probability=undefined; log-odds=undefined;\n")
+    assert output.endswith(both)
+
+
+def test_listed_paths_come_in_order_after_the_paths_given(folder: Path, tmp_path: Path) -> None:
+    ham, spam = (sorted((folder / "two.mail" / name).iterdir()) for name in ("ham", "spam"))
+    (tmp_path / "list").write_text(f"{spam[1]}\n\n{ham[0]}\n")
+    _, output, _ = classify(folder / "two", spam[0], "--files-from", tmp_path / "list")
+    names = [line.split(b"\t")[2].decode() for line in output.splitlines()]
+    assert names == [str(path) for path in (spam[0], spam[1], ham[0])]
+    said = error("classify", "-m", folder / "two", "--files-from", tmp_path / "no-list", status=66)
+    assert "[no-input]" in said
+
+
+def test_the_textbook_takes_another_lambda_as_in_training(folder: Path, tmp_path: Path) -> None:
+    textbook = ["--textbook", "--alpha", "0.5"]
+    run("train", "-q", folder / "two.mail", "-m", tmp_path / "textbook", *textbook)
+    found = []
+    for model, options in (
+        (folder / "two", textbook),
+        (folder / "two", textbook[:1]),
+        (tmp_path / "textbook", []),
+    ):
+        lines = run("classify", "--json", folder / "two.mail", "-m", model, *options).splitlines()
+        found.append([json.loads(line)["log_odds"] for line in lines])
+    assert found[0] == found[2] != found[1]
+
+
+def test_unknown_features_are_refused(folder: Path) -> None:
+    said = error("classify", "-m", folder / "two", "--features", "bogus", status=64, stdin=HAM)
+    assert said.startswith("nbspam: --features bogus: ")

@@ -1,0 +1,131 @@
+"""What a fresh `nbspam classify` loads: the installed command, asked at its end for sys.modules.
+
+Every delivery of a mail is a fresh process, and what it imports is most of its time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbspam.cli.classify import MAYBE_PACKED
+from nbspam.corpus.item import PACKED_START
+
+FORBIDDEN = frozenset(
+    (
+        *("click", "rich", "numpy", "scipy", "regex", "dask", "sqlite3", "datetime", "hashlib", "_hashlib"),
+        *("re", "argparse", "optparse", "getopt", "typing", "dataclasses", "enum", "inspect", "ast"),
+        *("email", "json", "html", "html.parser", "urllib", "urllib.parse", "base64", "quopri", "mailbox"),
+        *("collections", "collections.abc", "functools", "contextlib", "traceback", "warnings", "logging"),
+        *("tempfile", "shutil", "pathlib", "subprocess", "threading", "socket", "multiprocessing", "random"),
+        *("importlib.metadata", "pkg_resources", "string", "struct", "unicodedata", "locale", "gettext"),
+    )
+)
+FORBIDDEN_ROOMS = ("nbspam.evaluate", "nbspam.corpus", "nbspam.serve")
+MOST_MODULES = 38  # of our own, for one plain mail; the number goes down only, to 30
+
+# Runs the installed script, and names at its end the modules that it has loaded.
+_WATCH = """\
+import os, sys
+at_start = set(sys.modules)
+leave = os._exit
+def told(status):
+    sys.stdout.flush()
+    sys.stderr.write("LOADED " + " ".join(sorted(set(sys.modules) - at_start)))
+    sys.stderr.flush()
+    leave(status)
+os._exit = told
+script = sys.argv.pop(1)
+with open(script) as file:
+    code = file.read()
+exec(compile(code, script, "exec"))
+"""
+MAIL = b"From: a@host.example\nSubject: minutes\nDate: Mon, 3 Jun 2024 10:00:00 +0200\n\nPlain words.\n"
+HTML = MAIL.replace(
+    b"\n\n", b"\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>See <a href=http://x.example/>here</a> "
+)
+CYRILLIC = MAIL.replace(b"\n\n", b"\nContent-Type: text/plain; charset=utf-8\n\n") + "Привет, мир\n".encode()
+FROM_LINE = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
+
+
+@pytest.fixture(scope="module")
+def model(installed: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fast") / "model.nbspam"
+    subprocess.run([installed, "train", data, "-m", path, "--quiet"], check=True)
+    return path
+
+
+def loaded(installed: Path, tmp_path: Path, *arguments: str | Path, mail: bytes) -> tuple[bytes, set[str]]:
+    """stdout and the modules loaded."""
+    watch = tmp_path / "watch.py"
+    watch.write_text(_WATCH)
+    command = [installed.parent / "python", "-I", watch, installed, *arguments]
+    done = subprocess.run(command, input=mail, capture_output=True)
+    said, marker, names = done.stderr.decode().rpartition("LOADED ")
+    assert (marker, said) == ("LOADED ", "")
+    return done.stdout, set(names.split())
+
+
+def own(names: set[str]) -> set[str]:
+    return {name for name in names if name.split(".")[0] == "nbspam"}
+
+
+@pytest.mark.parametrize("options", [[], ["-p"], ["--exit-code"], ["-p", "--spam-flag", "--exit-code"]])
+def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
+    installed: Path, model: Path, tmp_path: Path, options: list[str]
+) -> None:
+    output, names = loaded(installed, tmp_path, "classify", *options, "-m", model, mail=MAIL)
+    assert b"am" in output  # ham or spam
+    assert "nbspam.filter" in names
+    assert names & FORBIDDEN == set()
+    assert [name for name in names if name.startswith(FORBIDDEN_ROOMS)] == []
+    assert {"nbspam.mail.html", "nbspam.tokens.unicode_words", "nbspam.tokens.numeric"} & names == set()
+    assert len(own(names)) <= MOST_MODULES, sorted(own(names))
+
+
+@pytest.mark.parametrize(
+    ("mail", "needed", "heavy"),
+    [
+        (HTML, {"nbspam.mail.html"}, set()),
+        (CYRILLIC, set(), {"unicodedata"}),
+        (FROM_LINE + MAIL + b"\n", set(), set()),
+    ],
+    ids=["html", "cyrillic", "from-line"],
+)
+def test_other_mail_loads_what_it_needs(
+    installed: Path, model: Path, tmp_path: Path, mail: bytes, needed: set[str], heavy: set[str]
+) -> None:
+    output, names = loaded(installed, tmp_path, "classify", "-p", "-m", model, mail=mail)
+    assert needed <= names
+    assert names & FORBIDDEN == heavy
+    assert b"X-Nbspam: " in output
+
+
+def test_the_short_parser_and_click_give_the_same_verdict(
+    installed: Path, model: Path, tmp_path: Path
+) -> None:
+    by_parser, quick = loaded(installed, tmp_path, "classify", "-m", model, mail=MAIL)
+    by_click, slow = loaded(installed, tmp_path, "classify", f"-m{model}", mail=MAIL)
+    assert ("click" in quick, "click" in slow) == (False, True)
+    assert by_parser == by_click
+
+
+def test_every_compressed_file_may_be_packed() -> None:
+    assert all(start.startswith(MAYBE_PACKED) for start in PACKED_START)
+
+
+def test_loading_sqlite_leaves_the_standard_modules_whole() -> None:
+    code = (
+        "import nbspam.store.connection as own, sys\n"
+        "assert 'functools' not in sys.modules\n"
+        "import functools, sqlite3\n"
+        "assert functools.wraps and functools.lru_cache(None)(abs)(-1) == 1\n"
+        "assert sqlite3.Error is own.sqlite3.Error\n"
+        "ask = sqlite3.connect(':memory:').execute\n"
+        "assert [ask('select 1').fetchone() for _ in range(3)] == [(1,)] * 3\n"
+    )
+    path = f"import sys; sys.path[:0] = {sys.path!r}\n"
+    subprocess.run([sys.executable, "-I", "-S", "-c", path + code], check=True)

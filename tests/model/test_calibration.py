@@ -1,0 +1,220 @@
+"""The calibration: where its weights are, its scores, its fit, and one step of learning by the book."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from nbspam.model import calibration
+from nbspam.model.calibrate import bulk_scores, can_calibrate, fit
+from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
+from nbspam.model.views import Evidence
+from nbspam.settings import Settings
+from nbspam.tokens import VIEWS
+
+KINDS = Settings().kinds
+WORDS = ("evidence", "cautious")
+CONSTANT = len(calibration.evidence_rows(KINDS))  # its place among the weights
+NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * len(VIEWS))  # evidence of a message that has none
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 12, 13, 40])
+def test_weights_are_where_their_names_are(n_classes: int) -> None:
+    for kinds in (KINDS, ("evidence",), ("evidence", "cautious")):
+        names = feature_names(n_classes, kinds)
+        alike = [f"alike:{j}" for j in range(1, n_classes)] if 3 <= n_classes <= 12 else []
+        of_a_class = ["constant", *("unknown:" + view for view in VIEWS), *alike]
+        rows = calibration.evidence_rows(kinds)
+        own = calibration.own_weights(len(rows), len(of_a_class) - 1, n_classes)
+        assert rows[0] == "evidence:header"
+        assert names[: own.start] == [(name, None) for name in rows]
+        for k, begin in enumerate(own, 1):
+            assert names[begin : begin + own.step] == [(name, k) for name in of_a_class]
+        weights, covariance = first_weights(n_classes, kinds)
+        assert own.stop == len(names) == len(weights) == len(covariance)
+    assert len(feature_names(calibration.MAX_ALIKE, KINDS)) <= calibration.MAX_COVARIANCE
+
+
+def random_evidence(n: int, n_classes: int) -> Evidence:
+    rng = np.random.default_rng(n_classes)
+    evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
+    evidence[:, :, 0] = 0.0
+    rough = np.array(calibration.rough_weights(n_classes, WORDS))
+    unknown = rng.random((n, len(VIEWS)))
+    common = np.hstack([unknown, rough @ evidence[:, :, 1:]]) if len(rough) else unknown
+    return Evidence(evidence, common, np.arange(n) % n_classes, WORDS)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_classes: int) -> None:
+    found = random_evidence(4, n_classes)
+    weights = np.random.default_rng(0).normal(size=len(feature_names(n_classes, WORDS)))
+    many = bulk_scores(weights, found)
+    for row, expected in enumerate(many.tolist()):
+        one, common = found.evidence[row].tolist(), found.common[row].tolist()
+        rows = [calibration.design(one, common, k) for k in range(n_classes)]
+        assert (np.array(rows) @ weights).tolist() == pytest.approx(expected, abs=1e-12)
+        assert calibration.scores(weights.tolist(), one, common) == pytest.approx(expected, abs=1e-12)
+
+
+def test_rough_scores_are_those_of_the_first_weights() -> None:
+    """By hand: 1.0 · 3 + 0.6 · 2 + 0.4 · 1 + 0.4 · 5 of the bold averages; the cautious begin at 0."""
+    rough = calibration.rough_weights(3, WORDS)
+    evidence = [[0.0, 3.0, -1.0], [0.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 5.0, 0.0]]
+    evidence += [[0.0, 4.0, 2.0], [0.0] * 3, [0.0] * 3, [0.0] * 3]
+    assert calibration.rough_scores(rough, evidence) == pytest.approx([3.0 + 1.2 + 0.4 + 2.0, -1.0])
+    for n_classes in (2, calibration.MAX_ALIKE + 1):
+        assert calibration.rough_weights(n_classes, WORDS) == []
+
+
+def test_evidence_for_one_class_adds_to_another_by_its_weight() -> None:
+    names = feature_names(3, WORDS)
+    weights = [0.0] * len(names)
+    weights[names.index(("alike:2", 1))] = 0.5
+    own = calibration.own_weights(2 * len(VIEWS), len(VIEWS) + 2, 3)
+    rough = calibration.rough_weights(3, WORDS)
+    # The structure view's average is weighed by 0.4: 0.5 · 0.4 · 10 for class 1.
+    assert calibration.alike_adds(weights, rough[2], [0.0, 7.0, 10.0], own) == pytest.approx([0.0, 2.0, 0.0])
+    evidence = [[0.0] * 3 for _ in rough]
+    evidence[2] = [0.0, 7.0, 10.0]
+    common = [0.0] * len(VIEWS) + calibration.rough_scores(rough, evidence)
+    assert calibration.scores(weights, evidence, common) == pytest.approx([0.0, 2.0, 0.0])
+
+
+def test_class_that_shares_its_words_with_another_is_told_from_it() -> None:
+    """The words of class 2 speak for class 1 twice as loud; only a weight between the two can say so."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(600) % 3
+    says = np.array([[0.0, -2.0, -2.0], [0.0, 2.0, 0.0], [0.0, 4.0, 2.0]])[labels]
+    evidence = np.zeros((600, 2 * len(VIEWS), 3))
+    evidence[:, 0, 1:] = says[:, 1:] + rng.normal(0, 0.3, (600, 2))
+    rough = np.array(calibration.rough_weights(3, WORDS))
+    common = np.hstack([np.zeros((600, len(VIEWS))), rough @ evidence[:, :, 1:]])
+    found = Evidence(evidence, common, labels, WORDS)
+    assert np.mean(bulk_scores(fit(found)[0], found).argmax(axis=1) == labels) > 0.95
+
+
+def test_fit_in_slices_gives_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = random_evidence(50, 3)
+    whole = fit(found)
+    monkeypatch.setattr("nbspam.model.calibrate.SLICE_CELLS", 7 * 3 * whole[0].size)
+    for one, other in zip(whole, fit(found), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [([5, 5], True), ([5, 4], False), ([500, 4], False), ([0, 5, 6], True), ([4, 4, 90], False)],
+)
+def test_two_classes_of_five_messages_teach_a_calibration(messages: list[int], expected: bool) -> None:
+    assert can_calibrate(messages) == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
+    """Precision and mean by the book: P + p(1-p) x x', w + (1-p) S x, p the odds of class against rival."""
+    random = np.random.default_rng(n_classes)
+    kinds = ("evidence", "cautious")
+    for label in range(n_classes):
+        prior, prior_covariance = first_weights(n_classes, kinds)
+        learner = Learner((prior, prior_covariance))
+        evidence = random.normal(size=(2 * len(VIEWS), n_classes))
+        evidence[:, 0] = 0.0
+        rough = calibration.rough_weights(n_classes, kinds)
+        common = [*random.random(len(VIEWS)).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
+        rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
+        design = np.array(rows)
+        design[0] = 0.0
+        z = design @ prior
+        rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
+        x = design[label] - design[rival]
+        right = 1 / (1 + np.exp(z[rival] - z[label]))
+        precision = np.linalg.inv(prior_covariance) + right * (1 - right) * np.outer(x, x)
+        mean = prior + np.linalg.inv(precision) @ x * (1 - right)
+        learner.learn(evidence.tolist(), common, label, 0)  # from the prior nothing can be lost
+        np.testing.assert_allclose(learner.weights, mean, atol=1e-9)
+        np.testing.assert_allclose(learner.covariance, np.linalg.inv(precision), atol=1e-9)
+
+
+@pytest.mark.parametrize("counted", [0, 50, 10_000])
+def test_weights_drift_to_the_prior_as_counts_grow(counted: int) -> None:
+    """A message without evidence teaches the constant and nothing else."""
+    prior = first_weights(2, KINDS)
+    learner = Learner(
+        prior, ([weight + 1 for weight in prior[0]], [[x / 2 for x in line] for line in prior[1]])
+    )
+    learner.learn(*NOTHING, 1, counted)
+    kept = 1 - 0.2 / (counted + 101)
+    for i, (first, weight) in enumerate(zip(prior[0], learner.weights, strict=True)):
+        spread = prior[1][i][i]
+        if i != CONSTANT:
+            assert weight == pytest.approx(first + kept)
+            assert learner.covariance[i][i] == pytest.approx(spread - kept**2 * spread / 2)
+    assert learner.weights[CONSTANT] > kept
+
+
+def test_prior_bounds_the_covariance_and_is_left_in_the_end() -> None:
+    random = np.random.default_rng(0)
+    prior = first_weights(2, KINDS)
+    learner = Learner(prior)
+    for counted in range(300):
+        evidence = [[0.0, x] for x in random.normal(size=CONSTANT).tolist()]
+        learner.learn(evidence, random.random(len(VIEWS)).tolist(), counted % 2, counted)
+        assert np.linalg.eigvalsh(np.array(prior[1]) - learner.covariance).min() > -1e-12
+    assert np.abs(np.array(learner.weights) - prior[0]).max() > 0.1
+    for _ in range(20_000):
+        learner.learn(*NOTHING, int(learner.weights[CONSTANT] > 0), 0)  # judged rightly, so it teaches
+    there = [i for i in range(len(prior[0])) if i != CONSTANT]
+    np.testing.assert_allclose(np.array(learner.weights)[there], np.array(prior[0])[there], atol=1e-6)
+    np.testing.assert_allclose(np.diag(learner.covariance)[there], np.diag(prior[1])[there], atol=1e-6)
+
+
+def headers(odds: float) -> list[list[float]]:
+    """Evidence of the header alone, whose weight begins at 1."""
+    return [[0.0, odds], *NOTHING[0][1:]]
+
+
+def test_mistake_teaches_only_with_credit_of_a_message_judged_rightly() -> None:
+    learner = Learner(first_weights(2, KINDS), credit=0)
+    mistake = [NOTHING[0][0], [0.0, 9.0], *NOTHING[0][2:]]  # of the body
+    for evidence, label, teaches in (
+        (mistake, 0, False),
+        (mistake, 0, False),
+        (headers(3.0), 1, True),
+        (headers(-9.0), 1, True),
+        (mistake, 0, False),
+    ):
+        before = copy.deepcopy((learner.weights, learner.covariance))
+        learner.learn(evidence, NOTHING[1], label, 0)
+        assert ((learner.weights, learner.covariance) != before) == teaches
+
+
+def test_credit_is_twenty_mistakes_at_most() -> None:
+    learner = Learner(first_weights(2, KINDS))
+    for counted in range(100):
+        learner.learn(headers(3.0), NOTHING[1], 1, counted)
+    assert learner.credit == 20
+
+
+def told(mistakes_alone: bool, credit: int) -> Learner:
+    """Learned from messages whose probabilities were right at first: all, or those then judged wrongly."""
+    random = np.random.default_rng(1)
+    learner = Learner(first_weights(2, KINDS), credit=credit)
+    for counted in range(3_000):
+        evidence = headers(float(random.normal(0, 4)))
+        label = int(random.random() < 1 / (1 + np.exp(-evidence[0][1])))
+        judged = int(calibration.scores(learner.weights, evidence, NOTHING[1])[1] > 0)
+        if not mistakes_alone or judged != label:
+            learner.learn(evidence, NOTHING[1], label, counted)
+    return learner
+
+
+def test_mistakes_alone_do_not_teach_that_the_evidence_lies() -> None:
+    assert told(True, 1_000_000).weights[0] < 0.1
+    assert told(True, FIRST_CREDIT).weights[0] > 0.4
+
+
+def test_all_messages_teach_if_all_are_told() -> None:
+    assert told(False, FIRST_CREDIT).weights == told(False, 1_000_000).weights

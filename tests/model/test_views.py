@@ -1,0 +1,220 @@
+"""The evidence of averaged views: by hand, one message as many at once, and messages that are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+
+import numpy as np
+import pytest
+
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.model.block import Block, BlockBuilder, merge_blocks, over_words, select_rows
+from nbspam.model.calibrate import bulk_scores, see_left_out
+from nbspam.model.calibration import feature_names
+from nbspam.model.counts import Counts, CountsModel, Ints
+from nbspam.model.evidence import capped_scale, measure_evidence
+from nbspam.model.posterior import ScorePart
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
+from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
+from nbspam.tasks.judges import RowTokens, texts_of
+from nbspam.tokens.bag import VIEWS, Tokens
+from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
+
+WAYS = {
+    "default": Settings(),
+    "one mean": Settings(second_alpha=0.0),
+    "not diluted": Settings(diluted=False),
+    "no measures": Settings(measures=False),
+    "no bigrams": Settings(bigrams=False),
+    "not capped": Settings().replaced(capped=False),
+}
+
+
+@pytest.mark.parametrize("times, counts", [(1, 1.0), (2, 1 + log(2)), (4, 1 + log(4)), (40, 1 + log(4))])
+def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> None:
+    builder = BlockBuilder()
+    for number in range(18):
+        label = number // 9
+        builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []), 100)
+    model = CountsModel(HAM_AND_SPAM, merge_blocks([builder.build()]).count(2))
+    message = Counted(Tokens([], ["offer"] * times + ["report", "today"], []))
+    # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
+    evidence = Scorer(model, Settings(alpha=1.0)).score(message).evidence
+    mean = (counts - 1) * log(10) / (counts + 1 + SHRINKAGE)
+    assert evidence[VIEWS.index("body")] == pytest.approx([0.0, mean])
+
+
+def test_evidence_of_a_bin_in_fractions() -> None:
+    # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
+    assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
+    assert measure_evidence((0, 0), (6, 10), 4) == [0.0, 0.0]  # never met: nothing
+    assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
+        [0.0, log(1 / 5) - log(2 / 9), log(3 / 6) - log(2 / 9)]
+    )
+
+
+def random_block(n_classes: int) -> Block:
+    """Dated messages whose words lean to their class, some of which no other one has; each sixth twice."""
+    rng = np.random.default_rng(n_classes)
+    builder = BlockBuilder()
+    for number in range(60):
+        label = number % n_classes
+        views = []
+        for view in range(len(VIEWS)):
+            common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
+            own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
+            views.append([*common, *own, f"{view}:only {number}"])
+        views[1] += [f"1:{label}:{number % 40}"] * 9
+        measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
+        for copy in range(1 + (number % 6 == 0)):
+            read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
+            builder.add(f"{number}.{copy}", label, read, 100)
+    return merge_blocks([builder.build()])  # columns by ascending key
+
+
+def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int = 1) -> tuple[Scorer, Counts]:
+    """A model of two thirds of the messages: what scores one, and its counts.
+
+    times : how often each of them was counted
+    """
+    counts = select_rows(block, np.flatnonzero(np.arange(len(block)) % 3)).count(n_classes).scale(times)
+    weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
+    classes = HAM_AND_SPAM if n_classes == 2 else tuple(f"class {k}" for k in range(n_classes))
+    return Scorer(CountsModel(classes, counts, weights), settings), counts
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 13])
+def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
+    settings, block = WAYS[way], random_block(n_classes)
+    scorer, counts = scorer_of_some(block, n_classes, settings)
+    many = view_evidence(as_counted(block, counts), settings)
+    assert many.kinds == settings.kinds
+    scores, texts = bulk_scores(np.array(scorer.model.calibration()), many), texts_of(block)
+    for row in range(len(block)):
+        scored = scorer.score(RowTokens(block, row, texts))
+        np.testing.assert_allclose(scored.evidence, many.evidence[row], atol=1e-12)
+        np.testing.assert_allclose(scored.common, many.common[row], atol=1e-12)
+        np.testing.assert_allclose(scored.scores, scores[row], atol=1e-12)
+        assert scored.scores == pytest.approx(
+            [sum(p.values[k] for p in scored.parts) for k in range(n_classes)]
+        )
+
+
+def others_than_copies(block: Block, row: int) -> Ints:
+    digests = block.digests()
+    return np.flatnonzero(digests != digests[row])
+
+
+def older(block: Block, row: int) -> Ints:
+    order = np.argsort(block.dates, kind="stable")
+    return np.sort(order[: order.tolist().index(row)])
+
+
+def other_groups(block: Block, row: int) -> Ints:
+    return np.flatnonzero(np.arange(len(block)) % 7 != row % 7)
+
+
+Way = Callable[[Block, Counts], Seen]
+# How rows are seen as new, and by which others each is to be scored.
+WAYS_TO_SEE: dict[str, tuple[Way, Callable[[Block, int], Ints]]] = {
+    "left out": (
+        lambda block, counts: leave_groups_out(
+            block, counts, np.unique(block.digests(), return_inverse=True)[1]
+        ),
+        others_than_copies,
+    ),
+    "campaign left out": (
+        lambda block, counts: leave_groups_out(block, counts, np.arange(len(block)) % 7),
+        other_groups,
+    ),
+    "as they came": (
+        lambda block, counts: before_each(block, counts, np.argsort(block.dates, kind="stable")),
+        older,
+    ),
+}
+
+
+@pytest.mark.parametrize("vocabulary", ["open", "fixed"])
+@pytest.mark.parametrize("on_prior", [False, True])
+@pytest.mark.parametrize("way", WAYS_TO_SEE)
+def test_row_seen_as_new_is_scored_by_counting_the_others_anew(
+    way: str, on_prior: bool, vocabulary: str
+) -> None:
+    block, settings = random_block(3), Settings(diluted=vocabulary == "open")
+    see, others_of = WAYS_TO_SEE[way]
+    words = block.keys[::2]
+
+    def count(rows: Ints) -> Counts:
+        some = select_rows(block, rows)
+        counts = (some if vocabulary == "open" else over_words(some, words)).count(3)
+        counts.is_fixed = vocabulary == "fixed"
+        return counts + prior if on_prior else counts
+
+    prior = select_rows(block, np.arange(0, 60, 9)).count(3).scale(0.37)
+    if vocabulary == "fixed":
+        prior = over_words(select_rows(block, np.arange(0, 60, 9)), words).count(3).scale(0.37)
+    seen = see(block, count(np.arange(len(block))))
+    found = view_evidence(seen, settings)
+    for row in range(0, len(block), 4):
+        judged = select_rows(block, np.array([row]))
+        expected = view_evidence(as_counted(judged, count(others_of(block, row))), settings)
+        np.testing.assert_allclose(found.evidence[row], expected.evidence[0], atol=1e-9)
+        np.testing.assert_allclose(found.common[row], expected.common[0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("dated", "rows"), [(True, [0, 3, 6, 9]), (False, list(range(10)))])
+def test_all_are_left_out_unless_others_are_seen_as_they_came(
+    dated: bool, rows: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nbspam.model.calibrate.MAX_LEFT_OUT", 4)
+    builder = BlockBuilder()
+    for number in range(10):
+        date = float(number) if dated else None
+        builder.add(str(number), number % 2, Tokens([f"field:{number}"], ["word"], date=date), 1)
+    block = merge_blocks([builder.build()])
+    assert see_left_out(block, block.count(2)).block.names == [str(row) for row in rows]
+
+
+@pytest.mark.parametrize("says, share", [(-10.0, 0.25), (-5.0, 0.5), (-1.0, 0.5), (0.0, 0.5), (9.0, 0.5)])
+def test_scale_shrinks_if_the_evidence_exceeds_the_cap(says: float, share: float) -> None:
+    assert capped_scale(0.5, says, 2.5) == share
+    assert capped_scale(0.5, says, np.inf) == 0.5
+
+
+def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
+    block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
+    scorer, counts = scorer_of_some(block, 2, Settings(), times=50_000)
+    seen = as_counted(block, counts)
+    free = view_evidence(seen, Settings().replaced(capped=False)).evidence[..., 1]
+    found = view_evidence(seen, Settings()).evidence[..., 1]
+    assert (free[:, :n_words] < -HAM_CAP).any(axis=0).all(), "messages that say too little to be capped"
+    assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -HAM_CAP))
+    assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not capped"
+    for row in range(len(block)):
+        scored = scorer.score(RowTokens(block, row, texts_of(block)))
+        assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())
+
+
+def test_words_of_a_capped_view_share_the_cap() -> None:
+    block = random_block(2)
+    scorer, _ = scorer_of_some(block, 2, Settings(), times=50_000)
+    row = RowTokens(block, 0, texts_of(block))
+
+    def parts(settings: Settings) -> dict[str, ScorePart]:
+        found = Scorer(scorer.model, settings).score(row).parts
+        return {part.text: part for part in found if part.kind == "token"}
+
+    capped, free = parts(Settings()), parts(Settings().replaced(capped=False))
+    assert capped.keys() == free.keys()
+    assert len([text for text in free if capped[text].scale < free[text].scale]) > len(VIEWS)
+    assert all(abs(part.values[1]) <= abs(free[text].values[1]) + 1e-9 for text, part in capped.items())
+
+
+def test_only_ham_and_spam_have_a_cap() -> None:
+    assert Settings().of(HAM_AND_SPAM).capped
+    for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
+        assert not Settings().of(classes).capped
+    assert Settings().ham_cap(3) == np.inf

@@ -1,0 +1,472 @@
+"""Laws of the event models of words, worked examples, and scikit-learn: one message and many."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction as F
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+
+from nbspam.errors import UsageError
+from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
+from nbspam.model.block import Block
+from nbspam.model.counts import Counts, CountsModel
+from nbspam.model.posterior import log_posteriors
+from nbspam.model.priors import log_priors
+from nbspam.model.scorer import make_words
+from nbspam.model.textbook import TextbookModel, WordRows
+from nbspam.model.words import WordLaw, log_joint, power_factor
+from nbspam.settings import Settings
+from nbspam.tokens.bag import NOTAWORD_VIEW
+from nbspam.tokens.keys import NOTAWORD_KEY
+
+Matrix = NDArray[Any]  # (n_messages, n_words): how often each word occurs in each message
+WORDS = 12
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+class Model(NamedTuple):
+    """A word model."""
+
+    event_model: str
+    normalise: bool = False
+
+    def law(self, counts: Counts, alpha: float) -> WordLaw:
+        way = Settings(self.event_model, alpha=alpha, averaged=False, normalise=self.normalise)
+        return make_words(CountsModel(classes_of(counts), counts), way)
+
+    def single(self, counts: Counts, words: Matrix, alpha: float, log_prior: list[float]) -> Matrix:
+        """Log joints, each message scored alone."""
+        law = self.law(counts, alpha)
+        rows = [log_joint(law, log_prior, tokens(counts, row)) for row in words]
+        return np.array(rows).reshape(len(rows), len(counts.messages))
+
+    def batch(self, counts: Counts, words: Matrix, alpha: float, log_prior: list[float]) -> Matrix:
+        """Log joints, all messages at once."""
+        law = self.law(counts, alpha)
+        joint = WordRows(counts, block_of(words)).score(law)
+        return joint + log_prior if law.uses_prior else joint
+
+
+MODELS = {
+    "presence": Model("presence"),
+    "multinomial": Model("multinomial"),
+    "bernoulli": Model("bernoulli"),
+    "complement": Model("complement"),
+    "complement-normalised": Model("complement", normalise=True),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308])
+
+
+def classes_of(counts: Counts) -> tuple[str, ...]:
+    return tuple(f"class {k}" for k in range(len(counts.messages)))
+
+
+def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
+    """Messages over words with ascending keys; the first is NOTAWORD."""
+    rows, columns = np.nonzero(words)
+    n_messages, n_words = words.shape
+    views = np.ones(n_words, np.uint8)
+    views[0] = NOTAWORD_VIEW
+    return Block(
+        keys=np.arange(n_words) + NOTAWORD_KEY,
+        views=views,
+        texts=b"\n".join(b"w%d" % j for j in range(n_words)),
+        starts=np.searchsorted(rows, np.arange(n_messages + 1)),
+        columns=columns.astype(np.int32),
+        counts=words[rows, columns].astype(np.int32),
+        labels=np.full(n_messages, -1, np.int16) if labels is None else labels.astype(np.int16),
+        dates=np.full(n_messages, np.nan),
+        names=[""] * n_messages,
+        sizes=np.zeros(n_messages, np.int64),
+        features=np.zeros((n_messages, 0)),
+    )
+
+
+def count(words: Matrix, labels: Matrix, n_classes: int) -> Counts:
+    """Counts over a fixed vocabulary: that of the columns."""
+    counts = block_of(words, labels).count(n_classes)
+    counts.is_fixed = True
+    return counts
+
+
+def tokens(counts: Counts, row: Matrix) -> Iterator[tuple[list[int], list[int], int]]:
+    for j in np.flatnonzero(row):
+        yield counts.documents[:, j].tolist(), counts.occurrences[:, j].tolist(), int(row[j])
+
+
+def some_mail(n: int, n_classes: int, seed: int = 0) -> tuple[Matrix, Matrix]:
+    """Word counts (n, WORDS) and classes (n,) of some messages."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(n_classes, size=n)
+    rates = rng.gamma(0.6, 1.0, size=(n_classes, WORDS))
+    rates[:, 0] = 0.0  # a word that is never there, as NOTAWORD before it is met
+    rates[0, 1] = 0.0  # a word that class 0 never uses
+    return rng.poisson(rates[labels]), labels
+
+
+def fit_and_query(n_classes: int) -> tuple[Counts, Matrix, list[float]]:
+    counts = count(*some_mail(60, n_classes, seed=n_classes), n_classes)
+    return counts, some_mail(25, n_classes, seed=50)[0], log_priors("smoothed", counts.messages.tolist())
+
+
+def state(counts: Counts) -> list[Any]:
+    return [getattr(counts, name).tolist() for name in ("keys", "documents", "occurrences", "messages")]
+
+
+def test_counts_add_and_subtract_exactly_in_any_order_and_parts() -> None:
+    words, labels = some_mail(60, 3)
+    whole = count(words, labels, 3)
+    parts = [count(words[some], labels[some], 3) for some in (slice(17), slice(17, 18), slice(18, 60))]
+    assert state(parts[2] + parts[0] + parts[1]) == state(whole)
+    assert state(whole - parts[1] - parts[2]) == state(parts[0])
+    grown = count(words[:17], labels[:17], 3)
+    before = grown.totals.words.copy(), [grown.histogram(kind) for kind in ("documents", "complement")]
+    for sign in (1, -1, 1):
+        for row, label in zip(words[17:], labels[17:].tolist(), strict=True):
+            places = np.flatnonzero(row)
+            grown.add_message(places, row[places], label, sign)
+        if sign < 0:
+            assert state(grown) == state(parts[0])
+            assert grown.totals.words.tolist() == before[0].tolist()
+    assert state(grown) == state(whole)
+    for mine, theirs in zip(grown.totals, whole.totals, strict=True):
+        assert mine.tolist() == theirs.tolist()
+    for kind, kept in zip(("documents", "complement"), before[1], strict=True):
+        assert [+histogram for histogram in kept] == whole.histogram(kind)
+
+
+def test_counts_of_different_tokens_are_joined_by_key() -> None:
+    words, labels = some_mail(40, 2)
+    whole = count(words, labels, 2)
+    one, other = whole.take(np.arange(WORDS) < 7), whole.take(np.array([3, 5, 9, 11]))
+    both = one + other
+    assert both.keys.tolist() == [*range(7), 9, 11]
+    assert both.documents[:, 3].tolist() == (2 * whole.documents[:, 3]).tolist()
+    assert both.documents_of(np.array([11, 99, 0])).tolist() == [
+        [n, 0, m] for n, m in whole.documents[:, [11, 0]]
+    ]
+
+
+@every_model
+@every_alpha
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 5])
+def test_many_messages_score_as_each_alone(model: Model, alpha: float, n_classes: int) -> None:
+    counts, query, prior = fit_and_query(n_classes)
+    single = model.single(counts, query, alpha, prior)
+    assert not np.isnan(single).any()
+    assert not np.isposinf(single).any()
+    if alpha > 0:
+        assert np.isfinite(single).all()
+    np.testing.assert_allclose(model.batch(counts, query, alpha, prior), single, rtol=1e-12, atol=1e-9)
+
+
+@every_model
+@every_alpha
+def test_posteriors_sum_to_one_or_are_undefined(model: Model, alpha: float) -> None:
+    counts, query, prior = fit_and_query(4)
+    for joint in model.single(counts, query, alpha, prior).tolist():
+        posteriors = log_posteriors(joint)
+        if posteriors is None:
+            assert alpha == 0.0
+            assert joint == [-math.inf] * 4
+        else:
+            assert sum(map(math.exp, posteriors)) == pytest.approx(1.0, abs=1e-12)
+
+
+@every_model
+def test_empty_message_has_a_finite_score(model: Model) -> None:
+    counts, _, prior = fit_and_query(3)
+    nothing = np.zeros((1, WORDS), int)
+    joint = model.single(counts, nothing, 1.0, prior)
+    assert np.isfinite(joint).all()
+    np.testing.assert_allclose(model.batch(counts, nothing, 1.0, prior), joint, atol=1e-9)
+    if model.event_model in ("presence", "multinomial"):
+        assert joint[0].tolist() == pytest.approx(prior)
+
+
+@every_model
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
+def test_class_without_messages_is_scored(model: Model, alpha: float) -> None:
+    counts, query = count(*some_mail(60, 2, seed=4), 3), some_mail(25, 2, seed=5)[0]
+    prior = log_priors("smoothed", counts.messages.tolist())
+    joint = model.single(counts, query, alpha, prior)
+    assert not np.isnan(joint).any()
+    np.testing.assert_allclose(model.batch(counts, query, alpha, prior), joint, rtol=1e-12, atol=1e-9)
+    if alpha and model.event_model != "complement":
+        lost = model.single(counts, query, alpha, log_priors("empirical", counts.messages.tolist()))
+        assert np.isneginf(lost[:, 2]).all()
+        assert np.isfinite(lost[:, :2]).all()
+
+
+@every_model
+def test_model_without_mail_scores_all_classes_alike(model: Model) -> None:
+    counts = count(*some_mail(0, 2), 3)
+    joint = model.single(counts, some_mail(10, 3)[0], 1.0, log_priors("uniform", [0, 0, 0]))
+    np.testing.assert_allclose(joint, np.repeat(joint[:, :1], 3, axis=1), atol=1e-9)
+
+
+@every_model
+def test_counts_and_lambda_times_four_score_the_same(model: Model) -> None:
+    counts, query, prior = fit_and_query(3)
+    before = model.batch(counts, query, 0.5, prior)
+    np.testing.assert_allclose(model.batch(counts.scale(4), query, 2.0, prior), before, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli"])
+def test_huge_lambda_tends_to_the_prior(name: str) -> None:
+    counts, query, prior = fit_and_query(3)
+    joint = MODELS[name].single(counts, query, 1e15, prior)
+    np.testing.assert_allclose(joint - joint[:, :1], np.tile(np.array(prior) - prior[0], (25, 1)), atol=1e-9)
+
+
+@every_model
+def test_renaming_the_classes_permutes_the_scores(model: Model) -> None:
+    words, labels = some_mail(60, 3)
+    query, order = some_mail(25, 3, seed=50)[0], np.array([2, 0, 1])  # class k becomes order[k]
+    uniform = log_priors("uniform", [0, 0, 0])
+    before = model.batch(count(words, labels, 3), query, 1.0, uniform)
+    after = model.batch(count(words, order[labels], 3), query, 1.0, uniform)
+    np.testing.assert_allclose(after[:, order], before, atol=1e-9)
+
+
+@every_model
+def test_prior_base_and_tokens_add_up_to_the_score_in_any_order(model: Model) -> None:
+    counts, query, prior = fit_and_query(3)
+    law = model.law(counts, 0.1)
+    for row in query:
+        found = list(tokens(counts, row))
+        joint = log_joint(law, prior, found)
+        assert log_joint(law, prior, random.Random(3).sample(found, len(found))) == joint
+        parts = [law.base, prior if law.uses_prior else [0.0] * 3, *(law.token(*token) for token in found)]
+        assert [sum(column) for column in zip(*parts, strict=True)] == pytest.approx(joint, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli"])
+def test_impossible_word_shows_the_zero_probability_problem(name: str) -> None:
+    counts, one_word = count(*some_mail(60, 2), 2), np.eye(WORDS, dtype=int)
+    never_in_class_0, never_at_all = one_word[[1]], one_word[[0]]
+    assert MODELS[name].single(counts, never_in_class_0, 0.0, [0.0, 0.0])[0, 0] == -math.inf
+    assert log_posteriors(MODELS[name].single(counts, never_at_all, 0.0, [0.0, 0.0])[0].tolist()) is None
+
+
+def test_bernoulli_without_smoothing_misses_a_word_that_was_always_there() -> None:
+    words = np.array([[0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]])  # word 1: in all of class 0, none of 1
+    counts, model = count(words, np.array([0, 0, 1, 1]), 2), MODELS["bernoulli"]
+    joint, half = model.single(counts, words, 0.0, [0.0, 0.0]), math.log(0.5)
+    expected = [[half, -math.inf], [half, -math.inf], [-math.inf, half], [-math.inf, half]]
+    assert joint.tolist() == [pytest.approx(row) for row in expected]
+    np.testing.assert_allclose(model.batch(counts, words, 0.0, [0.0, 0.0]), joint)
+
+
+@every_model
+@pytest.mark.parametrize("alpha", [-1.0, math.nan, math.inf])
+def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
+    with pytest.raises(UsageError, match="smoothing constant"):
+        model.law(fit_and_query(2)[0], alpha)
+
+
+@every_model
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(0, 1e6)))
+def test_any_mail_is_scored_alike_and_without_nan(model: Model, seed: int, n: int, alpha: float) -> None:
+    rng = np.random.default_rng(seed)
+    words, query = rng.integers(0, 4, (n, WORDS)), rng.integers(0, 4, (8, WORDS))
+    counts = count(words, rng.integers(0, 3, n), 3)
+    prior = log_priors("smoothed", counts.messages.tolist())
+    single = model.single(counts, query, alpha, prior)
+    assert not np.isnan(single).any()
+    assert not np.isposinf(single).any()
+    np.testing.assert_allclose(model.batch(counts, query, alpha, prior), single, rtol=1e-9, atol=1e-9)
+
+
+def test_all_words_outside_an_open_vocabulary_are_one_notaword() -> None:
+    words, labels = some_mail(40, 2)
+    words[:, 5:] = 0  # words that only later messages have
+    known = block_of(words, labels).count(2)
+    later = np.zeros((1, WORDS), int)
+    later[0, [2, 6, 7, 8]] = [3, 1, 4, 1]
+    for name, model in MODELS.items():
+        law = model.law(known, 0.5)
+        outside = 6 if law.repeats else 1
+        expected = log_joint(
+            law, [0.0, 0.0], [*tokens(known, later[0] * (np.arange(WORDS) < 5)), ([0, 0], [0, 0], outside)]
+        )
+        assert model.batch(known, later, 0.5, [0.0, 0.0])[0].tolist() == pytest.approx(expected), name
+
+
+# Manning, Raghavan and Schuetze 2008, example 13.1.
+CHINESE = ["Chinese", "Beijing", "Shanghai", "Macao", "Tokyo", "Japan"]
+BOOK = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao", "Tokyo Japan Chinese"]
+D5 = "Chinese Chinese Chinese Tokyo Japan"
+
+
+def joint_of(event_model: str, alpha: float = 1.0, text: str = D5) -> list[float]:
+    """Log joints of (not China, China); the vocabulary has no NOTAWORD, as in the book."""
+    rows = [[one.split().count(word) for word in CHINESE] for one in (*BOOK, text)]
+    counts = count(np.array(rows[:4]), np.array([1, 1, 1, 0]), 2)
+    found: list[float] = (
+        MODELS[event_model]
+        .single(counts, np.array(rows[4:]), alpha, log_priors("empirical", [1, 3]))[0]
+        .tolist()
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("event_model", "other", "china"),
+    [
+        ("multinomial", F(1, 4) * F(2, 9) ** 5, F(3, 4) * F(3, 7) ** 3 * F(1, 14) ** 2),
+        # Example 13.2: the absent words Beijing, Shanghai and Macao decide.
+        (
+            "bernoulli",
+            F(1, 4) * F(2, 3) ** 3 * (1 - F(1, 3)) ** 3,
+            F(3, 4) * F(4, 5) * F(1, 5) ** 2 * (1 - F(2, 5)) ** 3,
+        ),
+        ("presence", F(1, 4) * F(2, 9) ** 3, F(3, 4) * F(4, 12) * F(1, 12) ** 2),
+        # The complement of class c is "not c"; no prior (Rennie et al. 2003, WCNB).
+        ("complement", 1 / (F(6, 14) ** 3 * F(1, 14) ** 2), 1 / F(2, 9) ** 5),
+    ],
+)
+def test_manning_d5_in_fractions(event_model: str, other: F, china: F) -> None:
+    assert [math.exp(value) for value in joint_of(event_model)] == pytest.approx([float(other), float(china)])
+
+
+def test_manning_without_smoothing_tokyo_rules_chinese_out() -> None:
+    other, china = joint_of("multinomial", 0.0)
+    assert china == -math.inf
+    assert math.exp(other) == pytest.approx(float(F(1, 4) * F(1, 3) ** 5))
+
+
+def test_without_smoothing_a_word_of_one_class_rules_the_others_out_of_complement() -> None:
+    other, china = joint_of("complement", 0.0, "Macao Chinese")
+    assert other == -math.inf < china
+    assert joint_of("complement", 0.0, "Macao Tokyo") == [-math.inf, -math.inf]
+
+
+@pytest.mark.parametrize(("event_model", "times"), [("bernoulli", 1), ("presence", 1), ("multinomial", 2)])
+def test_word_twice_counts_twice_only_under_multinomial(event_model: str, times: int) -> None:
+    law = MODELS[event_model].law(count(np.array([[0, 2], [1, 0]]), np.array([1, 0]), 2), 1.0)
+    once, twice = law.token([0, 1], [0, 2], 1), law.token([0, 1], [0, 2], 2)
+    assert twice == pytest.approx([times * value for value in once])
+
+
+SCIKIT_LEARN = [
+    pytest.param(MODELS["bernoulli"], BernoulliNB, {}, id="BernoulliNB"),
+    pytest.param(MODELS["multinomial"], MultinomialNB, {}, id="MultinomialNB"),
+    pytest.param(MODELS["presence"], MultinomialNB, {}, id="MultinomialNB-on-presence"),
+    pytest.param(MODELS["complement"], ComplementNB, {"norm": False}, id="ComplementNB"),
+    pytest.param(MODELS["complement-normalised"], ComplementNB, {"norm": True}, id="ComplementNB-norm"),
+]
+
+
+@pytest.fixture(scope="module")
+def real_mail() -> tuple[Matrix, Matrix]:
+    """Word counts and classes of the messages in data/ (a crude tokenizer will do here)."""
+    paths = sorted(DATA.glob("*am/*.eml"))
+    numbers: dict[str, int] = {}
+    texts = [path.read_bytes().decode("latin-1").lower().split() for path in paths]
+    for text in texts:
+        for word in text:
+            numbers.setdefault(word, len(numbers))
+    words = np.zeros((len(paths), len(numbers)), int)
+    for row, text in enumerate(texts):
+        np.add.at(words[row], [numbers[word] for word in text], 1)
+    return words, np.array([path.parent.name == "spam" for path in paths], int)
+
+
+def check_scikit_learn(words: Matrix, labels: Matrix, alpha: float, model: Model, theirs: Any) -> None:
+    train, test = np.flatnonzero(np.arange(len(labels)) % 3), np.flatnonzero(np.arange(len(labels)) % 3 == 0)
+    seen = (words > 0).astype(int) if model.event_model == "presence" else words
+    expected = theirs.fit(seen[train], labels[train]).predict_joint_log_proba(seen[test])
+    counts = count(words[train], labels[train], int(labels.max()) + 1)
+    prior = log_priors("empirical", counts.messages.tolist())
+    np.testing.assert_allclose(
+        model.batch(counts, words[test], alpha, prior), expected, rtol=1e-11, atol=1e-9
+    )
+    single = model.single(counts, words[test[:10]], alpha, prior)
+    np.testing.assert_allclose(single, expected[:10], rtol=1e-11, atol=1e-9)
+
+
+# Below 0.001 scikit-learn itself is off by more than 1e-9: it takes log(1 - exp(log phi)).
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 1.0, 5.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize(("model", "cls", "arguments"), SCIKIT_LEARN)
+def test_word_models_equal_scikit_learn_on_random_counts(
+    model: Model, cls: Any, arguments: dict[str, Any], n_classes: int, alpha: float
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    labels = rng.permutation(90) % n_classes
+    words = rng.poisson(rng.gamma(0.3, 2, (n_classes, 70))[labels])
+    check_scikit_learn(words, labels, alpha, model, cls(alpha=alpha, **arguments))
+
+
+@pytest.mark.parametrize("alpha", [0.001, 1.0])
+@pytest.mark.parametrize(("model", "cls", "arguments"), SCIKIT_LEARN)
+def test_word_models_equal_scikit_learn_on_real_mail(
+    model: Model, cls: Any, arguments: dict[str, Any], alpha: float, real_mail: tuple[Matrix, Matrix]
+) -> None:
+    check_scikit_learn(*real_mail, alpha, model, cls(alpha=alpha, **arguments))
+
+
+def test_prior_model_of_weight_zero_changes_nothing() -> None:
+    assert power_factor(0, [3, 4]) == 0.0
+    assert power_factor(14, [3, 4]) == 2.0
+    assert power_factor(5, [0, 0]) == 0.0
+    with pytest.raises(UsageError, match="weight"):
+        power_factor(-1, [3, 4])
+
+
+@every_model
+def test_chosen_lambda_has_the_least_loss_on_the_messages_left_out(model: Model) -> None:
+    """Two copies of each message are in one fold, so neither tells the other's class."""
+    words, labels = some_mail(60, 2, seed=1)
+    words, labels = np.vstack([words, words]), np.concatenate([labels, labels])
+    block, counts = block_of(words, labels), count(words, labels, 2)
+    way = Settings(model.event_model, averaged=False, normalise=model.normalise)
+    chosen = best_alpha(TextbookModel(way, ("ham", "spam"), counts, None), block)
+    part = np.unique(block.digests(), return_inverse=True)[1] % 5
+
+    def loss(alpha: float) -> float:
+        joint = np.zeros((len(labels), 2))
+        for number in range(5):
+            rest, judged = part != number, part == number
+            others = count(words[rest], labels[rest], 2)
+            prior = log_priors("empirical", others.messages.tolist())
+            joint[judged] = model.batch(others, words[judged], alpha, prior)
+        return scaled_log_loss(joint, labels, np.ones(len(labels)))
+
+    assert loss(chosen) == pytest.approx(min(map(loss, (0.0001, 0.01, 0.1, 1.0, 3.0, chosen))))
+    assert loss(chosen) < math.log(2)
+
+
+def test_scaled_loss_is_that_of_the_best_scale_and_ignores_what_no_scale_helps() -> None:
+    joint, labels, once = np.log([[0.6, 0.4], [0.3, 0.7]]), np.array([0, 1]), np.ones(2)
+    assert scaled_log_loss(joint, labels, once) < log_loss(joint, labels, once)
+    ruled_out = np.vstack([joint, [0.0, -np.inf]])
+    assert log_loss(ruled_out, np.array([0, 1, 1]), np.ones(3)) == pytest.approx(
+        log_loss(joint, labels, once)
+    )
+
+
+def test_classes_weigh_in_the_loss_as_the_prior_says_they_will_come() -> None:
+    labels = np.array([0, 0, 0, 1])
+    for of_mail in ("empirical", "smoothed"):
+        assert prior_weights(of_mail, labels, ("ham", "spam")).tolist() == [1, 1, 1, 1]
+    weights = prior_weights({"spam": 0.5, "ham": 0.5}, labels, ("ham", "spam"))
+    assert weights == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
+    joint = np.log([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
+    twice = np.array([0, 1, 2, 3, 3, 3])  # spam three times is as many as ham
+    assert log_loss(joint, labels, weights) == pytest.approx(
+        log_loss(joint[twice], labels[twice], np.ones(6))
+    )

@@ -1,0 +1,162 @@
+"""Laws of the filter that a replay drives: after any number of messages it is what training on them gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbspam.corpus import open_labelled
+from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
+from nbspam.decision import Loss, zero_one_loss
+from nbspam.errors import UsageError
+from nbspam.evaluate.replay import parse_feedback
+from nbspam.model.block import select_rows
+from nbspam.model.calibration import Learner, first_weights
+from nbspam.model.views import as_counted, view_evidence
+from nbspam.settings import Settings
+from nbspam.tasks.evaluate import MOST_CLUED, Plan, centre_nats, evaluate_replay
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, count_whole, texts_of
+from tests.mail_samples import make_corpus
+
+WORD_WAYS = {
+    "presence": Settings(averaged=False),
+    "multinomial": Settings("multinomial", prior="smoothed"),
+    "bernoulli": Settings("bernoulli"),
+    "complement": Settings("complement"),
+    "normalised complement": Settings("complement", normalise=True, alpha=0.3),
+    "maximum likelihood": Settings("bernoulli", alpha=0.0),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(data: Path) -> Corpus:
+    source = open_labelled([str(data / "index")])
+    asked = frozenset(("bigrams", "measures"))
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
+
+
+@pytest.fixture(scope="module")
+def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    folder = make_corpus(tmp_path_factory.mktemp("four"), {"ham": 20, "news": 20, "spam": 20, "work": 20})
+    source = open_labelled([str(folder)])
+    return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
+
+
+def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
+    """A filter that learned the first n messages."""
+    order = np.arange(len(corpus.block))
+    judge = ReplayJudge(corpus.block, order, corpus.classes, settings, zero_one_loss(len(corpus.classes)))
+    for message in range(n):
+        judge.learn(message, int(corpus.block.labels[message]))
+    return judge
+
+
+@pytest.mark.parametrize("way", WORD_WAYS)
+@pytest.mark.parametrize("n", [5, 60, 200])
+def test_learning_one_by_one_is_training_on_the_prefix(way: str, n: int, corpus: Corpus) -> None:
+    settings, rows = WORD_WAYS[way], np.arange(n, len(corpus.block))[:20]
+    judge = fed(corpus, settings, n)
+    batch = BatchJudge(count_whole(corpus.block, 2), settings, corpus.classes)
+    batch.learn(np.arange(n))
+    for row, joint in zip(rows.tolist(), batch.score(rows).tolist(), strict=True):
+        assert list(judge.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
+
+
+def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus: Corpus) -> None:
+    block, settings = corpus.block, Settings()
+    judge, learner = fed(corpus, settings, 0), Learner(first_weights(2, settings.kinds))
+    for row in range(150):
+        counts = select_rows(block, np.arange(row)).count(2)
+        expected = view_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
+        found = judge.seen(row)
+        np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-12)
+        np.testing.assert_allclose(found.common, expected.common, atol=1e-12)
+        learner.learn(found.evidence[0].tolist(), found.common[0].tolist(), int(block.labels[row]), row)
+        judge.learn(row, int(block.labels[row]))
+    texts = texts_of(block)
+    assert judge.scorer().model.calibration() == pytest.approx(learner.weights, abs=1e-12)
+    for row in range(150, 180):
+        scored = judge.scorer().score(RowTokens(block, row, texts))
+        assert scored.scores == pytest.approx(list(judge.joint(row)), abs=1e-12)
+
+
+def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> None:
+    judge, now = (fed(corpus, Settings(), 100) for _ in range(2))
+    judge.joint(120)
+    judge.joint(121)
+    judge.learn(120, 1)
+    now.learn(120, 1)
+    assert judge.scorer().model.calibration() == now.scorer().model.calibration()
+
+
+@pytest.mark.parametrize("way", ["averaged", "textbook"])
+def test_own_verdict_taken_back_leaves_no_trace(way: str, corpus: Corpus) -> None:
+    settings = Settings(averaged=way == "averaged")
+    judge = fed(corpus, settings, 100)
+    before = list(judge.joint(120))
+    judge._count(110, 1, 1)
+    assert list(judge.joint(120)) != before
+    judge.unlearn(110, 1)
+    assert list(judge.joint(120)) == before
+
+
+def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:
+    evaluation = evaluate_replay(corpus, Plan(Settings()), parse_feedback("immediate"))
+    assert evaluation.names.tolist() == corpus.block.names
+    assert evaluation.settings["order"] == BY_INDEX
+    assert evaluation.trained == len(corpus.block)
+
+
+def test_dates_order_a_folder(four_classes: Corpus) -> None:
+    evaluation = evaluate_replay(four_classes, Plan(Settings()), parse_feedback("immediate"))
+    assert (np.diff(evaluation.times) >= 0).all()
+    assert evaluation.settings["order"] == BY_DATE
+    assert len(set(evaluation.decided.tolist())) == 4
+
+
+@pytest.mark.parametrize("feedback", ["delayed:30", "partial:0.4", "on-error", "thick:2"])
+def test_a_filter_learns_as_much_as_the_feedback_says(feedback: str, corpus: Corpus) -> None:
+    evaluation = evaluate_replay(corpus, Plan(Settings(), seed=3), parse_feedback(feedback))
+    assert evaluation.trained is not None
+    wrong = evaluation.decided != evaluation.truth
+    near = wrong | (np.abs(evaluation.log_odds) <= 2)
+    expected = {"delayed:30": len(corpus.block) - 30, "on-error": wrong.sum(), "thick:2": near.sum()}
+    if feedback in expected:
+        assert evaluation.trained == expected[feedback]
+    else:
+        assert 0.25 * len(corpus.block) < evaluation.trained < 0.55 * len(corpus.block)
+
+
+def test_a_filter_that_learned_nothing_calls_no_spam(corpus: Corpus) -> None:
+    for settings in (Settings(averaged=False), Settings("bernoulli")):
+        evaluation = evaluate_replay(corpus, Plan(settings), parse_feedback("immediate"))
+        assert evaluation.decided[0] == 0
+
+
+def test_mistakes_have_the_clues_of_their_time(corpus: Corpus) -> None:
+    evaluation = evaluate_replay(corpus, Plan(Settings()), parse_feedback("immediate"))
+    assert 0 < len(evaluation.clues) <= 2 * MOST_CLUED
+    assert set(evaluation.clues) <= set(evaluation.names[evaluation.is_mistake])
+    assert json.dumps(dict(evaluation.clues))
+
+
+def test_the_thick_threshold_lies_around_the_cut_off() -> None:
+    assert centre_nats(zero_one_loss(2)) == pytest.approx(0.0)
+    assert centre_nats(Loss(((0.0, 1.0), (9.0, 0.0)))) == pytest.approx(np.log(9))
+    assert centre_nats(zero_one_loss(3)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("plan", "slug"),
+    [
+        (Plan(Settings(), automatic=True), "alpha-auto-replay"),
+        (Plan(Settings(features="both")), "replay-features"),
+    ],
+)
+def test_what_a_replay_cannot_do_is_refused(plan: Plan, slug: str, corpus: Corpus) -> None:
+    with pytest.raises(UsageError) as caught:
+        evaluate_replay(corpus, plan, parse_feedback("immediate"))
+    assert caught.value.slug == slug
