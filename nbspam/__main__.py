@@ -1,7 +1,7 @@
 """The program: arguments in, exit status out.
 
-The only place that turns an error into text and a status.  `classify` takes the lane; everything
-else, and every `classify` that the lane does not plainly understand, goes to click.
+The only place that turns an error into text and a status.  `classify` is read without click if the short
+parser understands its arguments; everything else goes to click.
 """
 
 from __future__ import annotations
@@ -18,29 +18,26 @@ if TYPE_CHECKING:
 RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which are few: saves a mail 1 ms
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
+BUG = 70
 OUTPUT_FAILED = 74
 TRY_AGAIN = 75
-BUG = 70
-IS_CLOSED = "it is closed"  # of a stream, in place of the system's words for any descriptor
+IS_CLOSED = "it is closed"  # the error of a stream that was closed before the program started
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main() -> None:
-    """Runs the program and ends the process; Python's own status of an exception, 1, would mean ham."""
+    """Run the program and end the process; Python's own status for an exception, 1, would mean ham."""
     status = OUTPUT_FAILED
     try:
-        _stand_in_for_closed_streams()
-        _make_streams_wait()
+        _replace_closed_streams()
+        _make_streams_block()
         status = _guarded(sys.argv[1:])
     finally:
         _finish(status)
 
 
-def _stand_in_for_closed_streams() -> None:
-    """Python has None for a stream that was closed before us (`>&-`); here using it is an OSError.
-
-    But stderr, where nobody listens: what is said there is gone.
-    """
+def _replace_closed_streams() -> None:
+    """Make the use of a closed stream an OSError, where Python has None; what goes to stderr is lost."""
     if sys.stdin is None:
         sys.stdin = _closed("stdin", os.O_WRONLY)
     if sys.stdout is None:
@@ -50,7 +47,7 @@ def _stand_in_for_closed_streams() -> None:
 
 
 def _closed(name: str, flags: int) -> TextIO:
-    """A stream whose use is an error that names it; no other file can get its number."""
+    """A stream whose use is an error that names it; no other file can get its descriptor."""
     from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper  # loaded by Python itself
 
     class Closed(FileIO):
@@ -63,11 +60,11 @@ def _closed(name: str, flags: int) -> TextIO:
     return TextIOWrapper(BufferedReader(raw) if name == "stdin" else BufferedWriter(raw))
 
 
-def _make_streams_wait() -> None:
-    """Lets reads and writes last until all is read or written; else a mail is cut short and nobody notices.
+def _make_streams_block() -> None:
+    """Make reads and writes wait until all is read or written; else a mail is cut short without an error.
 
-    O_NONBLOCK is what a parent with an event loop may leave on its pipes: a read ends where the writer
-    pauses.  A stdout without a buffer (PYTHONUNBUFFERED) writes what there is room for, and is content.
+    A parent with an event loop may leave O_NONBLOCK on its pipes, and a stdout without a buffer
+    (PYTHONUNBUFFERED) writes only what there is room for.
     """
     for descriptor in (0, 1, 2):
         if not os.get_blocking(descriptor):
@@ -80,46 +77,29 @@ def _make_streams_wait() -> None:
 
 
 def _guarded(arguments: list[str]) -> int:
-    """The exit status, also where a stream fails."""
+    """Run and flush; the exit status, also if a stream fails."""
     try:
         status = _run(arguments)
         sys.stdout.flush()
+        return status
     except BrokenPipeError:
-        return OUTPUT_FAILED  # who reads us went away: nothing to tell anyone
+        return OUTPUT_FAILED  # the reader went away
     except KeyboardInterrupt:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
     except OSError as error:
-        sys.stderr.write(_stream_error(error))
-        return OUTPUT_FAILED
-    return status
-
-
-def _stream_error(error: OSError) -> str:
-    if error.strerror == IS_CLOSED:
-        return f"nbspam: {error.filename} is closed\n  next: connect it to a file or a pipe  [io]\n"
-    remedy = "free some space, or send it elsewhere" if error.errno in FULL else "check the disk or the pipe"
-    return f"nbspam: {error.filename or 'output'}: {error.strerror}\n  next: {remedy}  [io]\n"
+        if error.strerror == IS_CLOSED:
+            return _fail(OUTPUT_FAILED, f"{error.filename} is closed", "connect it to a file or a pipe", "io")
+        full = "free some space, or send it elsewhere"
+        remedy = full if error.errno in FULL else "check the disk or the pipe"
+        return _fail(OUTPUT_FAILED, f"{error.filename or 'output'}: {error.strerror}", remedy, "io")
 
 
 def _run(arguments: list[str]) -> int:
     from nbspam.errors import NbspamError
 
     try:
-        gc.set_threshold(RARE_COLLECTION)
-        if arguments[:1] == ["classify"]:
-            from nbspam.cli.options import parse_arguments
-
-            understood = parse_arguments(arguments[1:])
-            if understood is not None:
-                from nbspam.cli.classify import classify
-
-                return classify(*understood)
-        # numpy's second thread would spin for 0.1 s of CPU, and no matrix here is large enough for two.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from nbspam.cli.commands import run
-
-        return run(arguments)
+        return _command(arguments)
     except NbspamError as error:
         from nbspam.cli.texts import error_text
 
@@ -128,24 +108,40 @@ def _run(arguments: list[str]) -> int:
     except (OSError, KeyboardInterrupt):
         raise
     except ModuleNotFoundError as error:
-        sys.stderr.write(
-            f"nbspam: the Python package {error.name} is missing\n"
-            "  next: install nbspam again with pip, which brings what it needs  [not-installed]\n"
-        )
-        return TRY_AGAIN
+        remedy = "install nbspam again with pip, which installs the packages that it needs"
+        return _fail(TRY_AGAIN, f"the Python package {error.name} is missing", remedy, "not-installed")
     except Exception as error:
         if os.environ.get("NBSPAM_TRACEBACK"):
             sys.excepthook(*sys.exc_info())
             return BUG
-        sys.stderr.write(
-            f"nbspam: {type(error).__name__}: this is a fault of nbspam\n"
-            "  next: report it with the output of the same command under NBSPAM_TRACEBACK=1  [bug]\n"
-        )
-        return BUG
+        remedy = "report it with the output of the same command under NBSPAM_TRACEBACK=1"
+        return _fail(BUG, f"{type(error).__name__}: this is a fault of nbspam", remedy, "bug")
+
+
+def _command(arguments: list[str]) -> int:
+    gc.set_threshold(RARE_COLLECTION)
+    if arguments[:1] == ["classify"]:
+        from nbspam.cli.options import parse_arguments
+
+        understood = parse_arguments(arguments[1:])
+        if understood is not None:
+            from nbspam.cli.classify import classify
+
+            return classify(*understood)
+    # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from nbspam.cli.commands import run
+
+    return run(arguments)
+
+
+def _fail(status: int, what: str, remedy: str, slug: str) -> int:
+    sys.stderr.write(f"nbspam: {what}\n  next: {remedy}  [{slug}]\n")
+    return status
 
 
 def _finish(status: int) -> None:
-    """Ends without tearing the interpreter down, which would cost a fresh classify 1.6 ms."""
+    """Exit without tearing the interpreter down, which would cost a fresh classify 1.6 ms."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

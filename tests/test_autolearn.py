@@ -21,7 +21,7 @@ from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
-from nbspam.store.updater import mark
+from nbspam.store.updater import mark, updating
 from nbspam.tasks.judges import ReplayJudge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -268,9 +268,8 @@ def test_update_says_what_a_message_is(model: Path, copy: Path, tmp_path: Path) 
 
 
 def test_check_finds_a_message_that_was_never_counted(model: Path) -> None:
-    with closing(sqlite3.connect(model)) as connection:
-        mark(connection, 5, 1, [])
-        connection.commit()
+    with updating(str(model)) as updater:
+        mark(updater, 5, 1, [])
     assert check_model(str(model)) == ["autolearned: 1 messages that are not in the list of those learned"]
 
 

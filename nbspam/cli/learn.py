@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -17,12 +19,11 @@ from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import check_class, learn_all, unlearn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
 
-# One transaction: half a second, and most of what the disk does for one message serves them all.
+# Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
 
-# The messages of a batch and their names -> what became of each.
-Work = Callable[[list[bytes], list[str]], list[str]]
+Work = Callable[[Sequence[bytes], Sequence[str]], list[str]]  # the messages of a batch, names -> results
 
 
 @click.command("learn")
@@ -48,8 +49,7 @@ def learn_command(
     """
     label = asked_name(class_name, "CLASS")
     check_class(own_or_shared(model, start), label)
-    messages = _messages(files, given["files_from"])
-    return _each(messages, model, start, quiet, lambda batch, names: learn_all(model, label, batch, names))
+    return _each(given, files, model, start, quiet, partial(learn_all, model, label))
 
 
 @click.command("unlearn")
@@ -69,41 +69,37 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
     check_class(own_or_shared(model, start))
-    messages = _messages(files, given["files_from"])
-    return _each(messages, model, start, quiet, lambda batch, names: unlearn_all(model, batch, names))
+    return _each(given, files, model, start, quiet, partial(unlearn_all, model))
 
 
-def _messages(files: tuple[str, ...], files_from: str | None) -> ReadableMessages:
-    return ReadableMessages({"files_from": files_from} if files_from else {}, list(files))
-
-
-def _each(messages: ReadableMessages, model: str, start: str, quiet: bool, work: Work) -> int:
-    """One transaction a batch, told when it is done; an unreadable message does not stop the others."""
-    done: dict[str, int] = {}
-    for number, (names, batch) in enumerate(_batches(messages)):
+def _each(
+    given: dict[str, Any], files: tuple[str, ...], model: str, start: str, quiet: bool, work: Work
+) -> int:
+    """Learn or unlearn in batches of one transaction each; an unreadable message does not stop the others."""
+    messages = ReadableMessages({name: value for name, value in given.items() if value}, list(files))
+    done: Counter[str] = Counter()
+    for number, batch in enumerate(_batches(messages)):
         if number:
-            time.sleep(LONGEST_PAUSE)  # who waits to write looks that often, and has its turn here
+            time.sleep(LONGEST_PAUSE)  # another writer that waits has its turn
         if copy_shared(model, start) and not quiet:
             sys.stderr.write(begun_line(model, start))
-        for name, result in zip(names, work(batch, names), strict=True):
+        names, contents = zip(*batch, strict=True)
+        for name, result in zip(names, work(contents, names), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
-            done[result] = done.get(result, 0) + 1
+            done[result] += 1
     if not quiet:
         counts = ", ".join(f"{count:,} {result.removeprefix('was ')}" for result, count in done.items())
-        sys.stderr.write(f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n")
+        sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")
     return messages.status
 
 
-def _batches(messages: Iterable[tuple[str, bytes]]) -> Iterator[tuple[list[str], list[bytes]]]:
-    """Names and bytes of some messages at a time."""
-    names: list[str] = []
-    batch: list[bytes] = []
-    for name, data in messages:
-        names.append(name)
-        batch.append(data)
-        if len(batch) == BATCH_MESSAGES or sum(map(len, batch)) >= BATCH_BYTES:
-            yield names, batch
-            names.clear()
-            batch.clear()  # before the next is read: messages may be large
+def _batches(messages: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+    """(name, bytes) of some messages at a time."""
+    batch: list[tuple[str, bytes]] = []
+    for message in messages:
+        batch.append(message)
+        if len(batch) == BATCH_MESSAGES or sum(len(data) for _, data in batch) >= BATCH_BYTES:
+            yield batch
+            batch = []
     if batch:
-        yield names, batch
+        yield batch

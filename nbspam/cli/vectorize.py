@@ -48,12 +48,7 @@ from nbspam.errors import UsageError
 )
 @click.option("-o", "--output", metavar="FILE", required=True, help="The file to write; - is stdout.")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="npz",
-    show_default=True,
-    help="The form of the file.",
+    "--format", "form", type=click.Choice(FORMATS), default="npz", show_default=True, help="The file format."
 )
 @jobs_option
 @verbose_option

@@ -26,7 +26,6 @@ from nbspam.corpus.vocabulary import (
     Vocabulary,
     Word,
     build_vocabulary,
-    check_choice,
     lines,
     read_vocabulary,
     read_word_list,
@@ -84,7 +83,6 @@ def build_command(
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
-    check_choice(choice)
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     with MessageSteps("Counting", source, shows_progress(quiet)) as progress:

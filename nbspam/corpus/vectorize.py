@@ -15,6 +15,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -43,12 +45,13 @@ class Vector(NamedTuple):
     size_bytes: int
 
 
-class Vectorized(NamedTuple):
+@dataclass
+class Vectorized:
     """What was written: messages by class, and tokens (with numeric features: cells)."""
 
-    messages: tuple[int, ...]
-    tokens: int
-    skipped: Skipped
+    messages: list[int]
+    tokens: int = 0
+    skipped: Skipped = field(default_factory=list)
 
 
 class WordColumns:
@@ -129,22 +132,6 @@ class NumericColumns:
 Columns = WordColumns | NumericColumns
 
 
-class VectorReader:
-    """Makes vectors of one shard; the work of a process."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-
-    def __call__(self, items: list[Item]) -> tuple[list[Vector], Skipped]:
-        skipped: Skipped = []
-        label_of = self._columns.classes.index
-        vectors = [
-            Vector(one.item.name, label_of(one.item.label), self._columns.values(one.tokens), one.size_bytes)
-            for one in read_messages(items, skipped, self._columns.wanted)
-        ]
-        return vectors, skipped
-
-
 def vectorize(
     items: Iterable[Item],
     classes: tuple[str, ...],
@@ -163,30 +150,40 @@ def vectorize(
         why = f"the vocabulary has no class {strangers[0]}; its classes: {', '.join(columns.classes)}"
         remedy = "build a vocabulary from mail of these classes, or leave the class out"
         raise BadDataError("SOURCE", why, remedy, "vocabulary-classes")
-    messages = [0] * len(columns.classes)
-    tokens = 0
-    skipped: Skipped = []
-
-    def vectors() -> Iterator[Vector]:
-        nonlocal tokens
-        for found, unread in run_shards(VectorReader(columns), shards(items), jobs):
-            skipped.extend(unread)
-            for vector in found:
-                messages[vector.label] += 1
-                tokens += len(vector.values)
-                yield vector
-            if progress:
-                progress(len(found), sum(vector.size_bytes for vector in found))
-        if not any(messages):
-            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-
+    done = Vectorized([0] * len(columns.classes))
+    vectors = _read_vectors(items, columns, jobs, done, progress)
     with output as file:
         if form == "npz":
-            _write_npz(file, vectors(), columns)
+            _write_npz(file, vectors, columns)
         else:
             line_of = _svmlight if form == "svmlight" else _json
-            file.writelines(line_of(vector, columns) for vector in vectors())
-    return Vectorized(tuple(messages), tokens, skipped)
+            file.writelines(line_of(vector, columns) for vector in vectors)
+    return done
+
+
+def _read_vectors(
+    items: Iterable[Item], columns: Columns, jobs: int, done: Vectorized, progress: Progress | None
+) -> Iterator[Vector]:
+    for vectors, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
+        done.skipped.extend(unread)
+        for vector in vectors:
+            done.messages[vector.label] += 1
+            done.tokens += len(vector.values)
+            yield vector
+        if progress:
+            progress(len(vectors), sum(vector.size_bytes for vector in vectors))
+    if not any(done.messages):
+        raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
+
+
+def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skipped]:
+    skipped: Skipped = []
+    label_of = columns.classes.index
+    vectors = [
+        Vector(one.item.name, label_of(one.item.label), columns.values(one.tokens), one.size_bytes)
+        for one in read_messages(items, skipped, columns.wanted)
+    ]
+    return vectors, skipped
 
 
 def _write_npz(file: BinaryIO, vectors: Iterable[Vector], columns: Columns) -> None:

@@ -207,7 +207,7 @@ def read_word_list(path: str) -> tuple[list[str], int]:
     return words, sum(len(tokens) != 1 for tokens in found)
 
 
-def check_choice(choice: Choice) -> None:
+def _check_choice(choice: Choice) -> None:
     """Raises UsageError if no word could be chosen so."""
     if choice.size is not None and choice.size < 1:
         why, remedy = "a vocabulary has one word at least", "for example `size=5000`"
@@ -233,7 +233,7 @@ def build_vocabulary(
     The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
     NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
     """
-    check_choice(choice)
+    _check_choice(choice)
     views = view_numbers(choice.views)
     listed = (
         None if choice.words is None else np.unique(np.array(list(map(token_key, choice.words)), np.int64))

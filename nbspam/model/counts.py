@@ -95,11 +95,6 @@ class Counts:
             self.is_fixed,
         )
 
-    def scale(self, factor: float) -> Counts:
-        """Each count times a factor: what a prior model adds at its weight."""
-        arrays = (self.documents * factor, self.occurrences * factor, self.messages * factor)
-        return Counts(self.keys, self.views, self.texts, *arrays, self.is_fixed)
-
     def places(self, keys: Ints) -> Ints:
         """int64 (n,): the column of each key; -1 for keys without a column."""
         if not len(self.keys):
@@ -112,10 +107,6 @@ class Counts:
         if keys is self.keys:
             return self.documents
         return columns_of(self.documents, self.places(keys))
-
-    def occurrences_of(self, keys: Ints) -> Numbers:
-        """numbers (n_classes, n): N_jk of some keys; 0 for keys without a column."""
-        return columns_of(self.occurrences, self.places(keys))
 
     def known(self, places: Any = slice(None)) -> NDArray[np.bool_]:
         """Which tokens, of some places, are words."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Counts = Sequence[float]  # one number a class; no whole numbers where a prior model has a share
     Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
-    Token = tuple[Counts, Counts, int]  # documents a class, occurrences a class, times in the message
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
 ALPHA_RANGE = (1e-100, 1e12)
@@ -279,20 +278,6 @@ class ComplementLaw(WordLaw):
     def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
         every = sum(occurrences)
         return [every - n + self.alpha for n in occurrences]
-
-
-def log_joint(law: WordLaw, log_prior: Sequence[float], tokens: Iterable[Token]) -> list[float]:
-    """log P(class) + log P(message | class) up to a constant, by class, nats.
-
-    Sums are exactly rounded, so the order of the words does not matter.
-    """
-    tokens = list(tokens)
-    rows = [law.base, *(law.token(*token) for token in tokens)]
-    if law.uses_prior:
-        rows.append([*log_prior])
-    sums = [fsum(column) for column in zip(*rows, strict=True)]
-    ruled_out = law.ruled_out(documents for documents, _, _ in tokens)
-    return [-inf if out else value for value, out in zip(sums, ruled_out, strict=True)]
 
 
 def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:

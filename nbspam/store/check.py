@@ -18,7 +18,7 @@ from nbspam.model.priors import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.connection import OneState
 from nbspam.store.prior import prior_messages, stored_units
-from nbspam.store.reader import Model, Snapshot
+from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -34,7 +34,7 @@ def check_model(path: str) -> list[str]:
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
     found: list[str] = []
-    with Snapshot(path) as model:
+    with open_model(path, snapshot=True) as model:
         try:
             for complaint in _complaints(model):
                 found.append(complaint)
@@ -44,7 +44,7 @@ def check_model(path: str) -> list[str]:
 
 
 def _complaints(model: Model) -> Iterator[str]:
-    found = [row[0] for row in model.connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    found = [row[0] for row in model.connection.ask("PRAGMA integrity_check(10)") if row[0] != "ok"]
     if found:  # a text may hold many lines, below a title that names the database
         lines = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
         yield from (f"SQLite: {line}" for line in lines or found)
@@ -58,7 +58,7 @@ def _complaints(model: Model) -> Iterator[str]:
     yield from _autolearned_complaints(model)
     yield from _token_complaints(model)
     for table, rows in sum_rows(model.connection).items():
-        different = sorted({*rows} ^ {*model.connection.execute(f"SELECT * FROM {table}")}, key=repr)
+        different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
             some = ", ".join(map(repr, different[:_EXAMPLES]))
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
@@ -78,7 +78,7 @@ def read_settings(model: Model) -> Settings:
 
 
 def _class_complaints(model: Model) -> Iterator[str]:
-    counted = dict(model.connection.execute("SELECT class, sum(times) FROM learned GROUP BY class"))
+    counted = dict(model.connection.ask("SELECT class, sum(times) FROM learned GROUP BY class"))
     for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
         listed = counted.get(number, 0)
         # Messages that another filter counted are in no list.
@@ -86,7 +86,7 @@ def _class_complaints(model: Model) -> Iterator[str]:
             yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
     for number in sorted(set(counted) - set(range(len(model.classes)))):
         yield f"learned: class number {number} does not exist"
-    (wrong,) = model.connection.execute("SELECT count(*) FROM learned WHERE times <= 0").fetchone()
+    ((wrong,),) = model.connection.ask("SELECT count(*) FROM learned WHERE times <= 0")
     if wrong:
         yield f"learned: {wrong} messages counted less than once"
 
@@ -105,7 +105,7 @@ def _autolearned_complaints(model: Model) -> Iterator[str]:
 
 
 def _token_complaints(model: Model) -> Iterator[str]:
-    ask = model.connection.execute
+    ask = model.connection.ask
     try:
         (unit, share), prior = stored_units(model), prior_messages(model)
     except DamagedModelError as error:
@@ -123,7 +123,7 @@ def _token_complaints(model: Model) -> Iterator[str]:
             yield f"token: {len(texts)} impossible counts in class {name}: {some}"
     strangers = [
         text
-        for key, view, text in ask("SELECT key, view, text FROM token")
+        for key, view, text in model.connection.stream("SELECT key, view, text FROM token")
         if not (0 <= view < N_VIEWS and isinstance(text, str) and key == key_of(text, view))
     ]
     if strangers:
@@ -172,27 +172,26 @@ def telling_token(model: Model) -> TokenRow | None:
 
 
 def _token_row(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
-    row = model.connection.execute(f"SELECT key, text, view FROM token {condition}", values).fetchone()
-    if not row:
-        return None
-    counts = model.counts([row[0]])[row[0]]
-    return TokenRow(row[1], row[2], counts[0::2], counts[1::2])
+    for key, text, view in model.connection.ask(f"SELECT key, text, view FROM token {condition}", values):
+        counts = model.counts([key])[key]
+        return TokenRow(text, view, counts[0::2], counts[1::2])
+    return None
 
 
 def vocabulary_keys(model: Model) -> list[int]:
     """The keys of all tokens except NOTAWORD, ascending: the words of a fixed vocabulary."""
-    return [key for (key,) in model.connection.execute("SELECT key FROM token WHERE key != 0 ORDER BY key")]
+    return [key for (key,) in model.connection.ask("SELECT key FROM token WHERE key != 0 ORDER BY key")]
 
 
 def learned_messages(model: Model) -> int:
     """How many different messages the model has counted."""
-    return int(model.connection.execute("SELECT count(DISTINCT digest) FROM learned").fetchone()[0])
+    return int(model.connection.ask("SELECT count(DISTINCT digest) FROM learned")[0][0])
 
 
 def contradictions(model: Model) -> int:
     """How many different messages the model has counted in more than one class."""
     twice = "SELECT digest FROM learned GROUP BY digest HAVING count(DISTINCT class) > 1"
-    return int(model.connection.execute(f"SELECT count(*) FROM ({twice})").fetchone()[0])
+    return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
 
 
 def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
@@ -202,6 +201,6 @@ def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
         for start in range(0, len(digests), _DIGESTS_PER_QUERY):
             some = ",".join(map(str, digests[start : start + _DIGESTS_PER_QUERY]))
             query = f"SELECT digest, class FROM learned WHERE digest IN ({some})"
-            for digest, number in model.connection.execute(query):
+            for digest, number in model.connection.ask(query):
                 found.setdefault(digest, set()).add(number)
     return found

@@ -23,7 +23,7 @@ from nbspam.errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
-    from collections.abc import Callable
+    from collections.abc import Generator, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -67,49 +67,29 @@ if not TYPE_CHECKING:
     sqlite3 = _load()
 
 
-class ReadingCursor(sqlite3.Cursor):
-    """Rows, or the NbspamError of the connection: a damaged page shows only when a query reads it."""
+class Connection(sqlite3.Connection):
+    """A connection to a model file.
 
-    def _safely(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return work(*arguments)
-        except sqlite3.Error as error:
-            raise self.connection.explained(error) from None  # type: ignore[attr-defined]
-
-    def execute(self, *arguments: Any) -> Any:
-        """As of sqlite3."""
-        return self._safely(super().execute, *arguments)
-
-    def __next__(self) -> Any:
-        return self._safely(super().__next__)
-
-    def fetchone(self) -> Any:
-        """As of sqlite3."""
-        return self._safely(super().fetchone)
-
-    def fetchall(self) -> list[Any]:
-        """As of sqlite3."""
-        rows: list[Any] = self._safely(super().fetchall)
-        return rows
-
-
-class ReadingConnection(sqlite3.Connection):
-    """A connection that reads.
-
-    path : of the model, for errors; "" lets SQLite's own errors through
-    file : the identity of the file that is open
+    path : for NbspamErrors; "" raises SQLite's own errors
+    file : the identity of the file that is open to read
     """
 
     path = ""
     file: tuple[int, int] | None = None
 
-    def cursor(self, factory: Any = ReadingCursor) -> Any:
-        """A cursor that raises NbspamErrors."""
-        return super().cursor(factory)
+    def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """All rows of a query.  A damaged page shows only when a query reads it."""
+        try:
+            return self.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self.explained(error) from None
 
-    def execute(self, *arguments: Any) -> Any:
-        """As of sqlite3, whose own does not ask `cursor`."""
-        return self.cursor().execute(*arguments)
+    def stream(self, query: str) -> Generator[tuple[Any, ...], None, None]:
+        """The rows of a query, one after the other."""
+        try:
+            yield from self.execute(query)
+        except sqlite3.Error as error:
+            raise self.explained(error) from None
 
     def explained(self, error: sqlite3.Error) -> Exception:
         """What to raise for an error of SQLite.
@@ -129,7 +109,7 @@ class OneState:
 
     __slots__ = ("_connection", "_is_outermost")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._is_outermost = False
 
@@ -143,18 +123,16 @@ class OneState:
             self._connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
 
 
-def open_to_read(path: str) -> ReadingConnection:
+def open_to_read(path: str) -> Connection:
     """A read-only connection to a file that check_file accepts; sqlite3.Error if it cannot be opened."""
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
-    connection: ReadingConnection = sqlite3.connect(
-        uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None, factory=ReadingConnection
-    )
+    connection = _connect(uri(path, "ro"), BUSY_SECONDS)
     connection.execute("PRAGMA mmap_size = 268435456")
     connection.file = found
     return connection
 
 
-def open_to_write(path: str, seconds: float) -> sqlite3.Connection:
+def open_to_write(path: str, seconds: float) -> Connection:
     """A connection in a transaction that alone may write to the file that has the name `path` now.
 
     seconds : how long to wait for other writers, as the sum of the pauses; then sqlite3.OperationalError
@@ -174,10 +152,10 @@ def open_to_write(path: str, seconds: float) -> sqlite3.Connection:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _try_to_write(path: str, is_last: bool) -> sqlite3.Connection | None:
+def _try_to_write(path: str, is_last: bool) -> Connection | None:
     """None if another program writes to the file or has just replaced it; an error in the last try."""
     found = file_identity(path)
-    connection = sqlite3.connect(uri(path, "rw"), uri=True, timeout=0, isolation_level=None)
+    connection = _connect(uri(path, "rw"), 0)
     try:
         # A cache that overflows is written to the file at once, and nobody could read until the commit.
         connection.execute("PRAGMA cache_spill = OFF")
@@ -197,11 +175,31 @@ def _try_to_write(path: str, is_last: bool) -> sqlite3.Connection | None:
 
 def roll_back(path: str) -> None:
     """Roll back the journal of a killed writer, which a read-only connection cannot do."""
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = _connect(uri(path, "rw"), BUSY_SECONDS)
     try:
         connection.execute("SELECT count(*) FROM class").fetchone()
     finally:
         connection.close()
+
+
+def open_new(path: str) -> Connection:
+    """A connection to an empty file that nobody else sees yet.
+
+    It needs no journal: after a crash nobody needs the file.
+    """
+    connection = _connect(uri(path, "rw"), 0)
+    for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+        connection.execute(f"PRAGMA {pragma}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    return connection
+
+
+def _connect(address: str, seconds: float) -> Connection:
+    connection: Connection = sqlite3.connect(
+        address, uri=True, timeout=seconds, isolation_level=None, factory=Connection
+    )
+    return connection
 
 
 def uri(path: str, mode: str) -> str:

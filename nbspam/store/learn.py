@@ -94,7 +94,7 @@ def learn_verdict(path: str, label: str, data: bytes) -> str:
             return refused
         before, tokens = sum(autolearned_messages(model)), _rows(message, model)
         updater.count(number, message.digest, tokens, 1)
-        mark(updater.connection, message.digest, number, tokens)
+        mark(updater, message.digest, number, tokens)
         for _ in range(outdated(before + 1)):
             take_back(updater, oldest(updater.connection))
     return LEARNED
@@ -226,5 +226,5 @@ def learner_of(model: Model, settings: Settings) -> Learner | None:
 def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
     """Write the calibration into the model."""
     features = feature_names(updater.n_classes, settings.kinds)
-    updater.write_calibration(features, learner.weights, learner.covariance)
-    updater.write_setting(CREDIT, str(learner.credit))
+    updater.calibration(features, learner.weights, learner.covariance)
+    updater.settings({CREDIT: str(learner.credit)})

@@ -65,11 +65,11 @@ def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, 
         place = 2 * classes.index(name)
         columns[place : place + 2] = count_columns(k + 1)[-2:]
     query = f"SELECT key, view, text, {', '.join(columns)} FROM token ORDER BY key"
-    yield from model.connection.execute(query)
+    yield from model.connection.stream(query)
 
 
 def _learned_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    for digest, number, times in model.connection.execute("SELECT digest, class, times FROM learned"):
+    for digest, number, times in model.connection.stream("SELECT digest, class, times FROM learned"):
         yield digest, _place(model, classes, number), times
 
 
@@ -154,7 +154,7 @@ def _unlike(model: Model, why: str, slug: str) -> BadDataError:
 
 
 def _keys(model: Model) -> set[int]:
-    return {key for (key,) in model.connection.execute("SELECT key FROM token")}
+    return {key for (key,) in model.connection.ask("SELECT key FROM token")}
 
 
 def _same_features(model: Model, first: Model) -> bool:

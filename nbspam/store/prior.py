@@ -9,13 +9,11 @@ prior.
 from __future__ import annotations
 
 from nbspam.errors import DamagedModelError
-from nbspam.store.reader import Model, count_columns
+from nbspam.store.reader import Model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from nbspam.store.writer import NewModel
+    from collections.abc import Iterable
 
 WEIGHT, UNIT, SHARE = "prior_weight", "prior_unit", "prior_share"  # settings
 MAX_UNIT = 10**9  # sums of counts stay below 2^63; the weight is rounded if it needs more digits
@@ -48,7 +46,7 @@ def stored_units(model: Model) -> tuple[int, int]:
 def prior_messages(model: Model) -> list[int]:
     """Messages of the prior model by class; zeros if there is none."""
     found = [0] * len(model.classes)
-    for number, messages in model.connection.execute("SELECT number, messages FROM prior_class"):
+    for number, messages in model.connection.ask("SELECT number, messages FROM prior_class"):
         if not 0 <= number < len(found) or messages < 0:
             raise DamagedModelError(model.path, f"{messages} messages of class number {number} are no prior")
         found[number] = messages
@@ -97,33 +95,3 @@ class ModelOnPrior(Model):
         from fractions import Fraction  # 4 ms, for numeric features on a prior
 
         return {cell: [Fraction(n, self._unit) for n in row] for cell, row in found.items()}  # type: ignore[misc]
-
-
-def write_prior(
-    file: NewModel,
-    weight: float,
-    messages: Sequence[int],
-    tokens: Iterable[tuple[object, ...]],
-    numeric: Iterable[tuple[str, int, int, list[int]]],
-) -> None:
-    """Add the counts of a prior model to those that are in a new file.
-
-    messages : by class
-    tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...)
-    numeric  : (kind, class, place, integers)
-    """
-    unit, share = units(weight, sum(messages))
-    ask = file.connection.execute
-    file.settings({WEIGHT: repr(weight), UNIT: str(unit), SHARE: str(share)})
-    file.connection.executemany("INSERT INTO prior_class VALUES (?, ?)", enumerate(messages))
-    counts = count_columns(len(messages))
-    ask(f"UPDATE token SET {', '.join(f'{name} = {name} * {unit}' for name in counts)}")
-    file.tokens(tokens, share)
-    file.write_sums()
-    own = ask("SELECT kind, class, place, value FROM numeric_count").fetchall()
-    sums = {row[:3]: [unit * int(n) for n in row[3].split()] for row in own}
-    for kind, number, place, row in numeric:
-        old = sums.get((kind, number, place)) or [0] * len(row)
-        sums[kind, number, place] = [a + share * b for a, b in zip(old, row, strict=True)]
-    ask("DELETE FROM numeric_count")
-    file.numeric_counts((*cell, row) for cell, row in sums.items())

@@ -7,6 +7,7 @@ from math import isfinite
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import (
+    Connection,
     OneState,
     check_file,
     file_identity,
@@ -49,16 +50,16 @@ class Model:
         "words",
     )
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self.connection = connection
-        self.file: tuple[int, int] | None = getattr(connection, "file", None)
+        self.file: tuple[int, int] | None = connection.file
         self._version = -1  # unknown: a single message does not need it
         self._read()
 
     def _read(self) -> None:
-        ask = self.connection.execute
-        classes = ask("SELECT name, messages FROM class ORDER BY number").fetchall()
+        ask = self.connection.ask
+        classes = ask("SELECT name, messages FROM class ORDER BY number")
         self.classes = tuple(name for name, _ in classes)
         self.messages = [messages for _, messages in classes]
         self.settings: dict[str, str] = dict(ask("SELECT name, value FROM setting"))
@@ -81,7 +82,7 @@ class Model:
         The first call always reads.  Within OneState, later reads are of the same state.
         """
         with OneState(self.connection):
-            version = self.connection.execute("PRAGMA data_version").fetchone()[0]
+            version = self.connection.ask("PRAGMA data_version")[0][0]
             if version == self._version:
                 return False
             self._read()
@@ -101,13 +102,13 @@ class Model:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
         by_class: list[dict[int, int]] = [{} for _ in self.classes]
         query = "SELECT class, count, words FROM histogram WHERE kind = ?"
-        for number, count, words in self.connection.execute(query, (kind,)):
+        for number, count, words in self.connection.ask(query, (kind,)):
             by_class[number][count] = words
         return by_class
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        rows = self.connection.execute("SELECT weight FROM calibration ORDER BY number").fetchall()
+        rows = self.connection.ask("SELECT weight FROM calibration ORDER BY number")
         weights = [weight for (weight,) in rows]
         if any(type(weight) is not float or not isfinite(weight) for weight in weights):
             raise DamagedModelError(self.path, "a weight of the calibration is no number")
@@ -115,8 +116,8 @@ class Model:
 
     def covariance(self) -> list[list[float]]:
         """The symmetric covariance of these weights; empty where none is kept."""
-        cells = self.connection.execute("SELECT line, place, value FROM calibration_covariance").fetchall()
-        size = self.connection.execute("SELECT count(*) FROM calibration").fetchone()[0] if cells else 0
+        cells = self.connection.ask("SELECT line, place, value FROM calibration_covariance")
+        size = self.connection.ask("SELECT count(*) FROM calibration")[0][0] if cells else 0
         if any(not 0 <= place <= line < size for line, place, _ in cells):
             raise DamagedModelError(self.path, "calibration_covariance has more lines than there are weights")
         covariance = [[0.0] * size for _ in range(size)]
@@ -126,7 +127,7 @@ class Model:
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
-        rows = self.connection.execute("SELECT name, edges FROM numeric_feature ORDER BY number")
+        rows = self.connection.ask("SELECT name, edges FROM numeric_feature ORDER BY number")
         return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
 
     def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
@@ -134,7 +135,7 @@ class Model:
         query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
         if places is not None:
             query += f" AND place IN ({','.join(map(str, places))})"
-        found = self.connection.execute(query, (kind,))
+        found = self.connection.ask(query, (kind,))
         try:
             return {(number, place): list(map(int, value.split())) for number, place, value in found}
         except (ValueError, AttributeError):
@@ -144,56 +145,41 @@ class Model:
         """Close the file."""
         self.connection.close()
 
+    def __enter__(self) -> Model:
+        return self
 
-def open_model(path: str) -> Model:
-    """Open a model for reading.  Raises a child of NbspamError that says what is wrong with the file."""
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def open_model(path: str, snapshot: bool = False) -> Model:
+    """Open a model for reading.  Raises a child of NbspamError that says what is wrong with the file.
+
+    snapshot : read one state of the file until it is closed; a writer waits with its commit
+    """
     check_file(path)
     try:
         try:
-            model = _read(path)
+            model = _open(path, snapshot)
         except sqlite3.OperationalError:
             if not os.path.exists(journal_of(path)):
                 raise
             roll_back(path)
-            model = _read(path)
+            model = _open(path, snapshot)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
         raise DamagedModelError(path, type(error).__name__) from None
-    model.connection.path = path  # type: ignore[attr-defined]
+    model.connection.path = path
     return model
 
 
-def _read(path: str) -> Model:
+def _open(path: str, snapshot: bool) -> Model:
     connection = open_to_read(path)
+    if snapshot:
+        connection.execute("BEGIN")
     with OneState(connection):
         return Model(path, connection)
-
-
-class Snapshot:
-    """A context with a model as it is at one moment, however long it takes to read; it closes the model.
-
-    A program that learns meanwhile waits with the commit, as for any reader.
-    """
-
-    __slots__ = ("_model", "_state")
-
-    def __init__(self, path: str) -> None:
-        self._model = open_model(path)
-        self._state = OneState(self._model.connection)
-
-    def __enter__(self) -> Model:
-        self._state.__enter__()
-        try:
-            self._model.refresh()  # what was read at opening may be of an older state
-        except BaseException:
-            self._model.close()
-            raise
-        return self._model
-
-    def __exit__(self, *error: object) -> None:
-        self._state.__exit__(*error)
-        self._model.close()
 
 
 def count_columns(n_classes: int) -> list[str]:
@@ -201,13 +187,11 @@ def count_columns(n_classes: int) -> list[str]:
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
 
 
-def rows_of_keys(
-    connection: sqlite3.Connection, columns: str, keys: Sequence[int]
-) -> dict[int, tuple[int, ...]]:
+def rows_of_keys(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """key -> these columns of its token, for the keys that the model has."""
     found: list[tuple[int, ...]] = []
     with OneState(connection):
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             some = ",".join(map(str, sorted(keys[start : start + _KEYS_PER_QUERY])))  # pages in order
-            found += connection.execute(f"SELECT key, {columns} FROM token WHERE key IN ({some})").fetchall()
+            found += connection.ask(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
     return {row[0]: row[1:] for row in found}

@@ -17,7 +17,7 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.check import calibration_complaints, key_of, read_settings
 from nbspam.store.connection import FORMAT, check_format, store_error
-from nbspam.store.reader import Model, Snapshot, count_columns
+from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.store.updater import packed, unpacked
 from nbspam.store.writer import insert, new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
@@ -74,7 +74,7 @@ def natural(text: str) -> int:
 
 def dump_model(path: str) -> Iterator[str]:
     """The text form of one state of the model at `path`."""
-    with Snapshot(path) as model:
+    with open_model(path, snapshot=True) as model:
         yield from dump(model)
 
 
@@ -87,7 +87,7 @@ def dump(model: Model) -> Iterator[str]:
         header = "\t".join(["#" + table, *names]) + "\n"
         if table != OPTIONAL:
             yield header
-        for row in model.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
+        for row in model.connection.stream(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
             if table == OPTIONAL and header:
                 yield header
                 header = ""

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nbspam.errors import UsageError
-from nbspam.store.connection import BUSY_SECONDS, check_file, open_to_write, store_error
+from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, open_to_write, store_error
 from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, rows_of_keys
-from nbspam.store.writer import add_learned, insert, write_calibration, write_settings
+from nbspam.store.writer import Writer, insert
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD_VIEW
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
 
@@ -27,11 +27,11 @@ MessageToken = tuple[int, int, str, int]
 _ROWS_AT_ONCE = 4_096
 
 
-class Updater:
+class Updater(Writer):
     """An open transaction on a model; made by `updating`."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, path: str, connection: Connection) -> None:
+        super().__init__(connection)
         model = Model(path, connection)
         self.n_classes = len(model.classes)
         self.fixed_vocabulary = model.settings.get("vocabulary") == "fixed"
@@ -83,7 +83,7 @@ class Updater:
             "UPDATE class SET messages = messages + ? WHERE number = ?",
             [(count, number) for number, count in enumerate(messages) if count],
         )
-        add_learned(self.connection, learned)
+        self.learned(learned)
         self.connection.executemany(
             "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", [row[:2] for row in learned]
         )
@@ -160,24 +160,14 @@ class Updater:
         where = "WHERE kind = ? AND class = ? AND place = ?"
         for (kind, place), change in rows.items():
             at = (kind, label, place)
-            row = self.connection.execute(f"SELECT value FROM numeric_count {where}", at).fetchone()
-            old = _integers(row[0]) if row else [0] * len(change)
+            rows_there = self.connection.ask(f"SELECT value FROM numeric_count {where}", at)
+            old = _integers(rows_there[0][0]) if rows_there else [0] * len(change)
             if len(old) != len(change):
                 raise sqlite3.DatabaseError("a row of numeric_count has not one integer a bin")
             new = [a + sign * self._unit * b for a, b in zip(old, change, strict=True)]
             self.connection.execute(f"DELETE FROM numeric_count {where}", at)
             if any(new):
                 insert(self.connection, "numeric_count", [(*at, " ".join(map(str, new)))])
-
-    def write_calibration(
-        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
-    ) -> None:
-        """Replace the calibration."""
-        write_calibration(self.connection, features, weights, covariance)
-
-    def write_setting(self, name: str, value: str) -> None:
-        """Replace a setting, or add it."""
-        write_settings(self.connection, {name: value})
 
 
 @contextlib.contextmanager
@@ -197,9 +187,9 @@ def updating(path: str) -> Iterator[Updater]:
         raise store_error(path, error) from None
 
 
-def learned(connection: sqlite3.Connection, digest: int) -> dict[int, int]:
+def learned(connection: Connection, digest: int) -> dict[int, int]:
     """class number -> how often a message of this digest was counted in it."""
-    return dict(connection.execute("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
+    return dict(connection.ask("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
 
 
 def _never_counted() -> UsageError:
@@ -219,41 +209,41 @@ def _integers(text: str) -> list[int]:
 # tokens are kept, so that they can be taken out when the message itself is gone.
 
 
-def autolearned_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int, bytes]]:
+def autolearned_rows(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
     """(digest, class number, tokens) of each, the oldest first."""
-    yield from connection.execute("SELECT digest, class, tokens FROM autolearned ORDER BY number")
+    yield from connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number")
 
 
 def autolearned_messages(model: Model) -> list[int]:
     """How many there are, by class."""
-    found = dict(model.connection.execute("SELECT class, count(*) FROM autolearned GROUP BY class"))
+    found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
 
 
-def oldest(connection: sqlite3.Connection) -> int:
+def oldest(connection: Connection) -> int:
     """The digest of the one that was counted first."""
     return next(autolearned_rows(connection))[0]
 
 
-def mark(connection: sqlite3.Connection, digest: int, label: int, tokens: Iterable[MessageToken]) -> None:
+def mark(updater: Updater, digest: int, label: int, tokens: Iterable[MessageToken]) -> None:
     """Note that a message of these tokens was counted as class `label` on the filter's own verdict."""
-    row = (None, digest, label, packed((key, times) for key, _, _, times in tokens))
-    insert(connection, "autolearned", [row])
+    updater.autolearned([(digest, label, packed((key, times) for key, _, _, times in tokens))])
 
 
 def take_back(updater: Updater, digest: int) -> int | None:
     """Take out a message that the filter counted itself; its class, or None if there is no such message."""
     connection = updater.connection
     query = "SELECT class, tokens FROM autolearned WHERE digest = ?"
-    row = connection.execute(query, (digest,)).fetchone()
-    if row is None:
+    rows = connection.ask(query, (digest,))
+    if not rows:
         return None
-    times = unpacked(row[1])
+    label, tokens = rows[0]
+    times = unpacked(tokens)
     views = rows_of_keys(connection, "view", list(times))
     # A word outside a fixed vocabulary has no row: its view does not matter.
-    updater.count(row[0], digest, [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()], -1)
+    updater.count(label, digest, [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()], -1)
     connection.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
-    return int(row[0])
+    return int(label)
 
 
 def packed(tokens: Iterable[tuple[int, int]]) -> bytes:

@@ -13,29 +13,58 @@ from typing import Any
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile
 from nbspam.store.connection import (
-    APPLICATION_ID,
     BUSY_SECONDS,
-    FORMAT,
+    Connection,
     is_foreign,
     journal_of,
+    open_new,
     open_to_write,
     store_error,
 )
+from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
 
-class NewModel:
-    """A model file under construction, filled by the caller; write_sums comes after the last tokens."""
+class Writer:
+    """What a new model and a model that is changed have in common: a method a table."""
 
-    def __init__(self, connection: sqlite3.Connection, classes: tuple[str, ...], messages: list[int]) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        rows = zip(range(len(classes)), classes, messages, strict=True)
-        insert(connection, "class", rows)
 
     def settings(self, settings: dict[str, str]) -> None:
-        """How to score, see `setting` in schema.sql."""
-        write_settings(self.connection, settings)
+        """Replace settings, or add them; see `setting` in schema.sql."""
+        self.connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
+
+    def calibration(
+        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
+    ) -> None:
+        """Replace names, weights and covariance of the calibration."""
+        self.connection.execute("DELETE FROM calibration")
+        self.connection.execute("DELETE FROM calibration_covariance")
+        rows = [(i, *feature, weights[i]) for i, feature in enumerate(features)]
+        insert(self.connection, "calibration", rows)
+        cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
+        insert(self.connection, "calibration_covariance", cells)
+
+    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
+        """Add (digest, class, times) to the list of messages that are counted."""
+        self.connection.executemany(
+            "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
+            rows,
+        )
+
+    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
+        """Add (digest, class, tokens), the oldest first."""
+        insert(self.connection, "autolearned", ((None, *row) for row in rows))
+
+
+class NewModel(Writer):
+    """A model file under construction; write_sums comes after the last tokens."""
+
+    def __init__(self, connection: Connection, classes: tuple[str, ...], messages: list[int]) -> None:
+        super().__init__(connection)
+        insert(connection, "class", zip(range(len(classes)), classes, messages, strict=True))
 
     def tokens(self, rows: Iterable[tuple[object, ...]], factor: int = 1) -> None:
         """Add factor * counts to the rows of `token`.
@@ -56,20 +85,6 @@ class NewModel:
             self.connection.execute(f"DELETE FROM {table}")
             insert(self.connection, table, rows)
 
-    def calibration(
-        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
-    ) -> None:
-        """Names, weights and covariance of the calibration."""
-        write_calibration(self.connection, features, weights, covariance)
-
-    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """Add (digest, class, times)."""
-        add_learned(self.connection, rows)
-
-    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
-        """(digest, class, tokens), the oldest first."""
-        insert(self.connection, "autolearned", ((None, *row) for row in rows))
-
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
@@ -80,8 +95,36 @@ class NewModel:
         rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
         insert(self.connection, "numeric_count", rows)
 
+    def prior(
+        self,
+        weight: float,
+        messages: Sequence[int],
+        tokens: Iterable[tuple[object, ...]],
+        numeric: Iterable[tuple[str, int, int, list[int]]],
+    ) -> None:
+        """Add the counts of a prior model to the model's own, which are in the file; see schema.sql.
 
-def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        messages : by class
+        tokens   : as for `tokens`
+        numeric  : as for `numeric_counts`
+        """
+        unit, share = units(weight, sum(messages))
+        self.settings({WEIGHT: repr(weight), UNIT: str(unit), SHARE: str(share)})
+        insert(self.connection, "prior_class", enumerate(messages))
+        scaled = ", ".join(f"{name} = {name} * {unit}" for name in count_columns(len(messages)))
+        self.connection.execute(f"UPDATE token SET {scaled}")
+        self.tokens(tokens, share)
+        self.write_sums()
+        own = self.connection.ask("SELECT kind, class, place, value FROM numeric_count")
+        sums = {tuple(cell): [unit * int(n) for n in value.split()] for *cell, value in own}
+        for kind, number, place, row in numeric:
+            old = sums.get((kind, number, place), [0] * len(row))
+            sums[kind, number, place] = [a + share * b for a, b in zip(old, row, strict=True)]
+        self.connection.execute("DELETE FROM numeric_count")
+        self.numeric_counts((*cell, row) for cell, row in sums.items())
+
+
+def insert(connection: Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
     """Insert rows that have a value for each column."""
     stream = iter(rows)
     for first in stream:
@@ -89,38 +132,10 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[obje
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", chain([first], stream))
 
 
-def add_learned(connection: sqlite3.Connection, rows: Iterable[tuple[int, int, int]]) -> None:
-    """Add (digest, class, times) to the list of messages that are counted."""
-    statement = (
-        "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times"
-    )
-    connection.executemany(statement, rows)
-
-
-def write_settings(connection: sqlite3.Connection, settings: dict[str, str]) -> None:
-    """Replace settings, or add them."""
-    connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
-
-
-def write_calibration(
-    connection: sqlite3.Connection,
-    features: list[tuple[str, int | None]],
-    weights: list[float],
-    covariance: list[list[float]],
-) -> None:
-    """Replace the calibration."""
-    connection.execute("DELETE FROM calibration")
-    connection.execute("DELETE FROM calibration_covariance")
-    rows = [(i, *feature, weight) for i, (feature, weight) in enumerate(zip(features, weights, strict=True))]
-    insert(connection, "calibration", rows)
-    cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
-    insert(connection, "calibration_covariance", cells)
-
-
-def sum_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """table -> the rows that it must have, worked out from the rows of `token`."""
-    ask = connection.execute
-    n_classes = ask("SELECT count(*) FROM class").fetchone()[0]
+    ask = connection.ask
+    n_classes = ask("SELECT count(*) FROM class")[0][0]
     words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
     totals: list[tuple[Any, ...]] = []
     histogram: list[tuple[Any, ...]] = []
@@ -168,13 +183,7 @@ def new_model(
 
 
 def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # No journal: until the rename nobody sees this file, and after a crash nobody needs it.
-        connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    with contextlib.closing(open_new(path)) as connection:
         connection.execute("BEGIN")
         for statement in _schema(len(classes)):
             connection.execute(statement)
@@ -248,7 +257,7 @@ def copy_model(source: str, path: str, replace: bool = False) -> bool:
         with contextlib.closing(model.connection) as connection, _folder_locked(path):
             if os.path.exists(path) and not replace:
                 return False
-            connection.path = ""  # type: ignore[attr-defined]
+            connection.path = ""  # an error may be about the copy
             new = NewFile(path)
             try:
                 name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8

@@ -45,8 +45,17 @@ from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
-from nbspam.tasks.judge_mail import MOST_CLUED, clues_of, outcome_of
-from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, Whole, count_whole, texts_of
+from nbspam.tasks.judges import (
+    MOST_CLUED,
+    BatchJudge,
+    ReplayJudge,
+    RowTokens,
+    Whole,
+    clues_of,
+    count_whole,
+    outcome_of,
+    texts_of,
+)
 from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS

@@ -21,7 +21,7 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
 from nbspam.store.prior import on_prior
-from nbspam.store.reader import Model, Snapshot
+from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.formulas import sections
 from nbspam.tokens.bag import VIEW_NAMES
@@ -34,7 +34,7 @@ def info_of(path: str, word: str | None = None) -> Info:
 
     word : the word to work out; None for one that tells the classes apart
     """
-    with Snapshot(path) as stored:
+    with open_model(path, snapshot=True) as stored:
         settings = from_text(stored.settings, stored.path).of(stored.classes)
         model = on_prior(stored)
         loss = stored_loss(stored.settings, stored.classes, path) or zero_one_loss(len(stored.classes))

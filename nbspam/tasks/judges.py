@@ -6,27 +6,32 @@ Nothing is read or tokenised twice.  The scores are those that a model trained o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
-from nbspam.decision import UNDECIDED, Loss, learnable
+from nbspam.decision import UNDECIDED, Loss, decide, learnable
 from nbspam.evaluate.evaluation import Outcome, ShortClue
+from nbspam.filter import Verdict
+from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
 from nbspam.model.calibrate import bulk_scores, calibrate, prior_shift
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, split_texts
+from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
-from nbspam.tasks.judge_mail import clues_of, outcome_of
 from nbspam.tokens.bag import N_VIEWS
+
+MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
 
 class Whole(NamedTuple):
@@ -230,3 +235,28 @@ class ReplayJudge:
         pairs = slice(block.starts[row], block.starts[row + 1])
         self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
         self._latest = None
+
+
+def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> Outcome:
+    """The outcome of a message with these log joints, nats.
+
+    An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
+    """
+    logs, spam = log_posteriors(joint), positive(classes)
+    if logs is None:
+        return Outcome(decide(None, loss), None, (1.0 / len(classes),) * len(classes))
+    probabilities = tuple([exp(value) for value in logs])
+    odds = None if spam is None else log_odds(joint, spam)
+    odds = odds if odds is not None and isfinite(odds) else None
+    return Outcome(decide(probabilities, loss), odds, probabilities)
+
+
+def clues_of(
+    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
+) -> tuple[ShortClue, ...]:
+    """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.
+
+    Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
+    """
+    found = Verdict(name, scorer.score(counted), classes, loss).clues
+    return tuple([clue for clue in found if isfinite(clue[1])])

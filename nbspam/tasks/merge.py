@@ -20,7 +20,7 @@ from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
 from nbspam.store.merge import Calibration, check_mergeable, forgotten, merge_models, united_classes
-from nbspam.store.reader import Model, Snapshot
+from nbspam.store.reader import Model, open_model
 from nbspam.tasks.import_words import weights_at_start
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         remedy = "name them: model merge A B -o C"
         raise UsageError("model merge", "needs two models at least", remedy, "merge-few")
     with ExitStack() as stack:
-        models = [stack.enter_context(Snapshot(name)) for name in paths]
+        models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
         classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
@@ -61,7 +61,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         kept = dict(models[0].settings.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
         dropped = models[0].settings.keys() - kept.keys() - {"imported", CREDIT}
-        result = stack.enter_context(Snapshot(path))
+        result = stack.enter_context(open_model(path, snapshot=True))
         return Merged(
             path,
             classes,

@@ -1,10 +1,9 @@
-"""A message with our header fields in it.
+"""A message on its way through a pipe: what of it is read, and the same message with our header fields.
 
-They are the first of all fields (after an mbox `From ` line), in the message's own line ends, in ASCII,
-folded.  Fields of our names that the
-message brought along are forged or stale, and are taken out; no other byte changes.  A first field
-that is indented (broken mail) stays before ours: behind it, it would be a folded part of our field.
-Where an indented line is text (broken mail without a header), an empty line goes between.
+Our fields come first (after an mbox `From ` line), in the message's own line ends, in ASCII, folded.  Fields
+of our names that the message brought along are removed, because they are forged or old; no other byte
+changes.  In broken mail an indented first field stays before ours, because an indented line after ours would
+continue our field; before indented text without a header an empty line is inserted.
 """
 
 from __future__ import annotations
@@ -22,13 +21,44 @@ if TYPE_CHECKING:
 
     from nbspam.filter import Verdict
 
-MBOX = b"From "  # how mailboxes begin, and many a message on its way
+    HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
+
+MBOX = b"From "  # the first bytes of a mailbox, and of many messages in a pipe
 MBOX_HEAD_BYTES = 1024
 OWN = "x-nbspam"
 FLAGS = ("x-spam-flag", "x-spam-status")
 MAX_CLUE = 60
-# Of each byte whether it is a line end, a blank or anything else: "\n." is before a line that is not folded.
+# Each byte as a line end, a blank or anything else: "\n." is before a line that continues no field.
 _LINE_STARTS = b"." * 9 + b" \n" + b"." * 21 + b" " + b"." * 223
+
+
+def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
+    """The message of an mbox that holds one, as training reads it; None for an mbox of several messages.
+
+    head, rest : chunks, the first of which begins with `From `
+    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
+    """
+    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare: a message with a `From ` line
+
+    if not begins_mbox(head[:MBOX_HEAD_BYTES]):
+        return b"".join([head, *rest])
+    pieces: list[bytes] = []
+    is_complete = False
+    for _, piece, ended in fragments(chain((head,), rest)):
+        if is_complete:
+            return None  # a second message begins
+        pieces.append(piece)
+        is_complete = ended
+    return unquoted(b"".join(pieces))
+
+
+def piped_message(data: bytes) -> bytes:
+    """The message in bytes that are one message by agreement: from stdin, or from a client.
+
+    procmail writes a `From ` line before every mail; the parser skips it, and only quoted lines need work.
+    """
+    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else data
+    return data if found is None else found
 
 
 def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> bytes:
@@ -39,28 +69,28 @@ def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_f
     end = b"\r\n" if _first_line_end(data, start) == b"\r\n" else b"\n"
     own = own_fields(verdict, clues, spam_flag).encode("ascii").replace(b"\n", end)
     if not lines and data[start : start + 1] in (b" ", b"\t"):
-        own += end  # no header, and text that is indented: an empty line keeps it from being part of ours
-    spans = {first: behind for first, behind, name in lines if name in names}
-    cuts = sorted((spans | _beyond_bound(data, lines, names)).items())
+        own += end  # indented text without a header
+    spans = {first: stop for first, stop, name in lines if name in names}
+    cuts = sorted((spans | _fields_in_rest(data, lines, names)).items())
     before = _without(data, cuts, 0, start)
     if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
         before += end  # an mbox line alone
     return before + own + _without(data, cuts, start, len(data))
 
 
-def _place(data: bytes, lines: list[tuple[int, int, str]]) -> int:
-    """Where our fields go: first, but behind an indented first field: it would become a part of ours."""
+def _place(data: bytes, lines: HeaderLines) -> int:
+    """Where our fields go: first, or after an indented first field."""
     start = header_start(data)
     if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
         return lines[0][1]
     return start
 
 
-def _beyond_bound(data: bytes, lines: list[tuple[int, int, str]], names: tuple[str, ...]) -> dict[int, int]:
-    """Start -> stop of the fields of these names in what is beyond MAX_HEADER_BYTES, the last of the lines.
+def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
+    """Start -> stop of the fields of these names beyond MAX_HEADER_BYTES, which are the last of the lines.
 
-    Searched, not walked: a header of 50 MB costs a second.  The line that went before is looked at
-    again, because its folded lines may go on behind the bound.
+    A search, because splitting a header of 50 MB takes a second.  It begins one line earlier, because folded
+    lines of that one may go on beyond the bound.
     """
     if len(lines) < 2 or lines[-1][2]:
         return {}
@@ -72,25 +102,25 @@ def _beyond_bound(data: bytes, lines: list[tuple[int, int, str]], names: tuple[s
         field = b"\n" + name.encode("ascii")
         at = text.find(field)
         while at >= 0:
-            behind = at + len(field)
-            following = starts.find(b"\n.", behind)
-            if text[behind : at + MAX_FIELD_NAME].lstrip(b" \t").startswith(b":"):
+            after = at + len(field)
+            following = starts.find(b"\n.", after)
+            if text[after : at + MAX_FIELD_NAME].lstrip(b" \t").startswith(b":"):
                 found[start + at] = start + following if following >= 0 else stop
             at = text.find(field, following) if following >= 0 else -1
     return found
 
 
 def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:
-    """data[start:stop] without these spans; a CR before one and a line end behind it stay apart."""
+    """data[start:stop] without these spans; a CR before one and a line end after it stay two."""
     pieces = []
     last = b""
-    for first, behind in cuts:
+    for first, after in cuts:
         if start <= first < stop:
             pieces.append(data[start:first])
             last = pieces[-1][-1:] or last
-            start = behind
-            if last == b"\r" and data[behind : behind + 1] in (b"\r", b"\n"):
-                cut = data[first:behind]
+            start = after
+            if last == b"\r" and data[after : after + 1] in (b"\r", b"\n"):
+                cut = data[first:after]
                 pieces.append(cut[len(cut.rstrip(b"\r\n")) :])
                 last = b"\n"
     return b"".join([*pieces, data[start:stop]])
@@ -102,49 +132,19 @@ def _first_line_end(data: bytes, start: int) -> bytes:
 
 
 def own_fields(verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> str:
-    """X-Nbspam, and with spam_flag the two fields that SpamAssassin's users filter on."""
-    shown = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
+    """X-Nbspam, and with spam_flag the two fields that users of SpamAssassin filter on."""
+    probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
-    written = ",\n\t".join(f"{_clue(text)} {nats:+.1f}" for text, nats in clues)
-    fields = f'X-Nbspam: {label}; probability={shown}; log-odds={odds};\n\tclues="{written}"\n'
+    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in clues)
+    fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
     if spam_flag:
-        yes = verdict.label == SPAM
-        fields += "X-Spam-Flag: YES\n" if yes else ""
-        fields += f"X-Spam-Status: {'Yes' if yes else 'No'}, score={odds}, probability={shown}\n"
+        is_spam = verdict.label == SPAM
+        fields += "X-Spam-Flag: YES\n" if is_spam else ""
+        fields += f"X-Spam-Status: {'Yes' if is_spam else 'No'}, score={odds}, probability={probability}\n"
     return fields
 
 
 def _clue(text: str) -> str:
     safe = text.encode("ascii", "backslashreplace").decode("ascii")
     return "".join(c if " " < c <= "~" and c not in '"\\,' else "." for c in safe)[:MAX_CLUE]
-
-
-def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
-    """The message of an mbox that holds but one, as training reads it; None for an mbox of many.
-
-    head, rest : what begins with `From `, in chunks; of an mbox of many only its first message is read
-    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
-    """
-    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # only for what begins with `From `
-
-    if not begins_mbox(head[:MBOX_HEAD_BYTES]):
-        return b"".join([head, *rest])
-    pieces: list[bytes] = []
-    whole = False
-    for _, piece, ended in fragments(chain((head,), rest)):
-        if whole:
-            return None  # a second message begins
-        pieces.append(piece)
-        whole = ended
-    return unquoted(b"".join(pieces))
-
-
-def piped_message(data: bytes) -> bytes:
-    """What is read of bytes that are one message whatever they look like: those on stdin, or of a client.
-
-    The parser leaves out the `From ` line by itself: procmail writes one before every mail, and a module
-    more for each would cost 1 ms.
-    """
-    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else data
-    return data if found is None else found

@@ -22,7 +22,7 @@ from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
 from nbspam.store.connection import OneState
 from nbspam.store.merge import numeric_rows, token_rows
-from nbspam.store.prior import WEIGHT, on_prior, write_prior
+from nbspam.store.prior import WEIGHT, on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
 from nbspam.tasks.update import counts_of
@@ -121,7 +121,7 @@ class PriorModel:
                 file.settings({"prior_imported": self._model.settings["imported"]})
             numeric = numeric_rows([self._model], self.classes) if with_features else ()
             tokens = token_rows(self._model, self.classes)
-            write_prior(file, self.weight, self._messages(), tokens, numeric)
+            file.prior(self.weight, self._messages(), tokens, numeric)
         self._written = on_prior(Model(self._model.path, file.connection))
 
     def calibrate(self, block: Block, settings: Settings) -> Fitted:

@@ -74,12 +74,18 @@ def random_block(n_classes: int) -> Block:
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
+def scaled(counts: Counts, factor: float) -> Counts:
+    """Each count times a factor, as a prior model has them."""
+    arrays = (counts.documents * factor, counts.occurrences * factor, counts.messages * factor)
+    return Counts(counts.keys, counts.views, counts.texts, *arrays)
+
+
 def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int = 1) -> tuple[Scorer, Counts]:
     """A model of two thirds of the messages: what scores one, and its counts.
 
     times : how often each of them was counted
     """
-    counts = select_rows(block, np.flatnonzero(np.arange(len(block)) % 3)).count(n_classes).scale(times)
+    counts = scaled(select_rows(block, np.flatnonzero(np.arange(len(block)) % 3)).count(n_classes), times)
     weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
     classes = HAM_AND_SPAM if n_classes == 2 else tuple(f"class {k}" for k in range(n_classes))
     return Scorer(CountsModel(classes, counts, weights), settings), counts
@@ -153,9 +159,8 @@ def test_row_seen_as_new_is_scored_by_counting_the_others_anew(
         counts.is_fixed = vocabulary == "fixed"
         return counts + prior if on_prior else counts
 
-    prior = select_rows(block, np.arange(0, 60, 9)).count(3).scale(0.37)
-    if vocabulary == "fixed":
-        prior = over_words(select_rows(block, np.arange(0, 60, 9)), words).count(3).scale(0.37)
+    own = select_rows(block, np.arange(0, 60, 9))
+    prior = scaled((own if vocabulary == "open" else over_words(own, words)).count(3), 0.37)
     seen = see(block, count(np.arange(len(block))))
     found = view_evidence(seen, settings)
     for row in range(0, len(block), 4):

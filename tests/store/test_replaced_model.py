@@ -20,7 +20,7 @@ from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.store import reader
 from nbspam.store.check import check_model
-from nbspam.store.connection import ReadingConnection, open_to_write
+from nbspam.store.connection import Connection, open_to_write
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
@@ -131,7 +131,7 @@ def test_model_replaced_while_it_is_opened_is_seen_as_replaced(
     new = shutil.copy(model, tmp_path / "new")
     connect = reader.open_to_read
 
-    def connect_and_replace(path: str) -> ReadingConnection:
+    def connect_and_replace(path: str) -> Connection:
         connection = connect(path)
         os.replace(new, path)
         return connection

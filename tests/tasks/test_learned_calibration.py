@@ -90,7 +90,7 @@ def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: P
     item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     for credit, expected in (("7", "8"), ("20", "20")):
         with updating(model) as updater:
-            updater.write_setting("calibration_credit", credit)
+            updater.settings({"calibration_credit": credit})
         one = shutil.copy(model, str(tmp_path / "one"))
         learn(one, item.label, item.read())
         assert settings_of(one)["calibration_credit"] == expected
@@ -99,7 +99,7 @@ def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: P
     merge([one, many], str(tmp_path / "merged"))
     assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
     with updating(model) as updater:
-        updater.write_setting("calibration_credit", "much")
+        updater.settings({"calibration_credit": "much"})
     with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
         learn(model, other.label, other.read())
 
@@ -123,7 +123,7 @@ def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -
     """As an older program may have left it."""
     with updating(model) as updater:
         names, (weights, covariance) = feature_names(2, Settings().kinds), stored(model)
-        updater.write_calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
+        updater.calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
     item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
     before = stored(model)
     wrong = f"a calibration of {len(weights) - 1} weights"
@@ -185,7 +185,7 @@ def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, t
     fresh = shutil.copy(model, str(tmp_path / "fresh"))
     with updating(fresh) as updater:
         weights = stored(model)[0]
-        updater.write_calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
+        updater.calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
     assert len(stored(fresh)[0]) == len(weights)
     for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
         assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)

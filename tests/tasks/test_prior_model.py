@@ -15,7 +15,7 @@ from nbspam.model.scorer import make_words
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
-from nbspam.store.prior import on_prior, units, write_prior
+from nbspam.store.prior import on_prior, units
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
 from nbspam.tasks.prior_model import PriorModel
@@ -154,7 +154,7 @@ def test_word_of_all_messages_is_certain_without_smoothing(tmp_path: Path) -> No
     with new_model(str(tmp_path / "model"), HAM_AND_SPAM, [3, 3]) as file:
         file.settings(Settings("bernoulli", alpha=0.0, averaged=False).as_text() | {"vocabulary": "open"})
         file.tokens([row])
-        write_prior(file, 100.0, [4121, 4122], [(*row[:3], 4121, 4121, 4122, 4122)], [])
+        file.prior(100.0, [4121, 4122], [(*row[:3], 4121, 4121, 4122, 4122)], [])
     model = on_prior(open_model(str(tmp_path / "model")))
     assert list(model.counts([row[0]])[row[0]][::2]) == model.messages
     assert make_words(model, from_text(model.settings)).certain == [1, 1]

@@ -1,0 +1,270 @@
+"""`nbspam learn` and `nbspam unlearn`, as the shell sees them."""
+
+from __future__ import annotations
+
+import json
+import mailbox
+import os
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbspam.cli import learn as command
+from nbspam.errors import TryAgainError
+from nbspam.store import learn as learning
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn
+from nbspam.store.reader import open_model
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
+
+MANY = [mail(f"an offer of number{n} pills{n % 7}") for n in range(80)]
+FROM = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model of four messages."""
+    classes = {
+        "ham": [mail("minutes of the meeting"), mail("lunch tomorrow")],
+        "spam": [mail("cheap pills"), mail("you won a prize")],
+    }
+    run("train", write_folders(tmp_path / "mail", classes), "-m", tmp_path / "m", "-q")
+    return tmp_path / "m"
+
+
+@pytest.fixture
+def calibrated(tmp_path: Path) -> Path:
+    """A model with a calibration, which depends on the order of what is learned."""
+    folder = make_corpus(tmp_path / "samples", {"ham": 12, "spam": 12})
+    run("train", "-q", folder, "-m", tmp_path / "calibrated")
+    return tmp_path / "calibrated"
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[str]:
+    found = [tmp_path / f"{number:02}.eml" for number in range(len(MANY))]
+    for path, data in zip(found, MANY, strict=True):
+        path.write_bytes(data)
+    return [str(path) for path in found]
+
+
+def weights(model: Path) -> list[float]:
+    opened = open_model(str(model))
+    found = opened.calibration()
+    opened.close()
+    return found
+
+
+def test_each_message_has_a_line_with_its_result(model: Path, tmp_path: Path) -> None:
+    new, path = mail("more pills"), tmp_path / "mail" / "ham" / "000.eml"
+    before = counts(model)
+    assert run("learn", "spam", "-m", model, stdin=new) == "learned\t-\n"
+    assert counts(model) != before
+    assert run("learn", "spam", "-m", model, stdin=new) == "already learned\t-\n"
+    assert run("learn", "HAM", "-m", model, stdin=new) == "moved\t-\n"
+    assert run("unlearn", "-m", model, stdin=new) == "forgotten\t-\n"
+    assert counts(model) == before
+    assert run("unlearn", "-m", model, stdin=new) == "was never learned\t-\n"
+    assert run("learn", "ham", "-m", model, path) == f"already learned\t{path}\n"
+
+
+def test_the_summary_counts_results_and_quiet_writes_none(model: Path, tmp_path: Path) -> None:
+    new = mail("words never met before")
+    assert program("learn", "spam", "-m", model, stdin=new).stderr == b"1 message: 1 learned.\n"
+    assert program("unlearn", "-m", model, stdin=new).stderr == b"1 message: 1 forgotten.\n"
+    folder = tmp_path / "mail" / "ham"
+    assert program("learn", "ham", "-m", model, folder).stderr == b"2 messages: 2 already learned.\n"
+    assert program("learn", "ham", "-q", "-m", model, folder).stderr == b""
+    strangers = write_folders(tmp_path / "new", {"spam": [mail("one"), mail("two")]}) / "spam"
+    assert program("unlearn", "-m", model, strangers).stderr == b"2 messages: 2 never learned.\n"
+
+
+def test_the_prior_alone_judges_if_fewer_than_two_classes_have_mail(model: Path, tmp_path: Path) -> None:
+    spam, message = tmp_path / "mail" / "spam", mail("cheap pills offer1 buy now")
+    known, before = run("classify", "-m", model, stdin=message), weights(model)
+    run("unlearn", "-q", "-m", model, spam)
+    assert run("classify", "-m", model, stdin=message) == "unsure\tundefined\t-\n"
+    assert run("classify", "--exit-code", "-m", model, stdin=message, status=2)
+    assert "\t0.700000\t" in run("classify", "--prior", "spam=0.7,ham=0.3", "-m", model, stdin=message)
+    verdict = json.loads(run("explain", "--json", "--prior", "uniform", "-m", model, stdin=message))
+    assert (verdict["probability"], verdict["log_odds_interval"], verdict["clues"]) == (0.5, None, [])
+    assert "fewer than two classes have mail" in run("explain", "-m", model, stdin=message)
+    assert weights(model) == before
+    run("learn", "-q", "spam", "-m", model, spam)
+    assert run("classify", "-m", model, stdin=message).split("\t")[0] == known.split("\t")[0] != "unsure"
+
+
+def test_a_message_with_our_header_is_the_same_message(model: Path) -> None:
+    new = mail("pills " * 40)  # with our header it is longer than 512 bytes
+    run("learn", "spam", "-m", model, stdin=new)
+    passed = program("classify", "-p", "-m", model, stdin=new).stdout
+    assert passed != new
+    assert run("learn", "spam", "-m", model, stdin=passed) == "already learned\t-\n"
+
+
+def test_mailboxes_folders_and_lists_are_learned_by_message(model: Path, tmp_path: Path) -> None:
+    box = mailbox.mbox(tmp_path / "box")
+    for text in ("one offer", "two offers"):
+        box.add(mail(text))
+    box.flush()
+    assert run("learn", "spam", "-m", model, tmp_path / "box").count("learned\t") == 2
+    write_folders(tmp_path / "more", {"any": [mail("three offers"), mail("four offers")]})
+    assert run("learn", "spam", "-m", model, tmp_path / "more" / "any").count("learned\t") == 2
+    listed = "".join(f"{path}\n" for path in sorted((tmp_path / "more" / "any").iterdir())).encode()
+    lines = run("unlearn", "-m", model, "--files-from", "-", stdin=listed).splitlines()
+    assert [line.partition("\t")[0] for line in lines] == ["forgotten", "forgotten"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FROM + mail("plain words"),
+        FROM + mail("an empty line at the end\n"),
+        FROM + mail("quoted\n>From here on\n>>From twice\n\n"),
+        FROM + mail("a sentence\n\nFrom Monday on we open at 10:00\n"),
+        FROM.replace(b"\n", b"\r\n") + mail("line ends\n").replace(b"\n", b"\r\n"),
+        b"From here on this is no mailbox\n" + mail(">From here\n"),
+        b">" + FROM + mail("quoted by another program\n>From here\n"),
+    ],
+)
+def test_a_message_with_a_from_line_is_the_one_of_training(content: bytes, tmp_path: Path) -> None:
+    path = write_folders(tmp_path / "mail", {"ham": [content], "spam": [mail("pills")]}) / "ham" / "000.eml"
+    run("train", tmp_path / "mail", "-m", tmp_path / "m", "-q")
+    assert run("learn", "ham", "-m", tmp_path / "m", path) == f"already learned\t{path}\n"
+    assert run("learn", "ham", "-m", tmp_path / "m", stdin=content) == "already learned\t-\n"
+
+
+def test_an_mbox_of_several_messages_on_stdin_is_one_message(model: Path) -> None:
+    two = FROM + mail("one offer") + b"\n" + FROM + mail("two offers")
+    assert run("learn", "spam", "-m", model, stdin=two) == "learned\t-\n"
+
+
+def test_an_unreadable_message_does_not_stop_the_others(model: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good\x1b[31m\n.eml"  # shown without harm
+    good.write_bytes(mail("good pills"))
+    done = program("learn", "spam", "-m", model, tmp_path / "missing.eml", good)
+    assert done.returncode == 66
+    assert done.stdout.decode() == f"learned\t{tmp_path}/good\\x1b[31m\\n.eml\n"
+    assert b"missing.eml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n" * 5000, b"\0" * 5000, b"x" * 3_000_000, b"From: \xff\xfe\n\n\xff", bytes(range(256)) * 40],
+    ids=["empty", "newlines", "nul", "one-line", "no-charset", "all-bytes"],
+)
+def test_any_bytes_can_be_learned_and_unlearned(model: Path, content: bytes) -> None:
+    before = counts(model)
+    assert run("learn", "spam", "-m", model, stdin=content) == "learned\t-\n"
+    assert check_model(str(model)) == []
+    assert run("unlearn", "-m", model, stdin=content) == "forgotten\t-\n"
+    assert counts(model) == before
+
+
+def test_every_broken_message_can_be_learned_and_unlearned(model: Path, torture_files: list[Path]) -> None:
+    before = counts(model)
+    names = "".join(f"{path}\n" for path in torture_files).encode()
+    learned = run("learn", "spam", "-q", "-m", model, "--files-from", "-", stdin=names)
+    assert learned.count("\n") >= len(torture_files)
+    assert check_model(str(model)) == []
+    run("unlearn", "-q", "-m", model, "--files-from", "-", stdin=names)
+    assert counts(model) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("junk", "no-such-class"), ("a\tb", "class-name"), ("", "class-name"), ("unsure", "class-name")],
+)
+def test_a_class_that_the_model_lacks_is_refused_before_mail_is_read(
+    model: Path, name: str, slug: str
+) -> None:
+    before = model.read_bytes()
+    assert slug in error("learn", name, "-m", model, "/nowhere", status=64)
+    assert model.read_bytes() == before
+
+
+def test_a_model_in_a_read_only_folder_does_not_change(model: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere")
+    before = model.read_bytes()
+    model.chmod(stat.S_IRUSR)
+    model.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        error("learn", "spam", "-m", model, status=74, stdin=mail("pills"))
+    finally:
+        model.parent.chmod(stat.S_IRWXU)
+    assert model.read_bytes() == before
+
+
+def test_a_locked_model_is_waited_for_and_then_left(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbspam.store import updater
+
+    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
+    writer = sqlite3.connect(model, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(TryAgainError):
+        learn(str(model), "spam", mail("pills"))
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert learn(str(model), "spam", mail("pills")) == "learned"
+
+
+def learn_here(model: Path, paths: list[str]) -> Any:
+    arguments = ["spam", "-q", "-m", str(model), *paths]
+    return command.learn_command.main(arguments, "learn", standalone_mode=False)
+
+
+def test_a_batch_gives_the_model_of_one_by_one_in_few_transactions(
+    calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    one_by_one = tmp_path / "one-by-one"
+    one_by_one.write_bytes(calibrated.read_bytes())
+    for data in [*MANY, MANY[3], MANY[70]]:
+        learn(str(one_by_one), "spam", data)
+    transactions: list[str] = []
+    updating = learning.updating
+    monkeypatch.setattr(learning, "updating", lambda path: transactions.append(path) or updating(path))
+    assert learn_here(calibrated, [*paths, paths[3], paths[70]]) == 0
+    assert run("model", "dump", "-m", calibrated) == run("model", "dump", "-m", one_by_one)
+    assert len(transactions) == 3
+
+
+def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
+    calibrated: Path,
+    paths: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    seen: list[bytes] = []
+    read = learning.read
+
+    def stopped(data: bytes, *wanted: Any) -> Any:
+        seen.append(data)
+        if len(seen) == 40:
+            raise RuntimeError("stopped")
+        return read(data, *wanted)
+
+    monkeypatch.setattr(learning, "read", stopped)
+    with pytest.raises(RuntimeError):
+        learn_here(calibrated, paths)
+    written = capfdbinary.readouterr().out.decode().splitlines()
+    assert written == [f"learned\t{path}" for path in paths[:32]]
+    monkeypatch.undo()
+    again = run("learn", "spam", "-q", "-m", calibrated, *paths).splitlines()
+    assert [line.partition("\t")[0] for line in again] == ["already learned"] * 32 + ["learned"] * 48
+
+
+def test_another_writer_has_its_turn_between_two_batches(
+    calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results: list[str] = []
+    other = mail("another program's message")
+    monkeypatch.setattr(
+        command.time, "sleep", lambda seconds: results.append(learn(str(calibrated), "ham", other))
+    )
+    assert learn_here(calibrated, paths) == 0
+    assert results == ["learned", "already learned"]
