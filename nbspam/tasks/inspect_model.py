@@ -1,4 +1,4 @@
-"""The facts of a model for `model info`: plain values, which are its JSON; its text is made of them alone."""
+"""The facts of a model for `model info`: plain values, from which its JSON and its text are made."""
 
 from __future__ import annotations
 
