@@ -25,7 +25,8 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
-    class= score=).  Prints which ranks better, which decides better, and whether that could be chance.
+    class= score=).  Writes which one ranks better, which one decides better, and
+    the probability that this is chance.
 
     \b
     Example:

@@ -42,14 +42,14 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 @click.command("eval")
 @source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
-@options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report")
-@options("seed", "jobs", "json", "eval.verbose", "quiet")
+@options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
+@options("jobs", "json", "eval.verbose", "quiet")
 def eval_command(**given: Any) -> None:
-    """Report how good a filter is on labelled mail.
+    """Evaluate a filter on labelled mail.
 
-    SOURCE is what nbspam train takes.  Each message is read and tokenised once; no message is judged by a
-    filter that learned it, except with -m, which judges a model as it is.  Every figure has its 95 %
-    interval, if there is enough mail.
+    SOURCE is as for nbspam train.  Each message is read once.  No message is judged by a filter that learned
+    it, except with -m, which judges a saved model as it is.  Figures have 95 % intervals, if there is enough
+    mail.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def eval_command(**given: Any) -> None:
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
-    another program writes or replaced the model.
+    another program writes to the model or replaced it.
     """
     if given["verbose"]:
         show_faults()

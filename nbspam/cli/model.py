@@ -37,8 +37,8 @@ def model_command() -> None:
 def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
-    With --formulas: which estimator, prior, lambda and decision rule are in force, with the numbers of this
-    model in them, in the notation of the lecture notes (docs/models.md).
+    With --formulas: the estimator, prior, lambda and decision rule with the numbers of this model, in the
+    notation of the lecture notes (docs/models.md).
 
     \b
     Example:
@@ -59,13 +59,13 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
 @model_command.command("check")
 @options("model")
 def check_command(model: str) -> int:
-    """Check that a model is sound: the file, and that all sums equal their parts.
+    """Check that a model is sound: the file, and that all sums are right.
 
     \b
     Example:
         nbspam model check -m my.nbspam
 
-    Exit status: 0 sound; 65 not sound, the complaints on stdout; 66 no model.
+    Exit status: 0 sound; 65 not sound (complaints are on stdout); 66 no model.
     """
     complaints = check_model(model)
     write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
@@ -94,7 +94,9 @@ def dump_command(model: str, output: str) -> None:
 @click.argument("file", default="-")
 @options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
-    """Make a model of its text form; FILE or stdin.
+    """Make a model from its text form.
+
+    Reads FILE, or stdin.
 
     \b
     Example:
@@ -111,14 +113,14 @@ def load_command(file: str, model: str, replace: bool) -> None:
 @click.argument("file", default="-")
 @options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
-    """Make a model of what another filter counted; FILE or stdin is its database as text.
+    """Make a model from the counts of another filter.
 
-    That is `bogoutil -d wordlist.db` of bogofilter, and the CSV of `sb_dbexpimp -e` of SpamBayes.  Words that
-    correspond to tokens of ours are taken, all others are counted and left.  SpamAssassin's database keeps no
+    Reads the database as text from FILE or stdin: `bogoutil -d wordlist.db` of bogofilter, or the CSV of
+    `sb_dbexpimp -e` of SpamBayes.  Imports the words that are tokens of ours.  SpamAssassin's database has no
     words, only hashes of them, and cannot be imported.
 
-    The model scores at once, and better when it has learned some mail that is not counted in it, at first as
-    many spam as ham: nbspam train --update SOURCE, or nbspam learn.
+    The model works at once, and better after it has learned some new mail, first as much spam as ham: nbspam
+    train --update SOURCE, or nbspam learn.
 
     \b
     Example:
@@ -139,10 +141,10 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
 @click.argument("models", nargs=-1, metavar="A B [MODEL]...")
 @options("merge.output", "replace", "quiet")
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
-    """Add up models: the counts are those of one training on all of their mail.
+    """Merge models: the counts are those of one training on all of their mail.
 
-    Classes are united by name.  The way of scoring is the first model's.  The calibrations of models with all
-    classes are combined, each for what its own mail taught it; they are not what one training would learn.
+    Classes of the same name are one.  The settings are those of the first model.  The calibrations of models
+    with all classes are combined; the result is not exactly that of one training.
 
     \b
     Example:

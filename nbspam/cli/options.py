@@ -244,13 +244,19 @@ OPTIONS = {
         "NAME",
         type=("all", "body"),
     ),
-    "vectorize.vocab": Option("--vocab", "The vocabulary; its codes are the columns.", "FILE", required=True),
+    "vectorize.features": Option(
+        "--features",
+        "The columns: the words of a vocabulary, or the numeric features.",
+        "NAME",
+        type=("words", "numeric"),
+        default="words",
+    ),
+    "vectorize.vocab": Option("--vocab", "With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": Option(
         "--event-model",
-        "bernoulli: 1 where the word is there; multinomial: how often, or the sequence.",
+        "With words: bernoulli is 1 if a word is in the message; multinomial is how often.",
         "NAME",
-        type=EVENT_MODELS,
-        required=True,
+        type=("bernoulli", "multinomial"),
     ),
     "format": Option(
         "--format",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from nbspam.cli.options import OPTIONS, SCORING, SOURCE, Option
+from nbspam.cli.options import OPTIONS, Option
 from nbspam.cli.texts import default_model, default_start, flag_of
 from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
@@ -83,17 +83,18 @@ def _click_option(key: str, option: Option) -> Callable[[Decorated], Decorated]:
         )
     if not option.value:
         return click.option(*option.flags, option.name, is_flag=True, help=option.help)
-    is_choice = isinstance(option.type, tuple)
+    default = _DEFAULTS.get(key, option.default)
+    fallback: dict[str, Any] = {} if default is None else {"default": default}  # None is a value for click
     return click.option(
         *option.flags,
         option.name,
-        metavar=None if is_choice else option.value,
+        metavar=None if isinstance(option.type, tuple) else option.value,
         type=_click_type(key, option),
-        default=_DEFAULTS.get(key, option.default),
         show_default=option.shown or option.default is not None,
         multiple=option.repeats,
         required=option.required,
         help=option.help,
+        **fallback,
     )
 
 
@@ -112,19 +113,6 @@ def _click_type(key: str, option: Option) -> click.ParamType[Any]:
 def _verbose(context: click.Context, option: click.Parameter, is_given: bool) -> None:
     if is_given:
         show_faults()
-
-
-# For commands that do not yet name their options by key.
-model_option, start_option, jobs_option = options("model"), options("start"), options("jobs")
-quiet_option, verbose_option, json_option = options("quiet"), options("verbose"), options("json")
-
-
-def source_options(command: Decorated) -> Decorated:
-    """SOURCE in all its forms."""
-    return source_argument(options(*SOURCE)(command))
-
-
-scoring_options = options(*SCORING)
 
 
 def names_mail(given: dict[str, Any]) -> bool:

@@ -36,24 +36,24 @@ from nbspam.tokens.bag import READ_VIEWS
 @source_argument
 @options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
 def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
-    """Choose settings on your own mail; print the options for nbspam train, or train with them.
+    """Choose the best settings for your own mail.
 
-    SOURCE is what nbspam train takes.  Tries smoothing, the informative threshold, the views and the event
-    model on the same messages, each judged by the mail before it, or by other campaigns if there are no
-    dates.  The default stays unless another choice has less log loss by more than chance.
+    SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
+    messages.  Each message is judged by older mail or, without dates, by mail of other campaigns.  The
+    default stays unless another choice has less log loss by more than chance.  Writes a table, and the
+    options for nbspam train.
 
-    With --write the model is what nbspam train makes of SOURCE by the options printed, written whole or not
-    at all.  It counts SOURCE and nothing else: messages that an old model learned from elsewhere are not in
-    it.
+    With --write it also trains MODEL on SOURCE with these options, whole or not at all.  The new model has
+    counted only SOURCE, and nothing that an old model had learned from other mail.
 
     \b
     Example:
         nbspam tune ~/Maildir
         nbspam tune ~/Maildir --write --replace
 
-    Exit status: 0 chosen, even if it is the default; 64 usage; 65 bad data, such as mail of one class; 66 no
-    mail, or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model
-    (before the search), 74 I/O.
+    Exit status: 0 chosen (perhaps the default); 64 usage; 65 bad data, such as mail of one class; 66 no mail,
+    or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model (before
+    the search); 74 I/O.
     """
     _check_model(write, model, replace)
     source = labelled_source(given)

@@ -6,21 +6,12 @@ from typing import Any
 
 import click
 
+from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import MessageSteps, check_all_read, left_out_lines, say
-from nbspam.cli.shared import (
-    jobs_option,
-    labelled_source,
-    named_files,
-    quiet_option,
-    shows_progress,
-    source_options,
-    verbose_option,
-)
+from nbspam.cli.shared import labelled_source, named_files, options, shows_progress, source_argument
 from nbspam.cli.texts import amount, counts_text
 from nbspam.corpus.vectorize import (
-    EVENT_MODELS,
-    FORMATS,
     Columns,
     NumericColumns,
     Vectorized,
@@ -32,27 +23,9 @@ from nbspam.errors import UsageError
 
 
 @click.command("vectorize")
-@source_options
-@click.option(
-    "--features",
-    type=click.Choice(["words", "numeric"]),
-    default="words",
-    show_default=True,
-    help="The columns: the words of a vocabulary, or the numeric features.",
-)
-@click.option("--vocab", metavar="FILE", help="Words: the vocabulary whose codes are the columns.")
-@click.option(
-    "--event-model",
-    type=click.Choice(EVENT_MODELS),
-    help="Words: bernoulli is 1 where a word is in the message; multinomial is how often.",
-)
-@click.option("-o", "--output", metavar="FILE", required=True, help="The file to write; - is stdout.")
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="npz", show_default=True, help="The file format."
-)
-@jobs_option
-@verbose_option
-@quiet_option
+@source_argument
+@options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "output", "format")
+@options("jobs", "verbose", "quiet")
 def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
     """Turn labelled mail into a matrix, or into sequences of codes.
 
@@ -69,8 +42,8 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
         nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
         nbspam vectorize ~/Maildir --features numeric --format jsonl -o -
 
-    Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: all other is
-    written; 73 cannot create the file; 74 I/O.
+    Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (the rest is
+    written); 73 cannot create the file; 74 I/O.
     """
     _check_options(features, given)
     vocabulary = read_vocabulary(given["vocab"]) if features == "words" else None

@@ -7,18 +7,10 @@ from typing import Any
 
 import click
 
+from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_writable, output_file, write_text
 from nbspam.cli.render import MessageSteps, check_all_read, left_out_lines, say
-from nbspam.cli.shared import (
-    jobs_option,
-    json_option,
-    labelled_source,
-    named_files,
-    quiet_option,
-    shows_progress,
-    source_options,
-    verbose_option,
-)
+from nbspam.cli.shared import labelled_source, named_files, options, shows_progress, source_argument
 from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
@@ -36,28 +28,13 @@ from nbspam.corpus.vocabulary import (
 def vocab_command() -> None:
     """Build and show vocabularies: numbered words with their counts in each class.
 
-    Code 0 is NOTAWORD, which stands for every word that is not in the vocabulary.
+    Code 0 is NOTAWORD: every word that is not in the vocabulary.
     """
 
 
 @vocab_command.command("build")
-@source_options
-@click.option(
-    "-o", "--output", metavar="FILE", required=True, help="The vocabulary file to write; - is stdout."
-)
-@click.option("--size", type=int, metavar="N", help="The N most frequent words. Default: all.")
-@click.option(
-    "--min-count", type=int, default=1, show_default=True, metavar="N", help="Words in N or more messages."
-)
-@click.option("--word-list", metavar="FILE", help="The words of this dictionary and no others, one a line.")
-@click.option(
-    "--view",
-    type=click.Choice(["all", "body"]),
-    help="Count all tokens, or the words of the text. Default: all; body with --word-list.",
-)
-@jobs_option
-@verbose_option
-@quiet_option
+@source_argument
+@options(*SOURCE, "output", "size", "min_count", "word_list", "view", "jobs", "verbose", "quiet")
 def build_command(
     output: str,
     size: int | None,
@@ -68,18 +45,19 @@ def build_command(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Number the words of labelled mail, those in most messages first.
+    """Build a vocabulary: number the words of labelled mail, those in most messages first.
 
-    Ties go by occurrences, then by the alphabet.  The file is UTF-8, a line a code, with tabs between the
-    fields: code, view, word, and for each class the messages that hold the word and its occurrences.
+    Ties are ordered by occurrences, then by the alphabet.  Writes UTF-8, one line for each code, with tabs
+    between the fields: code, view, word, and for each class the messages that hold the word and its
+    occurrences.
 
     \b
     Example:
         nbspam vocab build ~/Maildir -o vocab.tsv --size 5000 --min-count 2
         nbspam train ~/Maildir --vocab vocab.tsv --textbook --event-model multinomial -m textbook.nbspam
 
-    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or some that cannot be read: built from
-    all other; 73 cannot create the file; 74 I/O.
+    Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (built from the
+    rest); 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
@@ -104,19 +82,11 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
 
 @vocab_command.command("show")
 @click.argument("file")
-@click.option(
-    "--top",
-    type=click.IntRange(0),
-    metavar="N",
-    default=20,
-    show_default=True,
-    help="How many codes; 0 is all.",
-)
-@json_option
+@options("vocab.top", "json")
 def show_command(file: str, top: int, as_json: bool) -> None:
     """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.
 
-    With --json one object a line, a code each.
+    With --json writes one object for each code.
 
     \b
     Example:

@@ -3,5 +3,5 @@
 connection  opening a file, locks, SQLite's errors    prior   a model that begins with another's counts
 reader      a model, read on demand                   merge   models added up
 writer      new files and copies                      text    a model as text, and back
-updater     messages added and taken out              check   is a model sound, and what is in it
+updater     adding and removing messages              check   the checks of a model, and its facts
 """

@@ -133,7 +133,7 @@ def open_to_read(path: str) -> Connection:
 
 
 def open_to_write(path: str, seconds: float) -> Connection:
-    """A connection in a transaction that alone may write to the file that has the name `path` now.
+    """A connection in a transaction that is the only writer to the file now at `path`.
 
     seconds : how long to wait for other writers, as the sum of the pauses; then sqlite3.OperationalError
 

@@ -144,7 +144,7 @@ def check_mergeable(models: Sequence[Model]) -> None:
             which = "has" if model.settings.get("measures") == "1" else "has no"
             why = f"{which} counts of the measures of its mail, unlike {first.path}"
             raise _unlike(model, why, "merge-measures")
-        # A word of one vocabulary that is NOTAWORD in the other cannot be told apart any more.
+        # A word of one vocabulary is NOTAWORD in the other: the sum could not separate them.
         if first.settings.get("vocabulary") == "fixed" and _keys(model) != _keys(first):
             raise _unlike(model, other_words, "merge-vocabulary")
 

@@ -126,7 +126,7 @@ class Model:
         return covariance
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
-        """(name, inner bin edges) of each numeric feature; empty when trained on words alone."""
+        """(name, inner bin edges) of each numeric feature; empty when only words are counted."""
         rows = self.connection.ask("SELECT name, edges FROM numeric_feature ORDER BY number")
         return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
 

@@ -80,7 +80,7 @@ CREATE TABLE autolearned (          -- those of them that the filter counted on 
     UNIQUE (digest, class)          -- with this index they are counted without reading their tokens
 );
 
-CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when trained on words alone
+CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when only words are counted
     number INTEGER PRIMARY KEY,
     name   TEXT NOT NULL UNIQUE,    -- docs/numeric-features.md
     edges  TEXT NOT NULL            -- inner bin edges, ascending, separated by spaces; fixed after training

@@ -69,7 +69,7 @@ class Updater(Writer):
         tokens: Iterable[tuple[Any, ...]],
         learned: Sequence[tuple[int, int, int]],
     ) -> None:
-        """Add counts to those of the model; negative ones are taken out.
+        """Add counts to those of the model; negative counts remove.
 
         messages : by class
         tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
@@ -206,7 +206,7 @@ def _integers(text: str) -> list[int]:
 
 
 # Messages that the model has counted on the filter's own verdict, and that nobody has labelled yet.  Their
-# tokens are kept, so that they can be taken out when the message itself is gone.
+# tokens are kept, so that they can be removed when the message itself is gone.
 
 
 def autolearned_rows(connection: Connection) -> Iterator[tuple[int, int, bytes]]:

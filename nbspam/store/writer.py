@@ -214,7 +214,7 @@ def _keep(new: NewFile, path: str, replace: bool) -> bool:
         return True
     if os.path.lexists(target):
         return False
-    _remove_journal(target)  # of a model that was taken away
+    _remove_journal(target)  # of a model that was removed
     return new.keep_if_first()
 
 
