@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.filter import open_filter
+from nbspam.passthrough import marked, own_fields
 from nbspam.store.connection import APPLICATION_ID, FORMAT
-from nbspam.tasks.passthrough import marked, own_fields
 from tests import tiny_mail
 from tests.tiny_mail import PROGRAM, Done, mail, write_folders
 
