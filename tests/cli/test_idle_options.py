@@ -127,7 +127,7 @@ def test_what_a_saved_model_makes_no_use_of_is_refused(command: list[str], folde
     ("command", "named"),
     [
         (["classify", "--spam-flag"], "--spam-flag"),
-        (["classify", "-p", "--json"], "--passthrough --json"),
+        (["classify", "-p", "--json"], "--passthrough"),
         (["doctor", "--skip-unread"], "--skip-unread"),
         (["doctor", "--rules", "none"], "--rules"),
         (["model", "info", "--word", "pills"], "--word"),

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tiny_mail import mail, run, write_folders
+
+from tests.tiny_mail import mail, run, write_folders
 
 PROGRAM = [sys.executable, "-m", "nbspam"]
 LONG = mail("cheap pills") + b"a line of the body\n" * 20_000  # more than a pipe holds
