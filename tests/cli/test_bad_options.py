@@ -75,7 +75,7 @@ def test_extreme_smoothing_and_weights_are_explained(source: Path, model: Path, 
         (["classify", "--loss"], "classify", "requires an argument"),
         (["model", "info", "--word"], "model info", "requires an argument"),
         (["vocab", "shown"], "vocab", "No such command"),
-        (["vectorize", "mail", "--vocab", "v"], "vectorize", "Missing option"),
+        (["vectorize", "mail", "--event-model", "gaussian"], "vectorize", "is not one of"),
         (["--jobs"], "", "No such option"),
     ],
 )
