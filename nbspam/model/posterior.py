@@ -1,7 +1,4 @@
-"""The scores of one message, what they are made of, and the posteriors that follow: log-sum-exp.
-
-Hides how sums of exponentials are kept from overflow.
-"""
+"""The scores of one message, what they are made of, and their posteriors, by log-sum-exp without overflow."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ class ScorePart:
 
     kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
     text   : the token or the name of the thing
-    view   : number of the view, -1 where there is none
+    view   : number of the view, -1 for what has no view
     values : nats by class
     counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
     times  : of a token, how often the message has it
