@@ -549,7 +549,7 @@ def test_the_outermost_smoothings_and_weights_are_explained(
         (["classify", "--loss"], "classify", "requires an argument"),
         (["model", "info", "--word"], "model info", "requires an argument"),
         (["vocab", "shown"], "vocab", "No such command"),
-        (["vectorize", "mail", "--vocab", "v"], "vectorize", "Choose from: bernoulli, multinomial"),
+        (["vectorize", "mail", "--event-model", "gaussian"], "vectorize", "is not one of"),
         (["--jobs"], "", "No such option"),
     ],
 )
