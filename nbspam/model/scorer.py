@@ -12,8 +12,7 @@ from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.calibration import alike_adds, check_weights, first_weights, own_weights, rough_scores
 from nbspam.model.calibration import rough_weights as rough_weights_of
 from nbspam.model.evidence import ViewEvidence, capped_scale, mean_scale, measure_evidence, times_counted
-from nbspam.model.posterior import Scored, ScorePart
-from nbspam.model.priors import log_priors_of, prior_shift
+from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import ALL_VIEWS, DILUTION
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, TEXTBOOK_VIEWS, VIEW_NAMES, VIEWS
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
