@@ -41,7 +41,7 @@ class Counted:
     """The distinct tokens of a message under their keys.
 
     tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
-    features : values of tokens.numeric.FEATURES; empty where they were not measured
+    features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
     __slots__ = ("_digest", "features", "tokens")
