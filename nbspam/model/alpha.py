@@ -1,4 +1,4 @@
-"""What `--alpha auto` chooses: the lambda of least log loss on messages as if they were new.
+"""The choice of `alpha=auto`: the lambda of least log loss on messages as if they were new.
 
 Averaged views: the calibrated probabilities of each message by counts that do not hold it.  Other event
 models: each fold of the messages scored by the counts of all others, which subtraction gives.
@@ -127,5 +127,7 @@ def log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
 
 def scaled_log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
     """The least log loss of the joints times one of SCALES."""
+    possible = np.isfinite(joint[np.arange(len(labels)), labels])
+    joint, labels, weights = joint[possible], labels[possible], weights[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
     return min(log_loss(scale * centred, labels, weights) for scale in SCALES)

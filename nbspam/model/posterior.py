@@ -1,4 +1,7 @@
-"""Priors, the scores of one message and what they are made of, and the posteriors that follow."""
+"""Class priors and posteriors, and the scores between them, with what each part adds.
+
+Priors are empirical, smoothed, uniform, or given.  Posteriors come by log-sum-exp, without overflow.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
 OF_MAIL = ("empirical", "smoothed")  # that follow the messages counted
 SUM_TOLERANCE = 1e-6  # three thirds written with seven digits still sum to 1
-_REMEDY = "use --prior empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
+_REMEDY = "use empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
 
 
 class ScorePart:
@@ -25,7 +28,7 @@ class ScorePart:
 
     kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
     text   : the token or the name of the thing
-    view   : number of the view, -1 where there is none
+    view   : number of the view, -1 for what has no view
     values : nats by class
     counts : of a token, its stored counts documents_0, occurrences_0, documents_1, ...
     times  : of a token, how often the message has it
@@ -150,7 +153,7 @@ def log_sum_exp(values: Sequence[float]) -> float:
 
 
 def parse_prior(text: str) -> Prior:
-    """The value of `--prior`: one of the names, or a mapping from class name to probability."""
+    """A prior as people write it: one of the names, or a mapping from class name to probability."""
     text = text.strip()
     if text.lower() in NAMED_PRIORS:
         return text.lower()
@@ -239,4 +242,4 @@ def _check_sum(text: str, given: Mapping[str, float]) -> None:
 
 
 def _error(text: str, why: str) -> UsageError:
-    return UsageError(f"prior {text}", why, _REMEDY, "prior")
+    return UsageError(text, why, _REMEDY, "prior", option="prior")

@@ -70,7 +70,7 @@ class Counted:
     """The distinct tokens of a message under their keys.
 
     tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
-    features : values of tokens.numeric.FEATURES; empty where they were not measured
+    features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
     __slots__ = ("_digest", "features", "tokens")
@@ -351,10 +351,11 @@ def _word_counts(counted: Counted, rows: Rows, n_classes: int) -> Iterator[tuple
 def _check_words(model: Model, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
         raise UsageError(
-            f"--event-model {settings.event_model}",
+            settings.event_model,
             f"{model.path} was trained without words",
-            "train again with --features words or --features both",
+            "train again with `features=words` or `features=both`",
             "model-no-words",
+            option="event_model",
         )
     if settings.event_model in COUNTS_REPEATS:
         check_repeats(model, settings.event_model)
@@ -365,10 +366,11 @@ def check_repeats(model: Model, event_model: str) -> None:
     imported = model.settings.get("imported") or model.settings.get("prior_imported")
     if imported:
         raise UsageError(
-            f"--event-model {event_model}",
+            event_model,
             f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
             "score by presence or bernoulli",
             "model-no-repeats",
+            option="event_model",
         )
 
 
