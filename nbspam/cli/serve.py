@@ -95,7 +95,7 @@ class Log(logging.Handler):
     """The log on stderr: each line in one piece, whichever process writes it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        line = f"nbspam: {plain(self.format(record))}\n".encode("utf-8", "backslashreplace")
-        with contextlib.suppress(OSError):  # mail goes on where the log cannot
-            os.write(STDERR, line)
+        """Write a line, or those of a traceback."""
+        lines = [f"nbspam: {plain(line)}\n" for line in self.format(record).split("\n")]
+        with contextlib.suppress(OSError):  # a full log must not stop mail
+            os.write(STDERR, "".join(lines).encode("utf-8", "backslashreplace"))

@@ -57,20 +57,18 @@ class ClientError(NbspamError):
 class Request(NamedTuple):
     """What a client asks.
 
-    version       : of the protocol, (1, 5)
-    message       : the bytes of the mail, unpacked
-    message_class : of TELL, as the client spells it
-    set_local     : of TELL, true to learn the message
-    remove_local  : of TELL, true to forget the message
+    version  : of the protocol, (1, 5)
+    message  : the bytes of the mail, unpacked
+    learn_as : of TELL, the class that the message is, as the client spells it; or empty
+    forget   : of TELL, true to forget the message
     """
 
     command: str
     version: tuple[int, int]
     user: str = ""
     message: bytes = b""
-    message_class: str = ""
-    set_local: bool = False
-    remove_local: bool = False
+    learn_as: str = ""
+    forget: bool = False
 
 
 class RequestReader:
@@ -173,18 +171,16 @@ def _with_fields(request: Request, fields: dict[str, str]) -> Request:
         return request._replace(user=user if is_name else "")  # mail is judged whoever asks
     if not is_name:
         raise ClientError("(User header contains control chars, or is too long)")
-    learn, forget = (
+    to_set, to_remove = (
         {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
     )
     for place in ("local", "remote"):
-        if place in learn & forget:
+        if place in to_set & to_remove:
             raise ClientError(f"(Unable to set {place} and remove {place} in the same operation.)")
-    label = fields.get("message-class", "")
-    if "local" in learn and not label:
+    label = fields.get("message-class", "") if "local" in to_set else ""
+    if "local" in to_set and not label:
         raise ClientError("(Set without a Message-class)")
-    return request._replace(
-        user=user, message_class=label, set_local="local" in learn, remove_local="local" in forget
-    )
+    return request._replace(user=user, learn_as=label, forget="local" in to_remove)
 
 
 def _unpacked(data: bytes, max_bytes: int) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import fcntl
 import ipaddress
 import os
 import re
@@ -17,7 +16,7 @@ import signal
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from typing import NoReturn
 
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.serve.users import UserFilters
@@ -33,6 +32,7 @@ FIRST_INHERITED = 3  # SD_LISTEN_FDS_START
 STOPS = {signal.SIGTERM, signal.SIGINT}
 SIGNALS = STOPS | {signal.SIGHUP, signal.SIGCHLD}
 SHORT_LIFE_SECONDS = 1.0  # a worker that dies younger is not replaced at once
+LONG_SECONDS = 3600.0
 GRACE_SECONDS = 5.0  # after the time that a client has
 
 
@@ -131,27 +131,15 @@ def on_path(path: str, mode: int) -> Listening:
         raise UsageError("", "names no path", remedy, "socket", option="socket")
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with _locked(os.path.dirname(path) or "."):
-            _remove_dead_socket(path)
-            one.bind(path)
-            os.chmod(path, mode)
-            one.listen(BACKLOG)  # nobody can connect before
+        _remove_dead_socket(path)
+        one.bind(path)
+        os.chmod(path, mode)
+        one.listen(BACKLOG)  # nobody can connect before
     except OSError as error:
         one.close()
         why = f"no socket can be made: {error.strerror or error}"
         raise CannotCreateError(path, why, PATH_REMEDY, "socket-failed") from None
     return Listening([one], path)
-
-
-@contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Of two servers that start at once, the second sees the socket of the first."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _remove_dead_socket(path: str) -> None:
@@ -185,7 +173,7 @@ class Daemon:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         is_full = self._start_workers(jobs)
         _tell_systemd("READY=1")
-        while (number := _next_signal(None if is_full else SHORT_LIFE_SECONDS)) not in STOPS:
+        while (number := _next_signal(LONG_SECONDS if is_full else SHORT_LIFE_SECONDS)) not in STOPS:
             if number == signal.SIGHUP:
                 self._send(signal.SIGHUP)
             died_young = any(age < SHORT_LIFE_SECONDS for age in self._remove_dead())
@@ -196,17 +184,16 @@ class Daemon:
         """Start the workers that are missing; False if the system gives no more processes."""
         try:
             while len(self._workers) < jobs:
-                self._fork()
+                process = os.fork()
+                if not process:
+                    self._work()
+                self._workers[process] = time.monotonic()
         except OSError as error:
             LOG.error("no process can be made: %s", error.strerror)
             return False
         return True
 
-    def _fork(self) -> None:
-        process = os.fork()
-        if process:
-            self._workers[process] = time.monotonic()
-            return
+    def _work(self) -> NoReturn:
         status = 70
         try:
             os.close(self._lifeline[1])
@@ -221,12 +208,13 @@ class Daemon:
     def _remove_dead(self) -> list[float]:
         """The ages, in seconds, of the workers that have ended."""
         ages = []
-        for process in list(self._workers):
+        for process, start in list(self._workers.items()):
             found, status = os.waitpid(process, os.WNOHANG)
             if found:
-                ages.append(time.monotonic() - self._workers.pop(process))
-                if status:
-                    LOG.error("worker %d ended with %d", process, os.waitstatus_to_exitcode(status))
+                del self._workers[process]
+                ages.append(time.monotonic() - start)
+            if status:
+                LOG.error("worker %d ended with %d", process, os.waitstatus_to_exitcode(status))
         return ages
 
     def _send(self, number: int) -> None:
@@ -247,10 +235,8 @@ class Daemon:
             self._remove_dead()
 
 
-def _next_signal(seconds: float | None) -> int | None:
-    """The next signal; None if there is none in this time.  seconds : None waits for ever"""
-    if seconds is None:
-        return signal.sigwait(SIGNALS)
+def _next_signal(seconds: float) -> int | None:
+    """The next signal; None if there is none in this time."""
     found = signal.sigtimedwait(SIGNALS, seconds)
     return found.si_signo if found else None
 

@@ -170,9 +170,9 @@ class UserFilters:
         if not self._allow_tell:
             why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
             raise ClientError(why, EX_UNAVAILABLE)
-        if not (request.set_local or request.remove_local):
+        if not (request.learn_as or request.forget):
             return Reply(tell_answer(False, False), "nothing asked")
-        label = checked_name(request.message_class, "Message-class") if request.set_local else ""
+        label = checked_name(request.learn_as, "Message-class") if request.learn_as else ""
         try:
             result = self._learn(request, label)
         except UsageError:  # no such class, or no such user

@@ -172,14 +172,8 @@ class Worker:
                     reply = await in_child(lambda: self._filters.tell(request))
             else:
                 reply = self._filters.judge(request)
-        except NbspamError:
-            raise
-        except OSError as error:  # no descriptors, no processes
-            raise TryAgainError("server", error.strerror or "is out of means", "", "server-io") from error
-        except Exception as error:  # a fault of ours with one mail stops no other
-            if os.environ.get("NBSPAM_TRACEBACK"):
-                LOG.exception("fault")
-            raise InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug") from error
+        except Exception as error:
+            raise _failure(error) from error
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
         user = dotted(request.user).replace(" ", ".") or "-"
         mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
@@ -194,6 +188,17 @@ class Worker:
                 await in_child(lesson)
             except Exception as error:
                 LOG.error("not learned: %s", error)
+
+
+def _failure(error: Exception) -> NbspamError:
+    """What a client hears of it; a fault of ours with one mail stops no other."""
+    if isinstance(error, NbspamError):
+        return error
+    if isinstance(error, OSError):  # no descriptors, no processes
+        return TryAgainError("server", error.strerror or "is out of means", "", "server-io")
+    if os.environ.get("NBSPAM_TRACEBACK"):
+        LOG.error("fault", exc_info=error)
+    return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")
 
 
 async def in_child(work: Callable[[], Result]) -> Result:

@@ -135,9 +135,9 @@ def test_mail_of_a_user_with_an_odd_name_is_judged_for_nobody(command: str, user
 
 def test_tell_asks_to_learn_or_to_forget() -> None:
     learn = outcome([request("TELL", "1.3", BODY, "Message-class: spam", "Set: local, remote")])
-    assert learn == Request("TELL", (1, 3), "", BODY, "spam", True, False)
+    assert learn == Request("TELL", (1, 3), "", BODY, "spam", False)
     forget = outcome([request("TELL", "1.3", BODY, "Remove: local")])
-    assert forget == Request("TELL", (1, 3), "", BODY, "", False, True)
+    assert forget == Request("TELL", (1, 3), "", BODY, "", True)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def checked(server: Server, user: str, message: bytes) -> str:
 def teach(path: Path | str, start: Path | str, user: str) -> None:
     """TELL without a server."""
     filters = UserFilters(str(path), str(start), allow_tell=True)
-    filters.tell(Request("TELL", (1, 5), user, NEW, "spam", set_local=True))
+    filters.tell(Request("TELL", (1, 5), user, NEW, learn_as="spam"))
 
 
 def test_lesson_of_one_user_changes_nothing_for_others(
