@@ -65,6 +65,7 @@ def test_a_bad_model_is_refused_by_every_command_and_not_changed(
     for command in MODEL_COMMANDS:
         refusal(status, slug, path, *command, "-m", path, stdin=HAM[0])
     refusal(status, slug, path, "eval", source, "-m", path)
+    refusal(status, slug, path, "model", "merge", path, path, "-o", tmp_path / "new")
     refusal(status, slug, path, "train", "--update", source, "-m", path)
     assert (path.read_bytes() if path.exists() else None) == content
 

@@ -21,8 +21,13 @@ from tests.cli.hardship import HAM, program, refusal
         (["--alpha", "1e-300"], "alpha"),
         (["--prior", "spam=2,ham=1"], "prior"),
         (["--prior", "nonsense"], "prior"),
+        (["--prior", "ham=0.4,work=0.6"], "prior"),
         (["--threshold", "-1"], "threshold"),
         (["--bins", "0", "--event-model", "aode"], "bins"),
+        (["--bins", "101", "--event-model", "aode"], "bins"),
+        (["--bins", "1001", "--event-model", "categorical"], "bins"),
+        (["--features", "numeric", "--event-model", "bernoulli"], "features"),
+        (["--prior-weight", "10"], "usage"),
         (["--loss", "FP=-1"], "loss"),
         (["--loss", ""], "loss"),
         (["--class", "no-path"], "class-option"),
@@ -62,7 +67,7 @@ def test_extreme_smoothing_and_weights_are_explained(source: Path, model: Path, 
         for options in ([], ["--textbook"]):
             assert program("explain", "--alpha", alpha, *options, "-m", model, stdin=HAM[0]).returncode == 0
     prior = ("--prior-model", model, "--prior-weight")
-    refusal(64, "prior-weight", "prior weight 1e+300", "train", *prior, "1e300", "-m", tmp_path / "x")
+    refusal(64, "prior-weight", "--prior-weight", "train", *prior, "1e300", "-m", tmp_path / "x")
     heavy = tmp_path / "heavy"
     assert program("train", source, *prior, "1e9", "-m", heavy).returncode == 0
     assert program("explain", "-m", heavy, stdin=HAM[0]).returncode == 0

@@ -23,11 +23,6 @@ def test_python_sees_the_argument_by_its_own_name() -> None:
     assert str(ERROR) == "alpha=x: is not a number"
 
 
-def test_allowed_values_are_the_remedy_where_there_is_no_other() -> None:
-    error = UsageError("y", "no such event model", slug="event-model", option="event_model", allowed="ab")
-    assert error_text(error).splitlines()[1] == "  next: use one of: a, b  [event-model]"
-
-
 def test_a_control_character_is_shown_and_not_written() -> None:
     assert "\x1b" not in error_text(UsageError("a\x1b[2Jb", "is not a number\r"))
 

@@ -24,7 +24,6 @@ from nbspam.store.reader import open_model
 from nbspam.store.text import load
 from nbspam.tasks.import_words import import_words
 from nbspam.tasks.merge import merge
-from nbspam.tokens.bag import TEXTBOOK_VIEWS
 from nbspam.tokens.measures import N_BINS
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -125,42 +124,6 @@ def test_check_finds_every_overwritten_page(copy: Path) -> None:
     assert told > 2
 
 
-SOUND_COMMANDS = [
-    ["model", "info", "-m", "MODEL"],
-    ["model", "merge", "MODEL", "MODEL", "-o", "NEW"],
-    ["learn", "ham", "-m", "MODEL"],
-    ["train", "--update", "MAIL", "-m", "MODEL"],
-]
-
-
-@pytest.mark.parametrize("command", SOUND_COMMANDS, ids=lambda command: "-".join(command[:2]))
-@pytest.mark.parametrize(
-    ("kind", "status"),
-    [
-        ("missing", 66),
-        ("folder", 66),
-        ("empty", 65),
-        ("text", 65),
-        ("cut", 65),
-        ("newer", 65),
-        ("foreign", 65),
-    ],
-)
-def test_file_that_is_no_model_is_refused(
-    copy: Path, china: Path, tmp_path: Path, command: list[str], kind: str, status: int
-) -> None:
-    path = tmp_path / "bad"
-    if kind == "folder":
-        path.mkdir()
-    elif kind != "missing":
-        path.write_bytes(_spoiled(copy, kind))
-    places = {"MODEL": path, "NEW": tmp_path / "new", "MAIL": china}
-    error(*[places.get(argument, argument) for argument in command], status=status, stdin=mail("x"))
-    assert not (tmp_path / "new").exists()
-    if path.is_file():
-        assert path.read_bytes() == _spoiled(copy, kind)
-
-
 @pytest.mark.parametrize("command", ["load", "import"])
 def test_text_that_cannot_be_read_to_its_end_is_an_io_error(tmp_path: Path, command: str) -> None:
     new = tmp_path / "new"
@@ -171,36 +134,6 @@ def test_text_that_cannot_be_read_to_its_end_is_an_io_error(tmp_path: Path, comm
     first = "nbspam: stdin: cannot be read: it is closed"
     assert (done.returncode, done.stderr.splitlines()[0]) == (74, first)
     assert "[no-input]" in error("model", command, tmp_path, "-m", new, status=66)
-
-
-def _spoiled(model: Path, kind: str) -> bytes:
-    content = model.read_bytes()
-    if kind == "empty":
-        return b""
-    if kind == "text":
-        return b"a model, they said"
-    if kind == "cut":
-        return content[: len(content) // 2]
-    if kind == "newer":
-        return content[:60] + (99).to_bytes(4, "big") + content[64:]
-    return content[:68] + b"else" + content[72:]
-
-
-def test_info_has_the_numbers_of_the_model(models: dict[str, Path]) -> None:
-    info = json.loads(run("model", "info", "--json", "-m", models["views"]))
-    model = open_model(str(models["views"]))
-    assert info["messages"] == dict(zip(model.classes, model.messages, strict=True))
-    assert info["vocabulary_size"] == 1 + sum(model.words[: len(TEXTBOOK_VIEWS)])  # and NOTAWORD
-    assert [one["weight"] for one in info["calibration"]] == model.calibration()
-    assert info["cutoffs"] == {"ham_below": 0.0, "spam_above": 0.0}
-
-
-def test_info_names_features_that_needed_the_variance_floor(models: dict[str, Path]) -> None:
-    text = run("model", "info", "-m", models["both"])
-    assert "133 ham, 113 spam" in text
-    info = json.loads(run("model", "info", "--json", "-m", models["both"]))
-    floored = [one["name"] for one in info["features"] if one["variance_floor"]]
-    assert f"needed by {len(floored)} features: {', '.join(floored)}" in text
 
 
 @pytest.mark.parametrize(
@@ -220,23 +153,6 @@ def test_formulas_work_out_a_word_as_on_paper(
     text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
     for fraction in fractions:
         assert fraction in text
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("multinomial", "N_k"),
-        ("views", "Σ t_j w_jk over its informative words / (Σ t_j + 3)"),
-        ("both", "m_k"),
-        ("fixed", "m_k"),
-        ("on-prior", "m_k"),
-        ("aode", "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i)"),
-    ],
-)
-def test_formulas_name_every_symbol(models: dict[str, Path], kind: str, said: str) -> None:
-    text = run("model", "info", "--formulas", "-m", models[kind])
-    for symbol in ("m_k", "π_k", "λ", "R(i | x)", "log π_k", "P(k | x)", said):
-        assert symbol in text
 
 
 @pytest.mark.parametrize(
@@ -272,16 +188,6 @@ def test_score_formula_has_the_prior_once(
     assert [tuple(line) for line in lines[:-1]] == score
 
 
-def test_formulas_name_the_ham_cap_for_ham_and_spam_only(
-    models: dict[str, Path], china: Path, tmp_path: Path
-) -> None:
-    run("train", china, "-m", tmp_path / "m", "-q")
-    of_two_others = run("model", "info", "--formulas", "-m", tmp_path / "m")
-    assert "E_vk" in of_two_others and "bound for" not in of_two_others
-    text = run("model", "info", "--formulas", "-m", models["views"])
-    assert "E_v,spam, C_v,spam not below -2.5 nats" in text
-
-
 def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
@@ -314,20 +220,6 @@ def test_model_without_mail_of_a_class_has_formulas(tmp_path: Path, china: Path)
         for line in text.splitlines()
         if line.lstrip().startswith(("m_k", "π_k", "log π_k"))
     ] == ["china 3, other 0", "china 1, other 0", "china 0, other -inf"]
-
-
-def test_check_writes_a_line_for_each_damaged_page(models: dict[str, Path], tmp_path: Path) -> None:
-    content = bytearray(models["views"].read_bytes())
-    content[40 * 4096 : 80 * 4096] = b"\x55" * (40 * 4096)
-    (tmp_path / "damaged").write_bytes(content)
-    lines = run("model", "check", "-m", tmp_path / "damaged", status=65).splitlines()
-    assert len(lines) > 3
-    assert all(re.match(r"SQLite: [^\\*]+$", line) for line in lines)
-
-
-def test_unknown_word_is_refused(models: dict[str, Path]) -> None:
-    command = ["model", "info", "--formulas", "--word", "qqqq"]
-    assert "no-such-word" in error(*command, "-m", models["views"], status=64)
 
 
 def test_failed_load_leaves_the_old_model(models: dict[str, Path], copy: Path) -> None:
@@ -469,13 +361,6 @@ def test_error_of_sqlite_has_its_own_status(said: str, status: int, slug: str) -
     assert (told.status, told.slug, told.where) == (status, slug, "the model")
 
 
-def test_full_disk_says_that_the_old_model_is_intact(tmp_path: Path) -> None:
-    full, path = sqlite3.OperationalError("database or disk is full"), tmp_path / "model"
-    assert store_error(str(path), full).remedy == "free some space"
-    path.write_bytes(b"")
-    assert store_error(str(path), full).remedy == "free some space; the old model is intact"
-
-
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
 
@@ -532,23 +417,6 @@ def test_merge_names_settings_taken_from_the_first_model(
     assert b"alpha, event_model" in done.stderr
     assert b"Calibration" not in done.stderr  # of one sum there is none
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
-
-
-def test_merge_names_settings_that_do_not_fit_the_united_classes(
-    models: dict[str, Path], tmp_path: Path
-) -> None:
-    letters = {"ham": [mail("lunch at noon")], "lists": [mail("release out")], "spam": [mail("cheap pills")]}
-    write_folders(tmp_path / "three", letters)
-    write_folders(tmp_path / "two", {name: letters[name] for name in ("ham", "spam")})
-    way = ("-q", "--event-model", "bernoulli")
-    run("train", tmp_path / "three", "-m", tmp_path / "3", *way)
-    given = ("--loss", "FP=9,FN=1", "--prior", "ham=0.3,spam=0.7")
-    run("train", tmp_path / "two", "-m", tmp_path / "2", *way, *given)
-    done = program("model", "merge", tmp_path / "2", tmp_path / "3", "-o", tmp_path / "new")
-    assert b"alone: loss, prior." in done.stderr
-    assert b"Taken from" not in done.stderr
-    done = program("model", "merge", tmp_path / "2", tmp_path / "2", "-o", tmp_path / "same")
-    assert b"alone" not in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["both", "aode"])

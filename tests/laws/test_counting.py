@@ -6,7 +6,6 @@ Compared are whole dumps without the calibration, which learns in the order in w
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import random
 import shutil
@@ -21,13 +20,10 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import Item, accumulator, open_labelled
-from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.reading import ShardReader
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.model.block import Block, BlockBuilder, representative_rows, select_rows
+from nbspam.model.block import BlockBuilder, representative_rows, select_rows
 from nbspam.model.calibration import first_weights
-from nbspam.model.counts import text_slices
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
 from nbspam.store import connection as store_connection
@@ -40,15 +36,14 @@ from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens, token_key
 from nbspam.tokens.measures import MEASURES
-from nbspam.tokens.numeric import NAMES
-from tests.tiny_mail import counts, error, mail, program, run, write_folders
+from tests.tiny_mail import counts, error, mail, run, write_folders
 
 Items = list[Item]
 KINDS = {
     "views": Settings(),
     "multinomial": Settings("multinomial"),
     "bernoulli-and-gaussian": Settings("bernoulli", features="both"),
-    "aode": Settings("aode"),
+    "complement-and-aode": Settings("complement", features="both", numeric_model="aode"),
 }
 
 
@@ -111,7 +106,7 @@ def test_adding_and_removing_others_restores_every_count(items: Items, tmp_path:
     assert check_model(str(model)) == []
 
 
-@pytest.mark.parametrize("kind", ["bernoulli-and-gaussian", "aode"])
+@pytest.mark.parametrize("kind", ["bernoulli-and-gaussian", "complement-and-aode"])
 def test_bulk_and_one_by_one_agree_on_numeric_features(items: Items, tmp_path: Path, kind: str) -> None:
     bulk = trained(items[::2], tmp_path / "bulk", KINDS[kind])
     single = Path(shutil.copy(bulk, tmp_path / "single"))
@@ -175,19 +170,6 @@ def test_a_fixed_vocabulary_keeps_the_laws(
         first = tmp_path / "merged"
     assert counts(first) == counts(whole)
     assert check_model(str(first)) == []
-
-
-def test_words_of_a_fixed_vocabulary_stay_when_no_message_has_them_any_more(
-    items: Items, vocabulary: Vocabulary, tmp_path: Path
-) -> None:
-    model = trained(items[:2] + items[-2:], tmp_path / "model", None, vocabulary)
-    before = counts(model)
-    for item in items[2:6]:
-        learn(str(model), item.label, item.read())
-    for item in items[2:6]:
-        assert unlearn(str(model), item.read()) == "forgotten"
-    assert counts(model) == before
-    assert check_model(str(model)) == []
 
 
 def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
@@ -275,18 +257,6 @@ def test_update_through_the_command_adds_one_class_too(items: Items, data: Path,
     assert counts(model) == counts(whole)
 
 
-def test_update_says_how_much_mail_it_counts_once_more(tmp_path: Path) -> None:
-    old, new = mail("one"), mail("three")
-    first = write_folders(tmp_path / "first", {"ham": [old], "spam": [mail("two")]})
-    path = trained(list(open_labelled([str(first)]).items()), tmp_path / "m")
-    fresh = write_folders(tmp_path / "fresh", {"ham": [new, new]})
-    both = write_folders(tmp_path / "both", {"spam": [old, old, mail("four")]})
-    assert b"Counted before" not in program("train", "--update", "--ham", fresh / "ham", "-m", path).stderr
-    said = program("train", "--update", "--spam", both / "spam", "-m", path).stderr.decode()
-    assert "Added 3 messages" in said
-    assert "Counted before: 2 of them, which count once more now." in said
-
-
 @pytest.mark.parametrize(
     ("options", "status"),
     [
@@ -309,10 +279,6 @@ def test_a_refused_update_leaves_the_model_to_the_byte(
     error("train", *[places.get(option, option) for option in options], "-m", tmp_path / "m", status=status)
     assert (tmp_path / "m").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
-
-
-def test_updating_a_model_that_is_not_there_is_no_input(data: Path, tmp_path: Path) -> None:
-    assert "model-missing" in error("train", "--update", data, "-m", tmp_path / "m", status=66)
 
 
 @pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
@@ -428,15 +394,6 @@ def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
         assert check_model(name) == []
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["a"], ["a", "", "bc", "手", ""]])
-@pytest.mark.parametrize("size", [1, 2, 3, 9])
-def test_texts_are_cut_into_slices(texts: list[str], size: int) -> None:
-    slices = list(text_slices("\n".join(texts).encode(), len(texts), size))
-    assert [first for first, _ in slices] == list(range(0, len(texts), size))
-    assert [text for _, some in slices for text in some] == texts
-    assert all(len(some) <= size for _, some in slices)
-
-
 @pytest.mark.parametrize("dated", [True, False])
 def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(dated: bool) -> None:
     """Ham comes first and is older, as in a folder of each class: the last read are all spam."""
@@ -467,45 +424,6 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
     by_class = sorted(items, key=lambda item: item.label)
     weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
     assert weights != first_weights(2, Settings().kinds)[0]
-
-
-def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
-    """The items with their numeric features, read in shards of ten."""
-    keys = np.array(vocabulary.keys(), np.int64) if vocabulary else None
-    counts = Accumulator(2, keys, features=True)
-    read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
-    for first in range(0, len(items), 10):
-        counts.add(*read(items[first : first + 10]).blocks)
-    return counts
-
-
-def rows_by_name(block: Block) -> dict[str, dict[int, int]]:
-    """What each message has of each token, by key."""
-    pairs = [range(*pair) for pair in itertools.pairwise(block.starts.tolist())]
-    return {
-        name: {int(block.keys[block.columns[pair]]): int(block.counts[pair]) for pair in some}
-        for name, some in zip(block.names, pairs, strict=True)
-    }
-
-
-@pytest.mark.parametrize("fixed", [False, True])
-@pytest.mark.parametrize("kept", [40, 6_000])
-def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
-    items: Items, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, kept: int, fixed: bool
-) -> None:
-    at_once = accumulated(items, vocabulary if fixed else None)
-    expected, all_rows = at_once.counts(), rows_by_name(at_once.recent())
-    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
-    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
-    often = accumulated(items, vocabulary if fixed else None)
-    counts, recent = often.counts(), often.recent()
-    for name in ("keys", "views", "texts", "documents", "occurrences", "messages"):
-        assert np.array_equal(getattr(counts, name), getattr(expected, name)), name
-    rows = rows_by_name(recent)
-    assert 0 <= len(rows) - min(len(items), kept) < 2  # the shares of two classes are rounded up
-    assert all(row == all_rows[name] for name, row in rows.items())
-    assert recent.features.shape == (len(rows), len(NAMES))
-    assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
 
 
 @pytest.mark.parametrize("kind", KINDS)

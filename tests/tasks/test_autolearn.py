@@ -315,13 +315,6 @@ def test_autolearning_with_a_fixed_vocabulary_can_be_undone(trained: Path, tmp_p
     assert text(model) == before
 
 
-def test_info_and_doctor_count_autolearned_messages(model: Path) -> None:
-    assert "autolearned" not in run("model", "info", "-m", model)
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    assert "1 of them, on the filter's own word: 0 ham, 1 spam" in run("model", "info", "-m", model)
-    assert "1 of them by the filter's own verdict (0 ham, 1 spam)" in run("doctor", "-m", model)
-
-
 class Sure:
     """A filter that decides class 1 for every message, and records its calls."""
 
@@ -403,15 +396,6 @@ def test_a_replay_with_all_labels_is_one_without_autolearn(corpus: Corpus) -> No
         plain.learn(message, truth)
         taught.learn(message, truth)
     assert plain.scorer().model.calibration() == own.scorer().model.calibration()
-
-
-def test_replay_reports_how_much_was_autolearned(trained: Path) -> None:
-    folder = trained.parent / "mail"
-    index = folder / "mixed.index"
-    lines = [f"{name} {name}/{number:03}.eml" for number in range(ENOUGH) for name in ("ham", "spam")]
-    index.write_text("\n".join(lines) + "\n")
-    shown = run("eval", "--replay", "--autolearn", "--feedback", f"first:{2 * MIN_LABELLED}", index)
-    assert f"learned {2 * MIN_LABELLED} and on its own verdict 10, 0 wrongly" in shown
 
 
 def test_a_copy_of_the_shared_model_learns_the_verdict(model: Path, copy: Path, tmp_path: Path) -> None:

@@ -109,23 +109,6 @@ def test_without_smoothing_the_absence_of_a_word_of_every_message_rules_a_class_
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_parts_of_a_verdict_add_up_to_its_scores(name: str, trained: dict[str, Path]) -> None:
-    classifier = open_filter(str(trained[name]))
-    for mail in (
-        b"",
-        b"Subject: hello\n\nnever met words qwx zzk\n",
-        (DATA / "spam" / "0002.eml").read_bytes(),
-    ):
-        scored = classifier.classify(mail, "-").scored
-        for k in range(2):
-            assert math.fsum(part.values[k] for part in scored.parts) == pytest.approx(
-                scored.scores[k], abs=1e-9
-            )
-        assert scored.posteriors is not None
-        assert math.fsum(map(math.exp, scored.posteriors)) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", MODELS)
 def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path], block: Block) -> None:
     joint = textbook_of(trained[name], block).log_joint(block)
     assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
@@ -194,88 +177,12 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     assert tables(path) == before
 
 
-@pytest.mark.parametrize("name", ["multinomial", "gaussian", "aode", "complement+aode"])
-def test_learning_and_unlearning_restores_every_count(
-    name: str, trained: dict[str, Path], tmp_path: Path
-) -> None:
-    path = tmp_path / "copy.nbspam"
-    path.write_bytes(trained[name].read_bytes())
-    before = tables(path)
-    run("learn", "spam", "-q", "-m", path, stdin=NEW_MAIL)
-    assert tables(path) != before
-    run("unlearn", "-q", "-m", path, stdin=NEW_MAIL)
-    assert tables(path) == before
-
-
-@pytest.mark.parametrize("name", ["categorical", "aode", "presence+gaussian"])
-def test_learning_message_by_message_equals_adding_in_bulk(
-    name: str, trained: dict[str, Path], tmp_path: Path
-) -> None:
-    new = tmp_path / "spam"
-    new.mkdir()
-    for n in range(6):
-        (new / f"{n}.eml").write_bytes(NEW_MAIL.replace(b"30", b"3%d" % n) + b"filler " * n * n)
-    one, other = tmp_path / "one.nbspam", tmp_path / "other.nbspam"
-    for path in (one, other):
-        path.write_bytes(trained[name].read_bytes())
-    run("learn", "spam", "-q", "-m", one, *sorted(new.iterdir()))
-    run("train", "--update", "--spam", new, "-q", "-m", other)
-    assert tables(one) == tables(other)
-
-
 def test_the_number_of_processes_changes_no_count(tmp_path: Path, trained: dict[str, Path]) -> None:
     run("train", DATA, "-q", "-j", "2", "-m", tmp_path / "two.nbspam", *MODELS["complement+aode"])
     assert tables(tmp_path / "two.nbspam") == tables(trained["complement+aode"])
 
 
 # Bad input
-
-
-@pytest.mark.parametrize(
-    ("trained_as", "asked", "remedy"),
-    [
-        ("presence", "gaussian", "--features numeric or --features both"),
-        ("gaussian", "presence", "--features words or --features both"),
-        ("gaussian", "aode", "train again with --event-model aode"),
-    ],
-)
-def test_a_model_without_the_counts_names_the_remedy(
-    trained_as: str, asked: str, remedy: str, trained: dict[str, Path]
-) -> None:
-    _, error = run("classify", "--event-model", asked, "-m", trained[trained_as], stdin=NEW_MAIL, status=64)
-    assert remedy in error
-
-
-@pytest.mark.parametrize("other", ["gaussian", "categorical"])
-def test_the_numeric_model_can_be_chosen_when_a_message_is_scored(
-    other: str, trained: dict[str, Path]
-) -> None:
-    out, _ = run("classify", "--json", "--event-model", other, "-m", trained["aode"], stdin=NEW_MAIL)
-    again, _ = run("classify", "--json", "-m", trained["aode"], stdin=NEW_MAIL)
-    assert json.loads(out)["log_odds"] != json.loads(again)["log_odds"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "slug"),
-    [
-        (["--event-model", "categorical", "--bins", "1"], "bins"),
-        (["--event-model", "categorical", "--bins", "1001"], "bins"),
-        (["--event-model", "aode", "--bins", "101"], "bins"),
-        (["--prior", "ham=0.4,spam=0.4"], "prior"),
-        (["--prior", "ham=0.4,work=0.6"], "prior"),
-        (["--event-model", "gaussian", "--features", "words"], "features"),
-        (["--event-model", "bernoulli", "--features", "numeric"], "features"),
-        (["--alpha", "-1"], "alpha"),
-        (["--alpha", "much"], "alpha"),
-        (["--loss", "FP=-1"], "loss"),
-        (["--prior-weight", "10"], "usage"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(arguments: list[str], slug: str, tmp_path: Path) -> None:
-    _, error = run("train", DATA, "-m", tmp_path / "m.nbspam", *arguments, status=64)
-    assert f"[{slug}]" in error
-    assert "next:" in error
-    assert not (tmp_path / "m.nbspam").exists()
 
 
 def test_a_class_without_messages_is_refused(tmp_path: Path) -> None:
@@ -300,12 +207,6 @@ def test_alpha_auto_is_stored_and_said(event_model: str, tmp_path: Path) -> None
     assert f"alpha = {alpha:g}." in said
 
 
-def test_without_smoothing_an_unseen_word_everywhere_is_unsure(trained: dict[str, Path]) -> None:
-    out, _ = run("classify", "--json", "--alpha", "0", "-m", trained["multinomial"], stdin=b"\n\nqwxzzk\n")
-    verdict = json.loads(out)
-    assert (verdict["label"], verdict["log_odds"], verdict["probabilities"]) == ("unsure", None, None)
-
-
 # Prior models
 
 
@@ -326,16 +227,6 @@ def test_a_prior_at_its_own_size_scores_as_itself(
         assert other.classify(mail, "-").scored.scores == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_filter_with_a_prior_model_works_before_its_first_message(
-    trained: dict[str, Path], tmp_path: Path
-) -> None:
-    path = tmp_path / "cold.nbspam"
-    run("train", DATA, "-q", "-m", tmp_path / "prior.nbspam")
-    run("train", "-q", "--prior-model", tmp_path / "prior.nbspam", "--prior-weight", "246", "-m", path)
-    out, _ = run("classify", "-m", path, DATA / "spam" / "0002.eml", DATA / "ham" / "0001.eml")
-    assert [line.split("\t")[0] for line in out.splitlines()] == ["spam", "ham"]
-
-
 @pytest.mark.parametrize("name", ["multinomial", "complement+aode"])
 def test_a_model_on_a_prior_learns_and_unlearns_exactly(
     name: str, trained: dict[str, Path], tmp_path: Path
@@ -348,25 +239,6 @@ def test_a_model_on_a_prior_learns_and_unlearns_exactly(
     for mail in ((DATA / "spam" / "0002.eml").read_bytes(), NEW_MAIL):
         run("unlearn", "-q", "-m", path, stdin=mail)
     assert tables(path) == before
-
-
-def test_own_mail_and_a_prior_at_full_weight_equal_one_training(tmp_path: Path) -> None:
-    """The power prior at weight m0 is a merge of counts."""
-    for name in ("ham", "spam"):
-        for half in (0, 1):
-            (tmp_path / str(half) / name).mkdir(parents=True)
-        for n, path in enumerate(sorted((DATA / name).iterdir())):
-            (tmp_path / str(n % 2) / name / path.name).write_bytes(path.read_bytes())
-    common = ("--event-model", "bernoulli", "--alpha", "0.5")
-    run("train", DATA, "-q", "-m", tmp_path / "whole", *common)
-    run("train", tmp_path / "0", "-q", "-m", tmp_path / "half", *common)
-    weight = sum(open_model(str(tmp_path / "half")).messages)
-    prior = ("--prior-model", tmp_path / "half", "--prior-weight", weight)
-    run("train", tmp_path / "1", "-q", "-m", tmp_path / "both", *prior, *common)
-    one, other = open_filter(str(tmp_path / "whole")), open_filter(str(tmp_path / "both"))
-    for mail in (b"", NEW_MAIL, (DATA / "spam" / "0002.eml").read_bytes()):
-        expected = one.classify(mail, "-").scored.scores
-        assert other.classify(mail, "-").scored.scores == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
@@ -462,27 +334,3 @@ def test_a_loss_matrix_given_to_train_decides(folders: Path, tmp_path: Path) -> 
     for action, costs in (("lists", (0, 9, 9, 9)), ("unsure", (0.1, 0.1, 0.1, 0))):
         expected = sum(c * verdict["probabilities"][name] for c, name in zip(costs, CLASSES, strict=True))
         assert verdict["risks"][action] == pytest.approx(expected)
-
-
-def test_a_given_prior_moves_every_class(folders: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m.nbspam"
-    run("train", folders, "-q", "-m", path, "--event-model", "multinomial")
-    given = {"lists": 0.1, "private": 0.2, "work": 0.3, "spam": 0.4}
-    prior = ",".join(f"{name}={value}" for name, value in given.items())
-    one, _ = run("classify", "--json", "--prior", "uniform", "-m", path, stdin=b"Subject: 7\n\nmeeting\n")
-    two, _ = run("classify", "--json", "--prior", prior, "-m", path, stdin=b"Subject: 7\n\nmeeting\n")
-    before, after = json.loads(one)["probabilities"], json.loads(two)["probabilities"]
-    weighed = {name: before[name] * given[name] for name in CLASSES}
-    for name in CLASSES:
-        assert after[name] == pytest.approx(weighed[name] / sum(weighed.values()))
-
-
-@pytest.mark.parametrize("name", ["empirical", "smoothed", "uniform"])
-def test_a_named_prior_may_be_written_in_capitals(name: str, trained: dict[str, Path]) -> None:
-    small, _ = run("classify", "--json", "--prior", name, "-m", trained["multinomial"], stdin=NEW_MAIL)
-    large, _ = run(
-        "classify", "--json", "--prior", f" {name.title()}", "-m", trained["multinomial"], stdin=NEW_MAIL
-    )
-    assert json.loads(large)["log_odds_interval"] == json.loads(small)["log_odds_interval"]
-    assert Settings(prior=f" {name.title()}").as_text() == Settings(prior=name).as_text()
-    assert Settings(prior=" Ham=1 ").prior == "Ham=1"

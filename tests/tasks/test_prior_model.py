@@ -13,8 +13,6 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.scorer import make_words
 from nbspam.settings import Settings, from_text
-from nbspam.store.check import check_model
-from nbspam.store.learn import learn, unlearn
 from nbspam.store.prior import on_prior, units
 from nbspam.store.reader import open_model
 from nbspam.store.writer import new_model
@@ -23,7 +21,7 @@ from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens.bag import VIEWS, token_key
 from tests.mail_samples import make_corpus
-from tests.tiny_mail import counts, error, mail, run, write_folders
+from tests.tiny_mail import error, mail, run, write_folders
 
 WEIGHT = 7.3  # messages: a count of the prior is worth 7.3 / 40
 
@@ -68,12 +66,6 @@ def test_weight_is_a_fraction_of_whole_numbers(
     assert units(weight, messages) == expected
 
 
-def test_units_stay_small_for_a_weight_of_many_digits() -> None:
-    unit, share = units(3.14159265358979, 123_457)
-    assert unit <= 10**9
-    assert share / unit == pytest.approx(3.14159265358979 / 123_457, rel=1e-4)
-
-
 def test_prior_of_its_own_weight_scores_as_a_merged_model(prior: str, tmp_path: Path) -> None:
     """Without averaged views, so without a calibration."""
     source = str(make_corpus(tmp_path / "mail", {"ham": 5, "spam": 4}, seed=3))
@@ -96,19 +88,6 @@ def test_prior_of_its_own_weight_scores_as_a_merged_model(prior: str, tmp_path: 
     letter = mail("meeting about viagra and the budget")
     expected = run("classify", "-m", tmp_path / "merged", stdin=letter)
     assert run("classify", "-m", tmp_path / "p", stdin=letter) == expected
-
-
-def test_learning_and_unlearning_on_a_prior_restore_every_count(prior: str, tmp_path: Path) -> None:
-    source = make_corpus(tmp_path / "mail", {"ham": 5, "spam": 4}, seed=3)
-    path = train_on(prior, str(source), tmp_path / "model")
-    before = counts(Path(path))
-    assert learn(path, "spam", mail("never seen before")) == "learned"
-    assert check_model(path) == []
-    assert unlearn(path, mail("never seen before")) == "forgotten"
-    assert counts(Path(path)) == before
-    known = next((source / "ham").iterdir()).read_bytes()
-    assert (learn(path, "spam", known), learn(path, "ham", known)) == ("moved", "moved")
-    assert counts(Path(path)) == before
 
 
 @pytest.mark.parametrize("with_bigrams", [True, False])
