@@ -106,10 +106,6 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     refusal(65, "model-foreign", path, "classify", "-m", path, stdin=HAM[0])
 
 
-def test_a_folder_is_refused_as_a_model(tmp_path: Path) -> None:
-    refusal(66, "model-unreadable", tmp_path, "classify", "-m", tmp_path, stdin=HAM[0])
-
-
 @pytest.mark.parametrize("name", ["folder/", "folder", "new/", "", "/dev/null"])
 def test_a_wrong_model_path_is_refused_before_mail_is_read(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -127,11 +123,6 @@ def test_an_empty_model_name_is_not_the_default_model(model: Path, monkeypatch: 
     monkeypatch.setenv("NBSPAM_MODEL", str(model))
     for command in (["classify"], ["explain"], ["learn", "spam"], ["model", "info"]):
         refusal(66, "model-missing", "", *command, "-m", "", stdin=b"Subject: x\n\ny\n")
-
-
-def test_a_model_is_not_overwritten_without_replace(model: Path, source: Path, trained: bytes) -> None:
-    refusal(73, "model-exists", model, "train", source, "-m", model)
-    assert model.read_bytes() == trained
 
 
 @pytest.mark.parametrize("options", [[], ["--replace"]])

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import UsageError
-from nbspam.model.chosen_settings import check_all_act
-from nbspam.settings import Settings
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 
@@ -38,45 +35,6 @@ ACTING = [
     "--views body,measures",
     "--textbook --views body",
 ]
-
-
-# Settings, and those without effect: always, and in an evaluation.
-WAYS = [
-    (Settings(), "normalise numeric_model bins binning", ""),
-    (Settings(averaged=False), "threshold normalise numeric_model bins binning", ""),
-    (Settings("complement"), "threshold numeric_model bins binning prior", ""),
-    (Settings("complement", features="both"), "threshold", "bins binning"),
-    (Settings("complement", features="both", prior="smoothed"), "threshold", "bins binning"),
-    (Settings("presence", features="both", numeric_model="aode"), "threshold normalise", ""),
-    (Settings("gaussian"), "threshold normalise numeric_model alpha", "bins binning"),
-    (Settings("gaussian", prior=" Smoothed "), "threshold normalise numeric_model", "bins binning"),
-    (Settings("gaussian", features="both"), "threshold normalise", "bins binning"),
-    (Settings("categorical"), "threshold normalise numeric_model", ""),
-]
-
-
-@pytest.mark.parametrize(("settings", "idle", "idle_unless_kept"), WAYS)
-def test_settings_without_effect_are_found(settings: Settings, idle: str, idle_unless_kept: str) -> None:
-    named = ["threshold", "normalise", "numeric_model", "bins", "binning", "alpha", "prior", "views"]
-
-    def refused(is_kept: bool) -> set[str]:
-        found = set()
-        for name in named:
-            try:
-                check_all_act([name], settings, is_kept)
-            except UsageError:
-                found.add(name)
-        return found
-
-    assert refused(is_kept=True) == set(idle.split())
-    assert refused(is_kept=False) == {*idle.split(), *idle_unless_kept.split()}
-
-
-def test_the_error_says_what_would_make_the_setting_act() -> None:
-    with pytest.raises(UsageError) as raised:
-        check_all_act(["prior", "numeric_model", "bins"], Settings())
-    assert (raised.value.option, raised.value.slug) == ("numeric_model", "no-effect")
-    assert raised.value.remedy == "leave it out, or add `features=both`"
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ Compared are whole dumps without the calibration, which learns in the order in w
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 import shutil
@@ -21,7 +20,7 @@ import pytest
 
 from nbspam.corpus import Item, accumulator, open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
-from nbspam.errors import CannotCreateError, UsageError
+from nbspam.errors import UsageError
 from nbspam.model.block import BlockBuilder, representative_rows, select_rows
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
@@ -49,8 +48,8 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def items(data: Path) -> Items:
-    """Half the mail of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
-    return list(open_labelled([str(data)]).items())[::2]
+    """A quarter of data/, each message once (exact duplicates count twice in bulk, once when learned)."""
+    return list(open_labelled([str(data)]).items())[::4]
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +127,7 @@ def test_a_message_learned_as_the_other_class_moves_every_count(items: Items, tm
     assert counts(model) == before
 
 
-@pytest.mark.parametrize("ways", [[0, 1, 2], [2, 0, 1], [[0, 1], 2], [0, [2, 1]]])
+@pytest.mark.parametrize("ways", [[2, 0, 1], [[0, 1], 2], [0, [2, 1]]])
 def test_merged_parts_are_one_training(items: Items, tmp_path: Path, ways: list[int | list[int]]) -> None:
     whole = trained(items, tmp_path / "whole")
     parts = [str(trained(items[n::3], tmp_path / f"part{n}")) for n in range(3)]
@@ -182,15 +181,8 @@ def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
     for name, folder in (("all", all_folder), ("one", one), ("two", two)):
         run("train", folder, "-m", tmp_path / f"{name}.m", "-q")
     for order in (["one.m", "two.m"], ["two.m", "one.m"]):
-        run(
-            "model",
-            "merge",
-            *(tmp_path / name for name in order),
-            "-o",
-            tmp_path / "merged",
-            "--replace",
-            "-q",
-        )
+        parts = [tmp_path / name for name in order]
+        run("model", "merge", *parts, "-o", tmp_path / "merged", "--replace", "-q")
         assert counts(tmp_path / "merged") == counts(tmp_path / "all.m")
         assert "work" in run("classify", "-m", tmp_path / "merged", stdin=mail("work 1 common"))
 
@@ -244,19 +236,6 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     assert check_model(str(path)) == []
 
 
-def test_update_through_the_command_adds_one_class_too(items: Items, data: Path, tmp_path: Path) -> None:
-    whole = trained(items, tmp_path / "whole")
-    ham = [item for item in items if item.label == "ham"]
-    spam = [item for item in items if item.label == "spam"]
-    model = trained([*ham[:30], *spam], tmp_path / "m")
-    folder = tmp_path / "rest"
-    folder.mkdir()
-    for item in ham[30:]:
-        shutil.copy(item.path, folder)
-    run("train", "--update", "--ham", folder, "-m", model, "-q")
-    assert counts(model) == counts(whole)
-
-
 @pytest.mark.parametrize(
     ("options", "status"),
     [
@@ -281,7 +260,7 @@ def test_a_refused_update_leaves_the_model_to_the_byte(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
 
 
-@pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("delay", [0.3, 0.6])
 def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path: Path, delay: float) -> None:
     old = trained(items[::2], tmp_path / "old")
     new = Path(shutil.copy(old, tmp_path / "new"))
@@ -360,18 +339,6 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)
     assert sorted(os.listdir(tmp_path)) == ["m", "other"]
-
-
-def test_a_new_model_that_cannot_be_kept_leaves_no_empty_one(
-    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(path: str) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("nbspam.files._flush", full)
-    with pytest.raises(CannotCreateError):
-        trained(items[::6], tmp_path / "m")
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -464,29 +431,24 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
 
 @pytest.mark.parametrize("more", [[], ["--textbook"]])
 def test_a_model_of_some_views_counts_and_reads_no_others(
-    data: Path, tmp_path: Path, more: list[str]
+    items: Items, tmp_path: Path, more: list[str]
 ) -> None:
-    """Training, updating, learning and evaluating agree on what is read."""
-    whole, parts, model = tmp_path / "whole", tmp_path / "parts", tmp_path / "m"
-    items = list(open_labelled([str(data)]).items())
-    index = tmp_path / "index"
-    index.write_text("".join(f"{item.label} {item.path}\n" for item in items))
-    half = tmp_path / "half"
-    half.write_text("".join(f"{item.label} {item.path}\n" for item in items[::2]))
-    rest = tmp_path / "rest"
-    rest.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
+    """Training, updating and learning agree on what is read."""
+    for name, some in (("whole", items), ("half", items[::2]), ("rest", items[1::2])):
+        lines = [f"{item.label} {item.path}\n" for item in some]
+        (tmp_path / f"{name}.index").write_text("".join(lines))
     options = ["--views", "structure,body", *more]
-    run("train", index, "-m", whole, *options)
-    run("train", half, "-m", parts, *options)
-    run("train", "--update", rest, "-m", parts)
-    assert counts(whole) == counts(parts)
-    assert open_model(str(whole)).settings["views"] == "body,structure"
-    assert not any(":" in str(row) and "subject:" in str(row) for row in counts(whole))
-    run("train", half, "-m", model, *options)
+    run("train", tmp_path / "whole.index", "-m", tmp_path / "whole", *options)
+    run("train", tmp_path / "half.index", "-m", tmp_path / "parts", *options)
+    single = shutil.copy(tmp_path / "parts", tmp_path / "single")
+    run("train", "--update", tmp_path / "rest.index", "-m", tmp_path / "parts")
     for item in items[1::2]:
-        learn(str(model), item.label, item.read())
-    assert counts(model) == counts(whole)
-    assert check_model(str(model)) == []
+        learn(str(single), item.label, item.read())
+    expected = counts(tmp_path / "whole")
+    assert counts(tmp_path / "parts") == counts(single) == expected
+    assert open_model(str(single)).settings["views"] == "body,structure"
+    assert not any("subject:" in row for row in expected)
+    assert check_model(str(single)) == []
 
 
 def test_views_that_are_none_are_refused(data: Path, tmp_path: Path) -> None:

@@ -20,23 +20,6 @@ CONSTANT = len(calibration.evidence_rows(KINDS))  # its place among the weights
 NOTHING = ([[0.0, 0.0]] * CONSTANT, [0.0] * len(VIEWS))  # evidence of a message that has none
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5, 12, 13, 40])
-def test_weights_are_where_their_names_are(n_classes: int) -> None:
-    for kinds in (KINDS, ("evidence",), ("evidence", "cautious")):
-        names = feature_names(n_classes, kinds)
-        alike = [f"alike:{j}" for j in range(1, n_classes)] if 3 <= n_classes <= 12 else []
-        of_a_class = ["constant", *("unknown:" + view for view in VIEWS), *alike]
-        rows = calibration.evidence_rows(kinds)
-        own = calibration.own_weights(len(rows), len(of_a_class) - 1, n_classes)
-        assert rows[0] == "evidence:header"
-        assert names[: own.start] == [(name, None) for name in rows]
-        for k, begin in enumerate(own, 1):
-            assert names[begin : begin + own.step] == [(name, k) for name in of_a_class]
-        weights, covariance = first_weights(n_classes, kinds)
-        assert own.stop == len(names) == len(weights) == len(covariance)
-    assert len(feature_names(calibration.MAX_ALIKE, KINDS)) <= calibration.MAX_COVARIANCE
-
-
 def random_evidence(n: int, n_classes: int) -> Evidence:
     rng = np.random.default_rng(n_classes)
     evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
@@ -57,30 +40,6 @@ def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_
         rows = [calibration.design(one, common, k) for k in range(n_classes)]
         assert (np.array(rows) @ weights).tolist() == pytest.approx(expected, abs=1e-12)
         assert calibration.scores(weights.tolist(), one, common) == pytest.approx(expected, abs=1e-12)
-
-
-def test_rough_scores_are_those_of_the_first_weights() -> None:
-    """By hand: 1.0 · 3 + 0.6 · 2 + 0.4 · 1 + 0.4 · 5 of the bold averages; the cautious begin at 0."""
-    rough = calibration.rough_weights(3, WORDS)
-    evidence = [[0.0, 3.0, -1.0], [0.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 5.0, 0.0]]
-    evidence += [[0.0, 4.0, 2.0], [0.0] * 3, [0.0] * 3, [0.0] * 3]
-    assert calibration.rough_scores(rough, evidence) == pytest.approx([3.0 + 1.2 + 0.4 + 2.0, -1.0])
-    for n_classes in (2, calibration.MAX_ALIKE + 1):
-        assert calibration.rough_weights(n_classes, WORDS) == []
-
-
-def test_evidence_for_one_class_adds_to_another_by_its_weight() -> None:
-    names = feature_names(3, WORDS)
-    weights = [0.0] * len(names)
-    weights[names.index(("alike:2", 1))] = 0.5
-    own = calibration.own_weights(2 * len(VIEWS), len(VIEWS) + 2, 3)
-    rough = calibration.rough_weights(3, WORDS)
-    # The structure view's average is weighed by 0.4: 0.5 · 0.4 · 10 for class 1.
-    assert calibration.alike_adds(weights, rough[2], [0.0, 7.0, 10.0], own) == pytest.approx([0.0, 2.0, 0.0])
-    evidence = [[0.0] * 3 for _ in rough]
-    evidence[2] = [0.0, 7.0, 10.0]
-    common = [0.0] * len(VIEWS) + calibration.rough_scores(rough, evidence)
-    assert calibration.scores(weights, evidence, common) == pytest.approx([0.0, 2.0, 0.0])
 
 
 def test_class_that_shares_its_words_with_another_is_told_from_it() -> None:

@@ -181,44 +181,6 @@ def test_many_messages_score_as_each_alone(model: Model, alpha: float, n_classes
 
 
 @every_model
-@every_alpha
-def test_posteriors_sum_to_one_or_are_undefined(model: Model, alpha: float) -> None:
-    counts, query, prior = fit_and_query(4)
-    for joint in model.single(counts, query, alpha, prior).tolist():
-        posteriors = log_posteriors(joint)
-        if posteriors is None:
-            assert alpha == 0.0
-            assert joint == [-math.inf] * 4
-        else:
-            assert sum(map(math.exp, posteriors)) == pytest.approx(1.0, abs=1e-12)
-
-
-@every_model
-def test_empty_message_has_a_finite_score(model: Model) -> None:
-    counts, _, prior = fit_and_query(3)
-    nothing = np.zeros((1, WORDS), int)
-    joint = model.single(counts, nothing, 1.0, prior)
-    assert np.isfinite(joint).all()
-    np.testing.assert_allclose(model.batch(counts, nothing, 1.0, prior), joint, atol=1e-9)
-    if model.event_model in ("presence", "multinomial"):
-        assert joint[0].tolist() == pytest.approx(prior)
-
-
-@every_model
-@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
-def test_class_without_messages_is_scored(model: Model, alpha: float) -> None:
-    counts, query = count(*some_mail(60, 2, seed=4), 3), some_mail(25, 2, seed=5)[0]
-    prior = log_priors("smoothed", counts.messages.tolist())
-    joint = model.single(counts, query, alpha, prior)
-    assert not np.isnan(joint).any()
-    np.testing.assert_allclose(model.batch(counts, query, alpha, prior), joint, rtol=1e-12, atol=1e-9)
-    if alpha and model.event_model != "complement":
-        lost = model.single(counts, query, alpha, log_priors("empirical", counts.messages.tolist()))
-        assert np.isneginf(lost[:, 2]).all()
-        assert np.isfinite(lost[:, :2]).all()
-
-
-@every_model
 def test_model_without_mail_scores_all_classes_alike(model: Model) -> None:
     counts = count(*some_mail(0, 2), 3)
     joint = model.single(counts, some_mail(10, 3)[0], 1.0, log_priors("uniform", [0, 0, 0]))

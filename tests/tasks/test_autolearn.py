@@ -159,13 +159,6 @@ def test_passing_through_gives_the_same_bytes_and_learns(model: Path, copy: Path
     assert text(model).count("\nautolearned\t") == 2
 
 
-def test_a_message_that_was_passed_through_is_recognised(model: Path, copy: Path) -> None:
-    marked = run("classify", "-p", "--autolearn", "-m", model, stdin=NEW_SPAM).encode()
-    assert run("learn", "ham", "-m", model, stdin=marked) == "moved\t-\n"
-    run("learn", "ham", "-m", copy, stdin=NEW_SPAM)
-    assert text(model) == text(copy)
-
-
 @pytest.mark.parametrize("options", [(), ("-p",), ("--json",)])
 def test_an_error_of_learning_does_not_change_the_verdict(
     model: Path, copy: Path, options: tuple[str, ...]
@@ -302,17 +295,6 @@ def test_old_autolearned_messages_are_forgotten_without_a_trace(
 def test_at_most_two_messages_are_forgotten_after_each() -> None:
     most = MAX_AUTOLEARNED
     assert [outdated(own) for own in (0, most, most + 1, most + 9, 9 * most)] == [0, 0, 1, 2, 2]
-
-
-def test_autolearning_with_a_fixed_vocabulary_can_be_undone(trained: Path, tmp_path: Path) -> None:
-    folder, model = trained.parent / "mail", tmp_path / "m"
-    run("vocab", "build", folder, "-o", tmp_path / "v.tsv", "--size", "20")
-    run("train", folder, "--vocab", tmp_path / "v.tsv", "-m", model, "-q")
-    before = text(model)
-    assert learn_verdict(str(model), "spam", NEW_SPAM) == "learned"
-    assert text(model) != before
-    assert run("unlearn", "-m", model, stdin=NEW_SPAM) == "forgotten\t-\n"
-    assert text(model) == before
 
 
 class Sure:

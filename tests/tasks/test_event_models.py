@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.settings import Settings, from_text
 from nbspam.store.reader import open_model
 from nbspam.tasks.judges import BatchJudge, count_whole
-from tests.tiny_mail import program
+from tests.tiny_mail import counts, error, run
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
@@ -39,13 +37,6 @@ MODELS = {
     "complement+aode": ["--features", "both", "--event-model", "complement", "--numeric-model", "aode"],
     "alpha-0.2": ["--event-model", "bernoulli", "--alpha", "0.2", "--prior", "uniform"],
 }  # fmt: skip
-
-
-def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, str]:
-    """stdout and stderr of the command."""
-    done = program(*arguments, stdin=stdin)
-    assert done.returncode == status, done.stderr.decode()
-    return done.stdout.decode(), done.stderr.decode()
 
 
 def numeric_blocks(source: Source) -> list[Block]:
@@ -92,28 +83,6 @@ def test_one_message_and_the_batch_get_the_same_scores(
         assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
 
 
-def test_without_smoothing_the_absence_of_a_word_of_every_message_rules_a_class_out(
-    trained: dict[str, Path], block: Block
-) -> None:
-    classifier = open_filter(str(trained["bernoulli"]), {"alpha": "0"})
-    assert all(classifier.scorer.words.certain)
-    scored = classifier.classify(b"", "-").scored
-    assert scored.scores == [-math.inf, -math.inf]
-    assert scored.parts[-2].text == "a word of every message is absent"
-    settings = classifier.settings
-    some = select_rows(block, np.arange(0, len(block), 9))
-    joint = counted(settings, block).log_joint(some)
-    for row, name in enumerate(some.names):
-        one = classifier.classify(Path(name).read_bytes(), name).scored.scores
-        assert one == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), name
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_every_model_beats_the_larger_class(name: str, trained: dict[str, Path], block: Block) -> None:
-    joint = textbook_of(trained[name], block).log_joint(block)
-    assert (joint.argmax(axis=1) == block.labels).mean() > np.bincount(block.labels).max() / len(block) + 0.05
-
-
 RARE_SPAM = "ham=0.999,spam=0.001"
 
 
@@ -128,32 +97,15 @@ RARE_SPAM = "ham=0.999,spam=0.001"
 )
 def test_lambda_is_chosen_under_the_prior_that_the_model_is_to_have(settings: Settings, block: Block) -> None:
     """Where spam hardly ever comes, ham that is lost costs most, and a careful lambda loses less of it."""
-    whole, classes = count_whole(block, 2), ("ham", "spam")
+    some = select_rows(block, np.arange(0, len(block), 3))
+    whole, classes = count_whole(some, 2), ("ham", "spam")
 
     def chosen(prior: str) -> float:
         judge = BatchJudge(whole, settings.replaced(prior=prior), classes, automatic=True)
-        judge.learn(np.arange(len(block)))
+        judge.learn(np.arange(len(some)))
         return judge.settings.alpha
 
     assert chosen(RARE_SPAM) != chosen("empirical") == chosen("smoothed")
-
-
-def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """What was counted: all but settings and calibration."""
-    connection = sqlite3.connect(path)
-    names = (
-        "class",
-        "view",
-        "view_total",
-        "token",
-        "histogram",
-        "learned",
-        "numeric_feature",
-        "numeric_count",
-    )
-    found = {name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall()) for name in names}
-    connection.close()
-    return found
 
 
 NEW_MAIL = (
@@ -168,18 +120,17 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     """Capitals are of no token but of a feature: to forget the one for the other would not be exact."""
     path = tmp_path / "copy.nbspam"
     path.write_bytes(trained["gaussian"].read_bytes())
-    before = tables(path)
+    before = counts(path)
     loud, low = (b"Subject: hi\n\n" + text for text in (b"HELLO THERE friend\n", b"hello there friend\n"))
     run("learn", "spam", "-q", "-m", path, stdin=loud)
-    out, _ = run("unlearn", "-q", "-m", path, stdin=low)
-    assert out.startswith("was never learned\t")
+    assert run("unlearn", "-q", "-m", path, stdin=low).startswith("was never learned\t")
     run("unlearn", "-q", "-m", path, stdin=loud)
-    assert tables(path) == before
+    assert counts(path) == before
 
 
 def test_the_number_of_processes_changes_no_count(tmp_path: Path, trained: dict[str, Path]) -> None:
     run("train", DATA, "-q", "-j", "2", "-m", tmp_path / "two.nbspam", *MODELS["complement+aode"])
-    assert tables(tmp_path / "two.nbspam") == tables(trained["complement+aode"])
+    assert counts(tmp_path / "two.nbspam") == counts(trained["complement+aode"])
 
 
 # Bad input
@@ -189,8 +140,8 @@ def test_a_class_without_messages_is_refused(tmp_path: Path) -> None:
     for name in ("ham", "spam"):
         (tmp_path / "mail" / name).mkdir(parents=True)
     (tmp_path / "mail" / "ham" / "1").write_bytes(NEW_MAIL)
-    _, error = run("train", tmp_path / "mail", "-m", tmp_path / "m.nbspam", status=66)
-    assert "spam" in error
+    said = error("train", tmp_path / "mail", "-m", tmp_path / "m.nbspam", status=66)
+    assert "spam" in said
 
 
 # lambda
@@ -199,12 +150,9 @@ def test_a_class_without_messages_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "event_model", ["presence", "multinomial", "bernoulli", "complement", "categorical", "aode"]
 )
-def test_alpha_auto_is_stored_and_said(event_model: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.nbspam"
-    _, said = run("train", DATA, "--event-model", event_model, "--alpha", "auto", "-m", path)
-    alpha = float(open_model(str(path)).settings["alpha"])
-    assert alpha > 0
-    assert f"alpha = {alpha:g}." in said
+def test_alpha_auto_is_stored(event_model: str, tmp_path: Path) -> None:
+    run("train", DATA, "-q", "--event-model", event_model, "--alpha", "auto", "-m", tmp_path / "m")
+    assert float(open_model(str(tmp_path / "m")).settings["alpha"]) > 0
 
 
 # Prior models
@@ -233,12 +181,12 @@ def test_a_model_on_a_prior_learns_and_unlearns_exactly(
 ) -> None:
     path = tmp_path / "cold.nbspam"
     run("train", "-q", "--prior-model", trained[name], "-m", path, *MODELS[name])
-    before = tables(path)
+    before = counts(path)
     for mail in (NEW_MAIL, (DATA / "spam" / "0002.eml").read_bytes()):
         run("learn", "spam", "-q", "-m", path, stdin=mail)
     for mail in ((DATA / "spam" / "0002.eml").read_bytes(), NEW_MAIL):
         run("unlearn", "-q", "-m", path, stdin=mail)
-    assert tables(path) == before
+    assert counts(path) == before
 
 
 def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
@@ -250,7 +198,7 @@ def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
     run("train", "-q", "-m", tmp_path / "cold", *prior, *MODELS["multinomial"])
     found = []
     for path in (trained["multinomial"], tmp_path / "cold"):
-        out, _ = run("model", "info", "--json", "--word", "hello", "-m", path)
+        out = run("model", "info", "--json", "--word", "hello", "-m", path)
         (section,) = [one for one in json.loads(out)["formulas"] if "hello" in one["title"]]
         found.append(section["lines"])
     assert "once in a message it adds" in dict(found[0])
@@ -264,21 +212,19 @@ def test_a_prior_of_another_vocabulary_is_refused_and_one_of_the_same_forgets(
     run("vocab", "build", DATA, "--size", "200", "-q", "-o", vocabulary)
     options = ("-q", "--vocab", vocabulary, *MODELS["multinomial"])
     run("train", DATA, "-m", tmp_path / "same", *options)
-    _, error = run("train", "--prior-model", trained["multinomial"], "-m", model, *options, status=64)
-    assert "[prior-vocabulary]" in error
+    said = error("train", "--prior-model", trained["multinomial"], "-m", model, *options, status=64)
+    assert "[prior-vocabulary]" in said
     run("train", "--prior-model", tmp_path / "same", "-m", model, *options)
-    before = tables(model)
+    before = counts(model)
     run("learn", "spam", "-q", "-m", model, stdin=NEW_MAIL)
     run("unlearn", "-q", "-m", model, stdin=NEW_MAIL)
-    assert tables(model) == before
+    assert counts(model) == before
 
 
 def test_a_prior_that_stands_on_a_prior_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
     run("train", "-q", "--prior-model", trained["presence"], "-m", tmp_path / "one.nbspam")
-    _, error = run(
-        "train", "--prior-model", tmp_path / "one.nbspam", "-m", tmp_path / "two.nbspam", status=64
-    )
-    assert "[prior-stacked]" in error
+    said = error("train", "--prior-model", tmp_path / "one.nbspam", "-m", tmp_path / "two.nbspam", status=64)
+    assert "[prior-stacked]" in said
 
 
 # K classes
@@ -312,7 +258,7 @@ def test_four_classes_go_through_train_and_classify(event_model: str, folders: P
     assert open_model(str(path)).classes == CLASSES
     right = 0
     for name, text in TOPICS.items():
-        out, _ = run("classify", "--json", "-m", path, stdin=b"Subject: 77\n" + text % (77, 99))
+        out = run("classify", "--json", "-m", path, stdin=b"Subject: 77\n" + text % (77, 99))
         verdict = json.loads(out)
         assert list(verdict["probabilities"]) == list(CLASSES)
         assert sum(verdict["probabilities"].values()) == pytest.approx(1)
@@ -328,7 +274,7 @@ def test_a_loss_matrix_given_to_train_decides(folders: Path, tmp_path: Path) -> 
     path = tmp_path / "m.nbspam"
     run("train", folders, "-q", "-m", path, "--loss", tmp_path / "loss")
     (tmp_path / "loss").unlink()  # the model keeps it
-    out, _ = run("classify", "--json", "-m", path, stdin=b"Subject: hm\n\nnothing known here\n")
+    out = run("classify", "--json", "-m", path, stdin=b"Subject: hm\n\nnothing known here\n")
     verdict = json.loads(out)
     assert verdict["label"] == "unsure"
     for action, costs in (("lists", (0, 9, 9, 9)), ("unsure", (0.1, 0.1, 0.1, 0))):

@@ -92,17 +92,6 @@ def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> N
     assert judge.scorer().model.calibration() == now.scorer().model.calibration()
 
 
-@pytest.mark.parametrize("way", ["averaged", "textbook"])
-def test_own_verdict_taken_back_leaves_no_trace(way: str, corpus: Corpus) -> None:
-    settings = Settings(averaged=way == "averaged")
-    judge = fed(corpus, settings, 100)
-    before = list(judge.joint(120))
-    judge._count(110, 1, 1)
-    assert list(judge.joint(120)) != before
-    judge.unlearn(110, 1)
-    assert list(judge.joint(120)) == before
-
-
 def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:
     evaluation = evaluate_replay(corpus, Plan(Settings()), parse_feedback("immediate"))
     assert evaluation.names.tolist() == corpus.block.names
@@ -128,12 +117,6 @@ def test_a_filter_learns_as_much_as_the_feedback_says(feedback: str, corpus: Cor
         assert evaluation.trained == expected[feedback]
     else:
         assert 0.25 * len(corpus.block) < evaluation.trained < 0.55 * len(corpus.block)
-
-
-def test_a_filter_that_learned_nothing_calls_no_spam(corpus: Corpus) -> None:
-    for settings in (Settings(averaged=False), Settings("bernoulli")):
-        evaluation = evaluate_replay(corpus, Plan(settings), parse_feedback("immediate"))
-        assert evaluation.decided[0] == 0
 
 
 def test_mistakes_have_the_clues_of_their_time(corpus: Corpus) -> None:
