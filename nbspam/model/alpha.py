@@ -1,4 +1,4 @@
-"""What `--alpha auto` chooses: the lambda of least log loss on messages as if they were new.
+"""The automatic lambda: the one of least log loss on messages as if they were new.
 
 Averaged views: the calibrated probabilities of each message by counts that do not hold it.  Other event
 models: each fold of the messages scored by the counts of all others, which subtraction gives.

@@ -1,6 +1,6 @@
 """The scores of one message, what they are made of, and the posteriors that follow: log-sum-exp.
 
-Hides how sums of exponentials are kept from overflow.
+Subtracting the maximum keeps sums of exponentials from overflow.
 """
 
 from __future__ import annotations

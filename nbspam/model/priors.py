@@ -1,7 +1,6 @@
 """Class priors: empirical, smoothed, uniform, or given.
 
-Hides how the words of `--prior` become log-probabilities in class order, and what is wrong with
-those that cannot.
+They are log-probabilities in class order.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
 OF_MAIL = ("empirical", "smoothed")  # that follow the messages counted
 SUM_TOLERANCE = 1e-6  # three thirds written with seven digits still sum to 1
-_REMEDY = "use --prior empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
+_REMEDY = "use empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
 
 
 def parse_prior(text: str) -> Prior:
-    """The value of `--prior`: one of the names, or a mapping from class name to probability."""
+    """A prior as people write it: one of the names, or a mapping from class name to probability."""
     text = text.strip()
     if text.lower() in NAMED_PRIORS:
         return text.lower()
@@ -114,4 +113,4 @@ def _check_sum(text: str, given: Mapping[str, float]) -> None:
 
 
 def _error(text: str, why: str) -> UsageError:
-    return UsageError(f"prior {text}", why, _REMEDY, "prior")
+    return UsageError(text, why, _REMEDY, "prior", option="prior")

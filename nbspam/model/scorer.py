@@ -246,7 +246,7 @@ class Scorer:
     ) -> list[ScorePart]:
         """What each measure adds that was met; its evidence is added to the others'.
 
-        tokens : those of the measures, of which some may be missing
+        tokens : those of the measures; some may be missing
         """
         messages = messages_measured(self.model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
@@ -322,12 +322,8 @@ def _word_counts(counted: Counted, rows: Rows, n_classes: int) -> Iterator[tuple
 
 def _check_words(model: Model, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
-        raise UsageError(
-            f"--event-model {settings.event_model}",
-            f"{model.path} was trained without words",
-            "train again with --features words or --features both",
-            "model-no-words",
-        )
+        why, remedy = f"{model.path} was trained without words", "train again with `features=words` or both"
+        raise UsageError(settings.event_model, why, remedy, "model-no-words", option="event_model")
     if settings.event_model in COUNTS_REPEATS:
         check_repeats(model, settings.event_model)
 
@@ -336,9 +332,6 @@ def check_repeats(model: Model, event_model: str) -> None:
     """UsageError if the model does not know how often a word occurs in a message."""
     imported = model.settings.get("imported") or model.settings.get("prior_imported")
     if imported:
-        raise UsageError(
-            f"--event-model {event_model}",
-            f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
-            "score by presence or bernoulli",
-            "model-no-repeats",
-        )
+        why = f"{model.path} has counts of {imported}: how many messages hold a word, not how often"
+        remedy = "score by presence or bernoulli"
+        raise UsageError(event_model, why, remedy, "model-no-repeats", option="event_model")
