@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan
-from nbspam.corpus.item import HEAD_BYTES, UNPACKERS, Notes, Skipped, open_regular, packed_as, reason_of
+from nbspam.corpus.item import HEAD_BYTES, UNPACKED, Notes, Skipped, open_regular, packed_as, reason_of
 from nbspam.corpus.mbox import begins_mbox
 from nbspam.corpus.source import UNREAD, Source, SourcePart, index_entries, mode_of
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -253,7 +253,7 @@ def _is_mbox(path: str) -> bool:
             head = file.read(HEAD_BYTES)
     except OSError:
         return False
-    return begins_mbox(head) or packed_as(head) in UNPACKERS
+    return begins_mbox(head) or packed_as(head) in UNPACKED
 
 
 def _class_of(name: str, rules: Rules) -> str:

@@ -77,7 +77,7 @@ def checked_alpha(alpha: float) -> float:
     if isfinite(alpha) and alpha >= 0:
         return float(alpha)
     why, remedy = "the smoothing constant is a finite number >= 0", "use 1 (Laplace), or a smaller number"
-    raise UsageError(str(alpha), why, remedy, "alpha", option="alpha")
+    raise UsageError(f"alpha {alpha}", why, remedy, "alpha")
 
 
 def asked_alpha(text: str, others: str = "") -> float:
@@ -89,13 +89,11 @@ def asked_alpha(text: str, others: str = "") -> float:
         alpha = checked_alpha(float(text))
     except (ValueError, UsageError):
         remedy = f"use a number, for example 1 (Laplace){others}"
-        why = "is not a finite number >= 0"
-        raise UsageError(text, why, remedy, "alpha", option="alpha") from None
+        raise UsageError(text, "is not a finite number >= 0", remedy, "alpha", option="alpha") from None
     low, high = ALPHA_RANGE
     if alpha and not low <= alpha <= high:
         remedy = f"use 0, or a number from {low:g} to {high:g}{others}"
-        why = "has the same effect as a milder one on all mail"
-        raise UsageError(text, why, remedy, "alpha", option="alpha")
+        raise UsageError(text, "no mail can tell it from a milder one", remedy, "alpha", option="alpha")
     return alpha
 
 
@@ -291,9 +289,13 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
     """
     if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
-        why = f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}"
-        remedy = "use 100: the prior model then counts as 100 messages"
-        raise UsageError(f"{weight_messages:g}", why, remedy, "prior-weight", option="prior_weight")
+        raise UsageError(
+            f"{weight_messages:g}",
+            f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}",
+            "use 100, for example: the prior model then counts as 100 messages",
+            "prior-weight",
+            option="prior_weight",
+        )
     total = sum(prior_messages)
     return weight_messages / total if total else 0.0
 
