@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from nbspam.cli import with_flags
 from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
@@ -24,7 +25,6 @@ from nbspam.cli.render import (
     train_summary,
 )
 from nbspam.cli.shared import asked_options, labelled_source, options, shows_progress, source_argument
-from nbspam.cli.texts import with_flags
 from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings

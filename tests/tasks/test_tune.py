@@ -12,8 +12,7 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render
-from nbspam.cli.texts import with_flags
+from nbspam.cli import render, with_flags
 from nbspam.cli.tune import candidate_name, show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
