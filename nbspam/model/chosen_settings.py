@@ -168,7 +168,7 @@ def _idle(settings: Settings, is_kept: bool) -> dict[str, tuple[str, str]]:
     elif not with_numbers:
         idle["prior"] = ("the complement model has no prior", "choose another event model")
     if settings.features != "both":
-        idle["numeric_model"] = ("scores numeric features beside words", "add `features=both`")
+        idle["numeric_model"] = ("is for numeric features together with words", "add `features=both`")
     if not with_numbers or (gaussian and not is_kept):
         why = "no numeric feature is cut into bins here"
         idle |= dict.fromkeys(("bins", "binning", "edges"), (why, "add `event_model=categorical` or aode"))
