@@ -25,13 +25,12 @@ from nbspam.model.numeric import (
     NumericLaw,
     learn_edges,
 )
-from nbspam.model.posterior import log_odds
-from nbspam.model.priors import log_priors
+from nbspam.model.posterior import log_odds, log_priors
 from nbspam.model.words import WordTotals, make_word_law
 
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import NormalInverseGamma
-    from nbspam.model.priors import Prior
+    from nbspam.model.posterior import Prior
     from nbspam.model.words import WordLaw
 
 Floats = NDArray[np.float64]

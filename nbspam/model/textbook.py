@@ -15,10 +15,10 @@ import numpy as np
 from nbspam.model.block import Block, over_words
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
 from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
-from nbspam.model.priors import log_priors_of
+from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import make_words
 from nbspam.settings import Settings
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY
 
 if TYPE_CHECKING:
     from nbspam.model.words import WordLaw

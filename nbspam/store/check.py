@@ -14,14 +14,13 @@ from typing import NamedTuple
 from nbspam.decision import stored_loss
 from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import feature_names
-from nbspam.model.priors import log_priors, parse_prior
+from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.prior import prior_messages, stored_units
 from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
 
 
 def check_model(path: str) -> list[str]:

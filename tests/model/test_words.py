@@ -20,14 +20,12 @@ from nbspam.errors import UsageError
 from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, CountsModel
-from nbspam.model.posterior import log_posteriors
-from nbspam.model.priors import log_priors
+from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.words import WordLaw, power_factor
 from nbspam.settings import Settings
-from nbspam.tokens.bag import NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
 
 Matrix = NDArray[Any]  # (n_messages, n_words): how often each word occurs in each message
 WORDS = 12
