@@ -1,6 +1,5 @@
 """Leaves: what a part is taken for, and its text."""
 
-
 import pytest
 
 from nbspam.mail import parse
