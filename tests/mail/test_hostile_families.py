@@ -149,10 +149,11 @@ TEXTS = split(
     "a¦ ¦\n¦\r¦\t\n¦!?¦.¦a.¦a-¦a'¦a_¦v i a g r a ¦v.i.a.g.r.a ¦1¦1.1.¦$1,000.00 ¦+1 (555) 555-5555 ¦> ¦"
     ">¦\x00¦\x1b[31m¦😀¦👨\u200d👩\u200d¦🇩🇪¦a️¦发票优惠¦ひらカナ漢¦한글¦\u1112\u1161\u11ab¦\u0e44\u0e17\u0e22¦"
     "aа\u03b1¦раураl ¦ｖｉａ ¦𝐯𝐢¦\u24e5\u24d8¦ﷺ¦\u200b¦v\u200bi\u200c¦v\xadi\xad¦a\u2060\ufeff¦"
-    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦\u2588\u2580 ¦"
+    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦"
+    "\u0903¦\ufdfa¦\u0308\u3099¦\u0301\uff9e¦\u2588\u2580 ¦"
     "http://a.example/x ¦http://¦http://a@¦www.¦http://a.b.¦http://a.example/?u=¦"
     "http://a.example/%41%2541 ¦http://xn--mnchen-3ya.example/ ¦http://1.2.3.4/ http://0x7f000001/ ¦"
-    "http://[::¦http://a.example:80:¦http://a.example/../..¦a@b.example ¦a@¦a:¦/¦begin 644 a\n¦"
+    "http://[::¦http://a.example:80:¦http://a.example/../..¦%25¦://%3a%2f%2f¦a@b.example ¦a@¦a:¦/¦begin 644 a\n¦"
     "begin 644 a\n#0V%T\n`\nend\n¦"
     "begin 644 a\nM86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A\n¦"
     "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4\n¦"
@@ -344,6 +345,7 @@ OTHERS: dict[str, Family] = {
     "text: different labels": counted(lambda body: text(b"http://" + body), b"a%d."),
     "text: one letter with all the marks": repeated(lambda body: text(b"a" + body), "\u0315\u0300"),
     "text: a uuencoded file": repeated(lambda body: text(b"begin 644 a\n" + body), "M" + "86%A" * 15 + "\n"),
+    "header: codes": counted(functools.partial(field, "X-Note"), b"aZ3+/qaZ3+/qaZ3+/qaZ3+/q%d\n "),
     "header: different fields": counted(header, b"X-%d: y\n"),
     "header: different hosts": counted(header, b"Received: from h%d.example by g%d.example; 1 Jan 2024\n"),
     "header: parameters of a file name": counted(

@@ -104,6 +104,7 @@ SHOWN = [
     ("cut off, with room", '<p style="overflow:hidden;height:100px">X</p>'),
     ("height of a line", "<span style='height:0;overflow:hidden'>X</span>"),
     ("height of a cell", "<table><td style='height:0;overflow:hidden'>X</table>"),
+    ("height undone", "<style>p{max-height:0;overflow:hidden}</style><p style='max-height:none'>X</p>"),
     ("a little opacity", "<p style='opacity:50%'>X</p>"),
     ("background of another colour later", '<p style="background:black;background:white">X</p>'),
     ("the second of two attributes", '<p style="color:red" style="display:none">X</p>'),
