@@ -25,7 +25,7 @@ from nbspam.model.credible_intervals import (
 from nbspam.model.numeric import FeatureCounts
 
 INF = math.inf
-DRAWS = 400_000
+DRAWS = 100_000
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1e-3, 100), (3, 2), (1e5, 1e6), (1e7, 1e7), (2.5, 1e4)])

@@ -151,14 +151,6 @@ def test_each_of_many_messages_is_judged_by_what_was_learned_before_it(model: Pa
     assert text(model).count("\nautolearned\t") == len(new)
 
 
-def test_passing_through_gives_the_same_bytes_and_learns(model: Path, copy: Path) -> None:
-    plain = run("classify", "-p", "-m", copy, stdin=NEW_SPAM)
-    assert run("classify", "-p", "--autolearn", "-m", model, stdin=NEW_SPAM) == plain
-    assert "\nautolearned\t" in text(model)
-    assert run("classify", "-p", "--exit-code", "--autolearn", "-m", model, stdin=NEW_HAM, status=1)
-    assert text(model).count("\nautolearned\t") == 2
-
-
 @pytest.mark.parametrize("options", [(), ("-p",), ("--json",)])
 def test_an_error_of_learning_does_not_change_the_verdict(
     model: Path, copy: Path, options: tuple[str, ...]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,16 +20,14 @@ from nbspam.store.learn import learn, unlearn
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
-from nbspam.tasks import merge as merging
 from nbspam.tasks import update as bulk
 from nbspam.tasks.merge import merge
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens import VIEWS, read
-from nbspam.tokens.measures import MEASURES
+from nbspam.tokens import read
 from tests.mail_samples import make_corpus
-from tests.tiny_mail import error, mail, run, write_folders
+from tests.tiny_mail import error
 
 CLASSES = ("ham", "spam")
 Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
@@ -192,38 +188,9 @@ def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, t
         check_equal(stored(str(tmp_path / "merged")), stored(model))
 
 
-def test_where_rounding_leaves_no_posterior_the_calibration_of_most_messages_stands(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(merging, "_is_sound", lambda covariance: False)
-    small = str(tmp_path / "small")
-    train(items_of(tmp_path / "mail", {"ham": 21, "spam": 21}, 5), CLASSES, small, Settings())
-    for parts in ([model, small], [small, model]):
-        assert merge(parts, str(tmp_path / "merged")).calibrated == 1
-        assert stored(str(tmp_path / "merged")) == stored(model)
-
-
 def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp_path: Path) -> None:
     items = items_of(tmp_path / "mail", {"ham": 3, "news": 3, "spam": 3}, 7)
     with PriorModel(model, 9.0, ("ham", "news", "spam")) as prior:
         train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
     assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
     assert check_model(str(tmp_path / "m")) == []
-
-
-def test_calibration_without_the_weights_between_classes_is_refused(tmp_path: Path) -> None:
-    folders = {
-        name: [mail(f"{name} word{n} {name}s") for n in range(8)] for name in ("work", "lists", "home")
-    }
-    source, model = write_folders(tmp_path / "mail", folders), tmp_path / "model"
-    run("train", source, "-m", model)
-    run("model", "check", "-m", model)
-    with closing(sqlite3.connect(model)) as database, database:
-        database.execute("DELETE FROM calibration WHERE feature LIKE 'alike:%'")
-        database.execute("DELETE FROM calibration_covariance")
-    message = mail("work word9 works")
-    left = f"{2 * len(VIEWS) + len(MEASURES) + 2 * (1 + len(VIEWS))} weights"
-    assert left + ", for 3 classes" in error("classify", "-m", model, "-", status=65, stdin=message)
-    write_folders(source, {"work": [message]})
-    assert left + ", for 3 classes" in error("train", source, "--update", "-m", model, status=65)
-    assert left in run("model", "check", "-m", model, status=65)

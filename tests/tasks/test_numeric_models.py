@@ -90,19 +90,6 @@ def test_aode_shows_bins_but_no_nats_of_a_single_feature(source: Path) -> None:
     assert found["log_odds_interval"] is None
 
 
-@pytest.mark.parametrize("event_model", ["gaussian", "categorical"])
-def test_log_odds_of_numeric_models_have_an_interval(source: Path, event_model: str) -> None:
-    found, _ = explained(trained(source, event_model), mail("word " * 10))
-    low, high = found["log_odds_interval"]
-    assert low < found["log_odds"] < high
-
-
-def test_a_model_of_words_has_no_features(source: Path) -> None:
-    model = trained(source, "multinomial")
-    assert json.loads(run("explain", "--json", "-m", model, stdin=mail("word")))["features"] == []
-    assert json.loads(run("model", "info", "--json", "-m", model))["features"] == []
-
-
 @pytest.mark.parametrize(
     ("options", "slug"),
     [

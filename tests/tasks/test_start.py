@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.cli import train as train_cli
 from nbspam.errors import NbspamError, TryAgainError
 from nbspam.store import connection as store_connection
 from nbspam.store import writer as store_writer
@@ -23,7 +22,6 @@ from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.store.reader import open_model
 from nbspam.tasks.start import copy_shared, own_or_shared
-from tests.mail_samples import run_here
 from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -153,17 +151,6 @@ def test_model_that_comes_while_it_is_copied_stays(
     monkeypatch.setattr(store_writer, "_remove_journal", lambda path: first.rename(path))
     assert not copy_shared(str(own), str(shared))
     assert counts(own) == expected
-    assert os.listdir(own.parent) == [own.name]
-
-
-def test_training_does_not_replace_a_model_that_was_copied_meanwhile(
-    shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
-    monkeypatch.setattr(train_cli, "check_new_model", lambda *_: copy_shared(str(own), str(shared)))
-    status, _, complaint = run_here("train", str(source), "-m", str(own), "-q", "-j1")
-    assert (status, "[model-exists]" in complaint) == (73, True)
-    assert counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
 
 
