@@ -74,8 +74,8 @@ OPTIONS = {
     "rules": Option("--rules", "Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
     "skip_unread": Option(
         "--skip-unread",
-        "Skip unread mail, except spam: unread spam may still be in a folder of ham. "
-        "Maildir, MH and mbox know what is unread.",
+        "Skip unread mail of a Maildir, except spam: unread spam may still be in a folder of ham. "
+        "All mail of other folders and files is read.",
     ),
     # The model, and how it counts and scores
     "model": Option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL),

@@ -61,7 +61,7 @@ def items(data: Path) -> Items:
 
 @pytest.fixture(scope="module")
 def vocabulary(items: Items) -> Vocabulary:
-    return build_vocabulary(items, ("ham", "spam"), Choice(size=500)).vocabulary
+    return build_vocabulary(items, ("ham", "spam"), Choice(size=500))[0]
 
 
 def trained(
