@@ -41,9 +41,9 @@ bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh proc
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \
-	    tests/test_serve_protocol.py tests/test_sources_mbox.py tests/test_vocabulary.py
+	    tests/serve/test_codec.py tests/corpus
 
-experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models: of docs/models.md
+experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models: of docs/model-figures.md
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made

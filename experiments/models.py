@@ -1,4 +1,4 @@
-"""Every event model on two public corpora, and its speed: the tables of docs/models.md.
+"""Every event model on two public corpora, and its speed: the tables of docs/model-figures.md.
 
     make experiment-models         (NBSPAM_CORPORA names the folder of the archives)
 
@@ -34,7 +34,7 @@ from nbspam.tasks.evaluate import judged_rows
 from nbspam.tasks.judges import BatchJudge, count_whole
 from tests.conftest import unpacked
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "models.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
 CLASSES = ("ham", "spam")
 REPEATS = 2
 MODELS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (

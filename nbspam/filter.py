@@ -11,8 +11,7 @@ from math import exp, inf, isfinite
 from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
-from nbspam.model.posterior import Scored, ScorePart
-from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
+from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
 from nbspam.model.scorer import Counted, Scorer, counted
 from nbspam.settings import from_text
 from nbspam.store.connection import OneState

@@ -29,7 +29,7 @@ from nbspam.cli.texts import counted_text, plain
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
 from nbspam.model.features import bin_text
-from nbspam.model.priors import OF_MAIL
+from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
 
 WIDTH = 100  # where stdout is no terminal

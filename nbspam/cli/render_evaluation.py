@@ -73,7 +73,7 @@ def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], ve
         out.print()
         out.print(_confusion(evaluation, found["confusion"]))
     is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-    sketch = roc_sketch(evaluation, unicode=is_unicode)
+    sketch = roc_sketch(evaluation) if is_unicode else []
     for line in ["", *sketch] if sketch else []:
         out.print(escape(f"  {line}".rstrip()), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nbspam.cli.shared import asked_options, options
 from nbspam.cli.texts import plain
 from nbspam.errors import UsageError
-from nbspam.serve.listening import DEFAULT_ADDRESS, Listening, inherited, on_address, on_path
+
+if TYPE_CHECKING:
+    from nbspam.serve.daemon import Listening
 
 STDERR = 2
 
@@ -42,30 +45,42 @@ def serve_command(
     Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
     75 try again later.
     """
-    from nbspam.serve.daemon import Daemon  # asyncio, only to serve
-    from nbspam.serve.filter import ServedModels
-    from nbspam.serve.users import Models
+    from nbspam.serve import daemon, users, worker  # asyncio is for servers alone
 
     jobs, quiet = given["jobs"], given["quiet"]
-    judge = ServedModels(
-        Models(model, start), given["loss"], given["spam_flag"], given["allow_tell"], given["autolearn"]
+    worker.LOG.addHandler(Log())
+    worker.LOG.setLevel(logging.ERROR if quiet else logging.INFO)
+    worker.LOG.propagate = False
+    filters = users.UserFilters(
+        model,
+        start,
+        loss=given["loss"],
+        spam_flag=given["spam_flag"],
+        allow_tell=given["allow_tell"],
+        autolearn=given["autolearn"],
     )
-    judge.check()
+    filters.check()
     listening = _listening(path, mode, listen)
     for name in listening.open_to_others():
-        _say(f"{name}: other machines may reach it, and SPAMD has no password")
-    if not quiet:
-        _say(f"{model} on {', '.join(listening.names())}, {jobs} {'process' if jobs == 1 else 'processes'}")
-    Daemon(listening, judge, given["seconds"], _say, _silent if quiet else _say).run(jobs)
+        worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
+    worker.LOG.info(
+        "%s on %s, %s",
+        model,
+        ", ".join(listening.names()),
+        f"{jobs} {'process' if jobs == 1 else 'processes'}",
+    )
+    daemon.Daemon(listening, filters, given["seconds"]).run(jobs)
     return 0
 
 
 def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
+    from nbspam.serve.daemon import DEFAULT_ADDRESS, inherited, on_address, on_path
+
     passed = inherited()
     given = {"LISTEN_FDS": passed, "--socket": path, "--listen": listen}
-    ways = [way for way, place in given.items() if place is not None]
-    if len(ways) > 1:
-        raise UsageError(" and ".join(ways), "are two places to listen", "leave one out", "listen-twice")
+    places = [name for name, place in given.items() if place is not None]
+    if len(places) > 1:
+        raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
     if path is None and asked_options(["mode"]):
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
@@ -76,12 +91,11 @@ def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
     return on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
-def _say(text: str) -> None:
-    """Write one line to stderr in one piece, from any process."""
-    line = f"nbspam: {plain(text)}\n".encode("utf-8", "backslashreplace")
-    with contextlib.suppress(OSError):  # a full log must not stop mail
-        os.write(STDERR, line)
+class Log(logging.Handler):
+    """The log on stderr: each line in one piece, whichever process writes it."""
 
-
-def _silent(text: str) -> None:
-    pass
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, or those of a traceback."""
+        lines = [f"nbspam: {plain(line)}\n" for line in self.format(record).split("\n")]
+        with contextlib.suppress(OSError):  # a full log must not stop mail
+            os.write(STDERR, "".join(lines).encode("utf-8", "backslashreplace"))

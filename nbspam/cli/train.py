@@ -25,7 +25,7 @@ from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
-from nbspam.model.priors import log_priors, parse_prior
+from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 

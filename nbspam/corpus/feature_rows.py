@@ -1,7 +1,7 @@
-"""Numeric features of all training mail, until the edges of the bins are known.
+"""Numeric features of all training mail, kept until the edges of the bins are known.
 
-Edges need the whole range of values, and counts need the edges, so the values are read twice: 288 bytes a
-message, in memory up to MAX_MEMORY, then on disk.
+Edges need the whole range of values, and counts need the edges, so the values are read twice.  They take 300
+bytes a message: in memory up to MAX_MEMORY, else in a file.
 """
 
 from __future__ import annotations

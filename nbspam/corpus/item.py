@@ -7,13 +7,9 @@ bytes decide, never its name.  Reading never waits: a FIFO, device or socket is 
 
 from __future__ import annotations
 
-import bz2
 import errno
-import gzip
-import lzma
 import os
 import stat
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -33,7 +29,7 @@ MAGIC = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 PACKED_START = tuple(MAGIC)
-UNPACKERS: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}  # the others are not read
+UNPACKED = ("gz", "xz", "bz2")  # the others are not read
 MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
 HEAD_BYTES = 1024
 _CHUNK_BYTES = 1 << 16
@@ -202,10 +198,16 @@ def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
     if not kind:
         yield file
         return
-    if kind not in UNPACKERS:
+    if kind not in UNPACKED:
         raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
+    import bz2  # 2 ms, which `nbspam learn` of a plain file does not need
+    import gzip
+    import lzma
+    import zlib
+
+    unpackers: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
     try:
-        with UNPACKERS[kind](file) as stream:
+        with unpackers[kind](file) as stream:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         damage = "cut short" if isinstance(error, EOFError) else "damaged"

@@ -25,15 +25,16 @@ _MAX_FROM_BYTES = 1000  # a longer line begins no message
 _LOOK_AHEAD_BYTES = 1200  # a `From ` line and the beginning of the next line
 _HELD_BACK_BYTES = 8  # the end of a line, an empty line (CRLF) and the beginning of "\nFrom "
 _DATE_PARTS = {"day", "month", "year", "clock"}
-_DATE_WORD = re.compile(
+# Compiled at their first use: `nbspam learn` of one plain message needs none of them.
+_DATE_WORD = (
     rb"(?P<day>0?[1-9]|[12]\d|3[01])"
     rb"|(?P<month>(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"
     rb"|(?P<year>19[7-9]\d|2[01]\d\d)"
     rb"|(?P<clock>\d\d?(:\d\d?){1,2})"
     rb"|(?i:mon|tue|wed|thu|fri|sat|sun)|[A-Z]{1,5}|[+-]\d{4}"
 )
-_SENDER_ALONE = re.compile(rb"From\s*(-|\S*@\S*|(?i:mailer-daemon))?\s*")
-_HEADER_LINE = re.compile(rb"[^\s:]+:")
+_SENDER_ALONE = rb"From\s*(-|\S*@\S*|(?i:mailer-daemon))?\s*"
+_HEADER_LINE = rb"[^\s:]+:"
 
 
 def begins_mbox(head: bytes) -> bool:
@@ -51,8 +52,8 @@ def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
     if not 0 <= line_end - at <= _MAX_FROM_BYTES:
         return False
     line = buffer[at:line_end]
-    has_header = _HEADER_LINE.match(buffer, line_end + 1, line_end + 81)
-    return is_dated(line) or bool(has_header and _SENDER_ALONE.fullmatch(line))
+    has_header = re.match(_HEADER_LINE, buffer[line_end + 1 : line_end + 81])
+    return is_dated(line) or bool(has_header and re.fullmatch(_SENDER_ALONE, line))
 
 
 def is_dated(line: bytes) -> bool:
@@ -62,7 +63,7 @@ def is_dated(line: bytes) -> bool:
         del words[-3:]
     seen = set()
     for word in reversed(words):
-        found = _DATE_WORD.fullmatch(word.strip(b",()"))
+        found = re.fullmatch(_DATE_WORD, word.strip(b",()"))
         if not found:
             return False
         seen.add(found.lastgroup)

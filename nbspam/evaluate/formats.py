@@ -1,4 +1,4 @@
-"""Evaluations as files: JSON that `nbspam eval --save` writes, and result lines of the TREC spam track.
+"""Evaluations as files: our own JSON, and result lines of the TREC spam track.
 
 JSON has one array a column, so that 75,000 messages stay small.  A result line reads
 `file=PATH judge=LABEL class=LABEL score=LOG_ODDS`.  TREC's programs cut a line at white space, so white
@@ -87,7 +87,7 @@ def _from_json(content: bytes, where: str) -> Evaluation:
         raise _not_ours(where, "is no evaluation by nbspam")
     if document.get("version") != VERSION:
         why = f"evaluation format {document.get('version')!r}; this program reads {VERSION}"
-        remedy = "evaluate again with this version: nbspam eval --help"
+        remedy = "evaluate again with this version of nbspam"
         raise BadDataError(where, why, remedy, "evaluation-version")
     try:
         return _from_document(document)

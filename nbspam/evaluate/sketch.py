@@ -13,65 +13,59 @@ from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
 from nbspam.evaluate.ranking import curve, rankings
 
 # Bits of a Braille character's dots: (row from the top, column).
-_DOTS = np.array(((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80)))
-_BRAILLE = 0x2800
+_BITS = np.array(((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80)))
+_BRAILLE, ACROSS, DOWN = 0x2800, 2, 4  # dots a character
 
 
-def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7, unicode: bool = True) -> list[str]:
+def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7) -> list[str]:
     """Lines of text: share of spam missed (upwards) against share of ham lost (to the right), in percent.
 
     width, height : characters of the drawing area; axes and labels are added
-    unicode       : Braille dots and box lines, else plain ASCII
     Returns [] without a curve: no class spam, no ham or no spam.  A share of 0 is drawn at the lower end of
     its axis, which is below the share of one message.
     """
     tasks = rankings(evaluation)
     if evaluation.positive is None or not tasks:
         return []
-    across, down = (2, 4) if unicode else (1, 1)  # dots a character
     tally = tasks[0].tally()
     x_decades, y_decades = (ceil(log10(2 * messages)) for messages in tally.sum(axis=0))
     lost, missed = curve(tally)
-    x, y = _places(lost, x_decades, width * across), _places(missed, y_decades, height * down)
-    dots = np.zeros((height * down, width * across), dtype=np.int64)
-    for left, right, high, low in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
-        dots[len(dots) - 1 - high, left : right + 1] = 1
-        dots[len(dots) - 1 - high : len(dots) - low, right] = 1
-    if unicode:
-        codes = (dots.reshape(height, 4, width, 2) * _DOTS[:, None, :]).sum(axis=(1, 3))
-        rows = ["".join(chr(_BRAILLE + code) if code else " " for code in row) for row in codes.tolist()]
-    else:
-        rows = ["".join(" *"[dot] for dot in row) for row in dots.tolist()]
-    side, tick, corner, floor, mark = "│┤└─┬" if unicode else "|++-+"
-    x_marks = _marks(x_decades, width * across, across)
-    y_marks = {height - 1 - place: label for place, label in _marks(y_decades, height * down, down).items()}
+    x, y = _places(lost, x_decades, width * ACROSS), _places(missed, y_decades, height * DOWN)
+    rows = _drawn(x, y, width, height)
+    x_marks, y_marks = _marks(x_decades, width, ACROSS), _marks(y_decades, height, DOWN)
     margin = max(map(len, y_marks.values()))
-    axis = "".join(mark if place in x_marks else floor for place in range(width))
+    lines = [f"{'spam missed %':<{margin}}"]
+    for row, text in enumerate(rows):
+        label = y_marks.get(height - 1 - row, "")
+        lines.append(f"{label:>{margin}} {'┤' if label else '│'}{text.rstrip()}")
     below = ""
     for place, label in x_marks.items():
         start = max(0, margin + 2 + place - len(label) // 2)
         if not below or start > len(below):  # labels that would touch are left out
             below = f"{below:<{start}}{label}"
-    return [
-        f"{'spam missed %':<{margin}}",
-        *(
-            f"{y_marks.get(row, ''):>{margin}} {tick if row in y_marks else side}{text.rstrip()}"
-            for row, text in enumerate(rows)
-        ),
-        f"{'':>{margin}} {corner}{axis}",
-        f"{below}  ham lost %",
-    ]
+    axis = "".join("┬" if place in x_marks else "─" for place in range(width))
+    return [*lines, f"{'':>{margin}} └{axis}", f"{below}  ham lost %"]
+
+
+def _drawn(x: Ints, y: Ints, width: int, height: int) -> list[str]:
+    """Rows of Braille: the corners joined by steps, first to the right, then down."""
+    dots = np.zeros((height * DOWN, width * ACROSS), dtype=np.int64)
+    for left, right, high, low in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
+        dots[len(dots) - 1 - high, left : right + 1] = 1
+        dots[len(dots) - 1 - high : len(dots) - low, right] = 1
+    codes = (dots.reshape(height, DOWN, width, ACROSS) * _BITS[:, None, :]).sum(axis=(1, 3))
+    return ["".join(chr(_BRAILLE + code) if code else " " for code in row) for row in codes.tolist()]
 
 
 def _places(share: Floats, decades: int, size: int) -> Ints:
-    """Shares as places 0 .. size - 1 on a logarithmic axis that spans so many powers of ten."""
+    """Shares as dots 0 .. size - 1 on a logarithmic axis that spans so many powers of ten."""
     exponent = np.log10(np.maximum(share, 10.0**-decades))
     return np.rint((1 + exponent / decades) * (size - 1)).astype(np.int64)
 
 
 def _marks(decades: int, size: int, dots: int) -> dict[int, str]:
-    """Character place -> label in percent, of each power of ten, from the least."""
+    """Character -> label in percent, of each power of ten, from the least."""
     exponents = range(-decades, 1)
-    places = _places(np.array([10.0**exponent for exponent in exponents]), decades, size) // dots
+    places = _places(np.array([10.0**exponent for exponent in exponents]), decades, size * dots) // dots
     labels = [f"{10.0 ** (2 + exponent):.{max(0, -2 - exponent)}f}" for exponent in exponents]
     return dict(zip(places.tolist(), labels, strict=True))

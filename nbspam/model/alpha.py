@@ -1,4 +1,4 @@
-"""What `--alpha auto` chooses: the lambda of least log loss on messages as if they were new.
+"""The choice of `alpha=auto`: the lambda of least log loss on messages as if they were new.
 
 Averaged views: the calibrated probabilities of each message by counts that do not hold it.  Other event
 models: each fold of the messages scored by the counts of all others, which subtraction gives.
@@ -15,12 +15,12 @@ from nbspam.model.block import Block, select_rows
 from nbspam.model.calibrate import bulk_scores, fit, join_evidence, prior_shift, ways_to_see
 from nbspam.model.counts import Floats, Ints
 from nbspam.model.numeric import FeatureCounts
-from nbspam.model.priors import OF_MAIL, log_priors, parse_prior
+from nbspam.model.posterior import OF_MAIL, log_priors, parse_prior
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.views import Seen, view_evidence
 
 if TYPE_CHECKING:
-    from nbspam.model.priors import Prior
+    from nbspam.model.posterior import Prior
 
 ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 FOLDS = 5
@@ -127,5 +127,7 @@ def log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
 
 def scaled_log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
     """The least log loss of the joints times one of SCALES."""
+    possible = np.isfinite(joint[np.arange(len(labels)), labels])
+    joint, labels, weights = joint[possible], labels[possible], weights[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
     return min(log_loss(scale * centred, labels, weights) for scale in SCALES)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.model import priors
+from nbspam.model import posterior
 from nbspam.model.block import Block, is_dated, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
 from nbspam.model.counts import Counts, Floats, Ints
@@ -111,9 +111,9 @@ def bulk_scores(weights: Floats, found: Evidence) -> Floats:
 
 
 def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
-    """float64 (n_classes,), nats: priors.prior_shift under a way of scoring."""
+    """float64 (n_classes,), nats: posterior.prior_shift under a way of scoring."""
     counts = messages.tolist()
-    return np.array(priors.prior_shift(priors.log_priors_of(settings, counts, classes), counts))
+    return np.array(posterior.prior_shift(posterior.log_priors_of(settings, counts, classes), counts))
 
 
 def design_matrix(found: Evidence) -> Floats:

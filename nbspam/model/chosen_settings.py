@@ -6,7 +6,7 @@ A chosen setting without effect is an error before any mail is read: another way
 from __future__ import annotations
 
 from nbspam.errors import UsageError
-from nbspam.model.priors import parse_prior
+from nbspam.model.posterior import parse_prior
 from nbspam.model.words import asked_alpha
 from nbspam.settings import (
     ALL_VIEWS,

@@ -19,8 +19,7 @@ from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
 from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, clamped, mean_and_variance, with_zero_row
-from nbspam.model.posterior import Scored, rest_weights
-from nbspam.model.priors import OF_MAIL
+from nbspam.model.posterior import OF_MAIL, Scored, rest_weights
 from nbspam.model.words import BernoulliLaw
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS

@@ -14,15 +14,15 @@ import numpy as np
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
-    Aode,
-    Categorical,
+    AodeLaw,
+    CategoricalLaw,
     Edges,
     FeatureCounts,
     Floats,
-    Gaussian,
+    GaussianLaw,
     Ints,
     checked_bins,
-    make_numeric_model,
+    make_numeric_law,
 )
 from nbspam.tokens.numeric import NAMES
 
@@ -88,7 +88,7 @@ class FeatureScorer:
         if self.event_model == "aode":
             check_pairs(model)
         self.counts = stored_counts(model)
-        self.law = make_numeric_model(self.event_model, self.counts, settings.alpha, self._read_pairs)
+        self.law = make_numeric_law(self.event_model, self.counts, settings.alpha, self._read_pairs)
 
     def values(self, measured: Sequence[float | None]) -> Floats:
         """float64 (1, n_features): the values of one message in the order of the model's features.
@@ -113,10 +113,10 @@ class FeatureScorer:
         for f, (name, value) in enumerate(zip(self.names, values[0].tolist(), strict=True)):
             if cells[f] < 0:
                 continue
-            if isinstance(self.law, Gaussian):
+            if isinstance(self.law, GaussianLaw):
                 means, variances = self.law.means[:, f].tolist(), self.law.variances[:, f].tolist()
                 found.append(FeatureFacts(name, value, (), {"mean": means, "variance": variances}))
-            elif isinstance(self.law, (Categorical, Aode)):
+            elif isinstance(self.law, (CategoricalLaw, AodeLaw)):
                 around = bins_between(self.counts.edges[f])[cells[f] - int(self.counts.starts[f])]
                 phi = {"phi": np.exp(self.law.log_phi[cells[f]]).tolist()}
                 found.append(FeatureFacts(name, value, around, phi))

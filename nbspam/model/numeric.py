@@ -197,7 +197,7 @@ def _moments(values: Floats) -> NDArray[Any]:
     return np.stack([total(known.astype(np.int64)), total(quanta), squares], axis=1)
 
 
-class NumericModel:
+class NumericLaw:
     """A model of numeric features: what the features add to the score of each class."""
 
     n_classes: int
@@ -215,7 +215,7 @@ class NumericModel:
         return np.asarray(self.contributions(features).sum(axis=1))
 
 
-class Gaussian(NumericModel):
+class GaussianLaw(NumericLaw):
     """log N(x; mu_jk, sigma^2_jk) with maximum likelihood mean and variance.
 
     floor : a variance is at least this share of the feature's variance over all messages, and never below
@@ -261,7 +261,7 @@ def mean_and_variance(moments: NDArray[Any]) -> tuple[Floats, Floats]:
     return means.astype(np.float64) / QUANTA, variances.astype(np.float64) / QUANTA**2
 
 
-class Categorical(NumericModel):
+class CategoricalLaw(NumericLaw):
     """log (n_jtk + lambda) / (n_jk + k_j lambda), n_jk the messages of class k that have feature j.
 
     log_phi : float64 (n_cells, n_classes), nats
@@ -276,7 +276,7 @@ class Categorical(NumericModel):
         return with_zero_row(self.log_phi)[self.counts.cells(features)]
 
 
-class Aode(NumericModel):
+class AodeLaw(NumericLaw):
     """Averaged one-dependence estimators: every feature in turn is the parent of all others.
 
     log mean over parents i of  P(x_i | k) product over j != i of P(x_j | k, x_i).
@@ -289,7 +289,7 @@ class Aode(NumericModel):
 
     def __init__(self, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None) -> None:
         self.n_classes, self.counts, self.alpha = len(counts.bins), counts, alpha
-        self._categorical = Categorical(counts, alpha)
+        self._categorical = CategoricalLaw(counts, alpha)
         self.log_phi = self._categorical.log_phi
         pairs = counts.pairs
         self._read_pairs = read_pairs or (lambda cells: pairs[:, cells])  # type: ignore[index]
@@ -335,15 +335,15 @@ def with_zero_row(table: Floats) -> Floats:
     return np.pad(table, ((0, 1), (0, 0)))
 
 
-def make_numeric_model(
+def make_numeric_law(
     event_model: str, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None
-) -> NumericModel:
+) -> NumericLaw:
     """One of the NUMERIC_MODELS on these counts.  read_pairs : for AODE, as it takes it"""
     if event_model == "gaussian":
-        return Gaussian(counts)
+        return GaussianLaw(counts)
     if event_model == "categorical":
-        return Categorical(counts, alpha)
+        return CategoricalLaw(counts, alpha)
     if event_model == "aode" and (counts.pairs is not None or read_pairs):
-        return Aode(counts, alpha, read_pairs)
+        return AodeLaw(counts, alpha, read_pairs)
     why = "pairs of features were not counted" if event_model == "aode" else "it does not score numbers"
     raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=NUMERIC_MODELS)

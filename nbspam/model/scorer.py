@@ -12,8 +12,7 @@ from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.calibration import alike_adds, check_weights, first_weights, own_weights, rough_scores
 from nbspam.model.calibration import rough_weights as rough_weights_of
 from nbspam.model.evidence import ViewEvidence, capped_scale, mean_scale, measure_evidence, times_counted
-from nbspam.model.posterior import Scored, ScorePart
-from nbspam.model.priors import log_priors_of, prior_shift
+from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import ALL_VIEWS, DILUTION
 from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, TEXTBOOK_VIEWS, VIEW_NAMES, VIEWS
 from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, key_list, message_digest
@@ -42,7 +41,7 @@ class Counted:
     """The distinct tokens of a message under their keys.
 
     tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
-    features : values of tokens.numeric.FEATURES; empty where they were not measured
+    features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
     __slots__ = ("_digest", "features", "tokens")
@@ -323,10 +322,11 @@ def _word_counts(counted: Counted, rows: Rows, n_classes: int) -> Iterator[tuple
 def _check_words(model: Model, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
         raise UsageError(
-            f"--event-model {settings.event_model}",
+            settings.event_model,
             f"{model.path} was trained without words",
-            "train again with --features words or --features both",
+            "train again with `features=words` or `features=both`",
             "model-no-words",
+            option="event_model",
         )
     if settings.event_model in COUNTS_REPEATS:
         check_repeats(model, settings.event_model)
@@ -337,8 +337,9 @@ def check_repeats(model: Model, event_model: str) -> None:
     imported = model.settings.get("imported") or model.settings.get("prior_imported")
     if imported:
         raise UsageError(
-            f"--event-model {event_model}",
+            event_model,
             f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
             "score by presence or bernoulli",
             "model-no-repeats",
+            option="event_model",
         )

@@ -14,8 +14,8 @@ import numpy as np
 
 from nbspam.model.block import Block, over_words
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
-from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_model
-from nbspam.model.priors import log_priors_of
+from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
+from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import make_words
 from nbspam.settings import Settings
 from nbspam.tokens.keys import NOTAWORD_KEY
@@ -54,7 +54,7 @@ class TextbookModel:
             uses_prior |= law.uses_prior
             joint = (words or WordRows(self.counts, block)).score(law)
         if self.features is not None:
-            numeric = make_numeric_model(settings.numeric_model, self.features, settings.alpha)
+            numeric = make_numeric_law(settings.numeric_model, self.features, settings.alpha)
             joint = joint + numeric.log_likelihood(block.features)
         prior = np.asarray(log_priors_of(settings, self.counts.messages.tolist(), self.classes))
         return joint + prior if uses_prior else joint

@@ -89,11 +89,11 @@ def asked_alpha(text: str, others: str = "") -> float:
         alpha = checked_alpha(float(text))
     except (ValueError, UsageError):
         remedy = f"use a number, for example 1 (Laplace){others}"
-        raise UsageError(f"--alpha {text}", "is not a finite number >= 0", remedy, "alpha") from None
+        raise UsageError(text, "is not a finite number >= 0", remedy, "alpha", option="alpha") from None
     low, high = ALPHA_RANGE
     if alpha and not low <= alpha <= high:
         remedy = f"use 0, or a number from {low:g} to {high:g}{others}"
-        raise UsageError(f"--alpha {text}", "no mail can tell it from a milder one", remedy, "alpha")
+        raise UsageError(text, "no mail can tell it from a milder one", remedy, "alpha", option="alpha")
     return alpha
 
 
@@ -290,10 +290,11 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     """
     if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
         raise UsageError(
-            f"prior weight {weight_messages:g}",
+            f"{weight_messages:g}",
             f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}",
-            "use --prior-weight 100: the prior model then counts as 100 messages",
+            "use 100, for example: the prior model then counts as 100 messages",
             "prior-weight",
+            option="prior_weight",
         )
     total = sum(prior_messages)
     return weight_messages / total if total else 0.0

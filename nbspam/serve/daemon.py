@@ -1,122 +1,249 @@
-"""The processes of a server: a parent that answers nobody, and workers that do.
+"""The parent process of a server: it opens the sockets and keeps the workers, and answers nobody itself.
 
-Hides fork and signals.  A worker that dies is replaced, and what it was at is tried again by its client.
-SIGTERM and SIGINT end the server when what is begun is answered; a second one does not wait.  SIGHUP has the
-model opened anew, which a replaced model does not need.
+A worker that dies is replaced; its clients try again.  SIGTERM and SIGINT stop the server after the requests
+that have started, a second one at once.  SIGHUP opens the models again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
+import ipaddress
 import os
+import re
 import signal
+import socket
+import stat
 import time
+from typing import NoReturn
 
-from nbspam.serve.filter import ServedModels
-from nbspam.serve.listening import Listening, notify
-from nbspam.serve.worker import Say, Shared, Worker
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.serve.users import UserFilters
+from nbspam.serve.worker import LOG, Worker
+from nbspam.store.connection import file_identity
 
+DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
+ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"
+PATH_REMEDY = "choose another place: `socket=PATH`"
+IN_USE = "another server listens there"
+BACKLOG = 512  # connections that wait to be accepted; the system may have a lower bound
+FIRST_INHERITED = 3  # SD_LISTEN_FDS_START
 STOPS = {signal.SIGTERM, signal.SIGINT}
 SIGNALS = STOPS | {signal.SIGHUP, signal.SIGCHLD}
 SHORT_LIFE_SECONDS = 1.0  # a worker that dies younger is not replaced at once
-GRACE_SECONDS = 5.0  # beyond the time that a client has
-WORKER_FAILED = 70
+LONG_SECONDS = 3600.0
+GRACE_SECONDS = 5.0  # after the time that a client has
+
+
+class Listening:
+    """Open sockets.  path : of a unix socket that is made here, and goes when the server does"""
+
+    def __init__(self, sockets: list[socket.socket], path: str = "") -> None:
+        for one in sockets:
+            one.setblocking(False)
+        self.sockets = sockets
+        self._path = path
+        self._file = file_identity(path)
+
+    def names(self) -> list[str]:
+        """Each address as people write it."""
+        return [self._path] if self._path else [_name(one) for one in self.sockets]
+
+    def open_to_others(self) -> list[str]:
+        """The addresses that other machines can reach."""
+        return [_name(one) for one in self.sockets if not _is_local(one)]
+
+    def close(self) -> None:
+        """Close the sockets in this process, and remove the socket file unless it is another server's now."""
+        if self._file and file_identity(self._path) == self._file:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+        for one in self.sockets:
+            one.close()
+
+
+def _name(one: socket.socket) -> str:
+    address = one.getsockname()
+    if one.family == socket.AF_UNIX:
+        return os.fsdecode(address) or "unix socket"
+    host = f"[{address[0]}]" if one.family == socket.AF_INET6 else address[0]
+    return f"{host}:{address[1]}"
+
+
+def _is_local(one: socket.socket) -> bool:
+    if one.family not in (socket.AF_INET, socket.AF_INET6):
+        return True
+    return ipaddress.ip_address(one.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def inherited() -> Listening | None:
+    """The sockets that systemd opened for this process (LISTEN_FDS); None if there are none."""
+    pid, count = os.environ.pop("LISTEN_PID", ""), os.environ.pop("LISTEN_FDS", "")
+    if pid != str(os.getpid()) or not count.isdecimal() or not int(count):
+        return None
+    try:
+        sockets = [socket.socket(fileno=FIRST_INHERITED + number) for number in range(int(count))]
+    except OSError:
+        sockets = []
+    if not sockets or any(one.type != socket.SOCK_STREAM for one in sockets):
+        raise UsageError("LISTEN_FDS", "is no stream socket", "use ListenStream=", "listen-fds")
+    return Listening(sockets)
+
+
+def on_address(text: str) -> Listening:
+    """Sockets on each address of HOST:PORT; without HOST on localhost."""
+    found = re.fullmatch(r"(?:\[(.*)\]|([^:]*)):([0-9]{1,5})", text)
+    if not found or not 0 < int(found[3]) < 65_536:
+        raise UsageError(text, "is not HOST:PORT", ADDRESS_REMEDY, "listen", option="listen")
+    try:
+        host = found[1] or found[2] or "localhost"
+        addresses = socket.getaddrinfo(host, int(found[3]), type=socket.SOCK_STREAM)
+    except OSError as error:
+        why = f"no such host: {error.strerror}"
+        raise UsageError(text, why, ADDRESS_REMEDY, "listen-host", option="listen") from None
+    sockets, failures = [], []
+    for family, _, _, _, address in dict.fromkeys(addresses):
+        try:
+            sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
+        except OSError as error:
+            failures.append(error)
+    for failure in failures:  # localhost has two addresses even where IPv6 is switched off
+        if not sockets or failure.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise _cannot_listen(text, failure)
+    return Listening(sockets)
+
+
+def _cannot_listen(text: str, error: OSError) -> CannotCreateError:
+    why, slug = f"cannot be listened on: {os.strerror(error.errno or 0)}", "listen-failed"
+    if error.errno == errno.EADDRINUSE:
+        why, slug = IN_USE, "listen-in-use"
+    elif error.errno == errno.EACCES:
+        why, slug = "only root may listen there", "listen-denied"
+    remedy = "choose another: `listen=HOST:PORT` (spamc -p), or a socket: `socket=PATH` (spamc -U)"
+    return CannotCreateError(text, why, remedy, slug)
+
+
+def on_path(path: str, mode: int) -> Listening:
+    """A unix socket with these permissions; it replaces the socket of a dead server, and no other file."""
+    if not path:
+        remedy = "use for example `socket=~/.nbspam.socket`"
+        raise UsageError("", "names no path", remedy, "socket", option="socket")
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _remove_dead_socket(path)
+        one.bind(path)
+        os.chmod(path, mode)
+        one.listen(BACKLOG)  # nobody can connect before
+    except OSError as error:
+        one.close()
+        why = f"no socket can be made: {error.strerror or error}"
+        raise CannotCreateError(path, why, PATH_REMEDY, "socket-failed") from None
+    return Listening([one], path)
+
+
+def _remove_dead_socket(path: str) -> None:
+    """Raise unless there is nothing at the path, or a socket that nobody listens on."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise CannotCreateError(path, "is there, and is no socket", PATH_REMEDY, "socket-no-socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)  # a server whose queue is full is alive, too
+        if probe.connect_ex(path) != errno.ECONNREFUSED:
+            raise CannotCreateError(path, IN_USE, f"stop that server, or {PATH_REMEDY}", "socket-in-use")
+    os.unlink(path)
 
 
 class Daemon:
-    """A server, from its first worker to its last.
+    """A server.  seconds : that a client has to send its request, and again to take the answer"""
 
-    seconds  : that a client may take to send its request, and again to take the answer
-    say      : writes a line to the log
-    say_each : the same for the line of a message that was judged
-    """
-
-    def __init__(
-        self,
-        listening: Listening,
-        judge: ServedModels,
-        seconds: float,
-        say: Say,
-        say_each: Say,
-    ) -> None:
+    def __init__(self, listening: Listening, filters: UserFilters, seconds: float) -> None:
         self._listening = listening
-        self._lifeline = os.pipe()  # ends for the workers when this process does, whatever ended it
+        self._filters = filters
         self._seconds = seconds
-        self._say = say
-        self._shared = Shared(listening.sockets, judge, seconds, say, say_each, self._lifeline[0])
-        self._workers: dict[int, float] = {}  # process -> when it began
+        self._lifeline = os.pipe()  # workers see its end when this process dies, even by SIGKILL
+        self._workers: dict[int, float] = {}  # process number -> start, seconds
 
     def run(self, jobs: int) -> None:
-        """Serves until a signal ends it."""
+        """Serve with so many workers until a signal stops the server."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent may have left it ignored
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        full = self._filled(jobs)
-        notify("READY=1")
-        while (number := _signal(None if full else SHORT_LIFE_SECONDS)) not in STOPS:
+        is_full = self._start_workers(jobs)
+        _tell_systemd("READY=1")
+        while (number := _next_signal(LONG_SECONDS if is_full else SHORT_LIFE_SECONDS)) not in STOPS:
             if number == signal.SIGHUP:
-                self._tell(signal.SIGHUP)
-            young = any(age < SHORT_LIFE_SECONDS for age in self._reaped())
-            full = not young and self._filled(jobs)
+                self._send(signal.SIGHUP)
+            died_young = any(age < SHORT_LIFE_SECONDS for age in self._remove_dead())
+            is_full = not died_young and self._start_workers(jobs)
         self._stop()
 
-    def _filled(self, jobs: int) -> bool:
-        """Whether there are as many workers as there should be, those who died replaced."""
+    def _start_workers(self, jobs: int) -> bool:
+        """Start the workers that are missing; False if the system gives no more processes."""
         try:
             while len(self._workers) < jobs:
-                self._fork()
-        except OSError as error:  # no processes, no memory; those who are there go on
-            self._say(f"no process can be made: {error.strerror}")
+                process = os.fork()
+                if not process:
+                    self._work()
+                self._workers[process] = time.monotonic()
+        except OSError as error:
+            LOG.error("no process can be made: %s", error.strerror)
             return False
         return True
 
-    def _fork(self) -> None:
-        process = os.fork()
-        if process:
-            self._workers[process] = time.monotonic()
-            return
-        status = WORKER_FAILED
+    def _work(self) -> NoReturn:
+        status = 70
         try:
             os.close(self._lifeline[1])
-            asyncio.run(Worker(self._shared).run())
+            worker = Worker(self._listening.sockets, self._filters, self._seconds)
+            asyncio.run(worker.run(self._lifeline[0]))
             status = 0
         except BaseException as error:
-            self._say(f"worker: {type(error).__name__}: {error}")
+            LOG.error("worker: %s: %s", type(error).__name__, error)
         finally:
             os._exit(status)
 
-    def _reaped(self) -> list[float]:
-        """Of each worker that has ended how long it lived, seconds."""
+    def _remove_dead(self) -> list[float]:
+        """The ages, in seconds, of the workers that have ended."""
         ages = []
-        for process in list(self._workers):
+        for process, start in list(self._workers.items()):
             found, status = os.waitpid(process, os.WNOHANG)
             if found:
-                ages.append(time.monotonic() - self._workers.pop(process))
-                if status:
-                    self._say(f"worker {process} ended with {os.waitstatus_to_exitcode(status)}")
+                del self._workers[process]
+                ages.append(time.monotonic() - start)
+            if status:
+                LOG.error("worker %d ended with %d", process, os.waitstatus_to_exitcode(status))
         return ages
 
-    def _tell(self, number: int) -> None:
+    def _send(self, number: int) -> None:
         for process in self._workers:
             os.kill(process, number)
 
     def _stop(self) -> None:
-        """Lets the workers end what is begun, within the time that a client has."""
-        notify("STOPPING=1")
-        self._listening.hide()
+        """Let the workers answer what has started, within the time that a client has."""
+        _tell_systemd("STOPPING=1")
         self._listening.close()
-        self._tell(signal.SIGTERM)
+        self._send(signal.SIGTERM)
         deadline = time.monotonic() + 2 * self._seconds + GRACE_SECONDS
         while self._workers:
-            number = _signal(max(0.0, deadline - time.monotonic()))
+            number = _next_signal(max(0.0, deadline - time.monotonic()))
             if number is None or number in STOPS:
-                self._tell(signal.SIGKILL)
+                self._send(signal.SIGKILL)
                 deadline = time.monotonic() + GRACE_SECONDS
-            self._reaped()
+            self._remove_dead()
 
 
-def _signal(seconds: float | None) -> int | None:
-    """The next signal; None where none comes in this time.  seconds : None to wait for ever"""
-    if seconds is None:
-        return signal.sigwait(SIGNALS)
+def _next_signal(seconds: float) -> int | None:
+    """The next signal; None if there is none in this time."""
     found = signal.sigtimedwait(SIGNALS, seconds)
     return found.si_signo if found else None
+
+
+def _tell_systemd(state: str) -> None:
+    """Send a state such as READY=1 if systemd asks for it (sd_notify)."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address.startswith(("/", "@")):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
+            one.sendto(state.encode(), "\0" + address[1:] if address[0] == "@" else address)

@@ -1,48 +1,197 @@
-"""Whose model a request is about.
+"""The filters of the users: each request is answered by the model of its user, as the model is then.
 
-Hides what a user may be called.  The name comes from the client and becomes a part of a path, so what could
-lead elsewhere, would be hidden, or leads to the model that all begin with, is no name: such mail is judged by
-that one, and teaches nobody.
+Other programs may change, replace, damage or remove a model at any time.  Whatever is wrong with it is a
+temporary failure for the client.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
-from nbspam.errors import UsageError
+from nbspam.errors import NbspamError, TryAgainError, UsageError
+from nbspam.filter import CLUES, Filter, Verdict, open_filter
+from nbspam.labels import SPAM, checked_name
+from nbspam.model.explain import clues as clues_of
+from nbspam.serve.codec import (
+    ClientError,
+    Request,
+    Score,
+    answer,
+    header_as_spamc,
+    message_id,
+    report,
+    score_of,
+    symbols,
+    tell_answer,
+)
 from nbspam.store.connection import BESIDE, file_identity
-from nbspam.tasks.start import own_or_shared
+from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
+from nbspam.tasks.autolearn import check_autolearn, lesson
+from nbspam.tasks.passthrough import marked, piped_message
+from nbspam.tasks.start import copy_shared, own_or_shared
 
 USER = "%u"  # in the path of a model: the name of the user
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # also an address of mail
+MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
+EX_UNAVAILABLE = 69
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, too
 
 
-class Models:
-    """Where the models of all users lie.
+class Reply(NamedTuple):
+    """An answer.
 
-    path  : of the model, USER in it if each user has one
-    start : what a model begins with, or empty
+    data    : the bytes for the client
+    summary : for the log
+    lesson  : learns the verdict; call it when the client has its answer
     """
 
-    def __init__(self, path: str, start: str = "") -> None:
+    data: bytes
+    summary: str
+    lesson: Callable[[], str] | None = None
+
+
+class UserFilters:
+    """The filters that are open; they belong to one thread.
+
+    path       : of the model, with USER in it if each user has one
+    start      : the model that judges for users without one, and that theirs begin with; or empty
+    loss       : as for nbspam.filter.open_filter
+    spam_flag  : insert X-Spam-Flag and X-Spam-Status, too
+    allow_tell : let clients change the model
+    autolearn  : learn the verdicts
+    """
+
+    def __init__(
+        self,
+        path: str,
+        start: str = "",
+        *,
+        loss: str | None = None,
+        spam_flag: bool = False,
+        allow_tell: bool = False,
+        autolearn: bool = False,
+    ) -> None:
         if USER in path and not start:
-            remedy = "name the model that judges for who has none of his own: --start MODEL"
-            raise UsageError(path, "each user has a model, and none at first", remedy, "serve-start")
-        self.path = path
-        self.start = start
+            why = "each user has a model, and none at first"
+            remedy = "name the model that judges until then: `start=MODEL`"
+            raise UsageError(path, why, remedy, "serve-start")
+        self._path = path
+        self._start = start
+        self._loss = loss
+        self._spam_flag = spam_flag
+        self._allow_tell = allow_tell
+        self._autolearn = autolearn
+        self._open: dict[str, Filter] = {}  # by path, the one used last at the end
 
-    def judging(self, user: str) -> str:
-        """The model that judges the mail of a user."""
-        own = self.learning(user)
-        return own_or_shared(own, self.start) if own else self.start
+    def check(self) -> None:
+        """Raise what is wrong with the model, or with the one that users begin with."""
+        spam_filter = self._filter(self._judging_path(""))
+        if self._autolearn:
+            check_autolearn(spam_filter)
+        self.close()
 
-    def learning(self, user: str) -> str:
-        """The model that learns from a user; empty where the name is none."""
-        if USER not in self.path:
-            return self.path
-        path = self.path.replace(USER, user)
-        return path if _NAME.fullmatch(user) and not self._is_of_others(path) else ""
+    def close(self) -> None:
+        """Close all models; the next request opens its own again."""
+        for path in list(self._open):
+            self._close(path)
 
-    def _is_of_others(self, path: str) -> bool:
-        """Whether it is the shared model, or would be taken for the journal of somebody's."""
-        return path.endswith(BESIDE) or file_identity(path) == file_identity(self.start) is not None
+    def _close(self, path: str) -> None:
+        spam_filter = self._open.pop(path, None)
+        if spam_filter:
+            spam_filter.close()
+
+    def _judging_path(self, user: str) -> str:
+        own = self.own_path(user)
+        return own_or_shared(own, self._start) if own else self._start
+
+    def own_path(self, user: str) -> str:
+        """The model that learns from a user; empty if the name cannot be a file name.
+
+        Clients choose the name.  It must not lead to another folder, to the model that all begin with, or to
+        a file that SQLite takes for the journal of another user's model.
+        """
+        if USER not in self._path:
+            return self._path
+        path = self._path.replace(USER, user)
+        if not _NAME.fullmatch(user) or path.endswith(BESIDE):
+            return ""
+        is_shared = file_identity(path) == file_identity(self._start) is not None
+        return "" if is_shared else path
+
+    def _filter(self, path: str) -> Filter:
+        """The filter of the model that is at the path now."""
+        found = self._open.get(path)
+        current = found.current() if found else open_filter(path, loss=self._loss)
+        self._open.pop(path, None)
+        self._open[path] = current
+        while len(self._open) > MAX_OPEN:
+            self._close(next(iter(self._open)))
+        if SPAM not in current.classes:
+            why = f"its classes are {', '.join(current.classes)}, and clients ask whether a mail is spam"
+            raise UsageError(path, why, "serve a model that has the class spam", "serve-classes")
+        return current
+
+    def judge(self, request: Request) -> Reply:
+        """The reply to a request for a verdict; TryAgainError if the model gives none."""
+        path = self._judging_path(request.user)
+        try:
+            spam_filter = self._filter(path)
+            message = piped_message(request.message)
+            verdict = spam_filter.classify(message, f"id={message_id(message)}")
+            score = score_of(verdict, spam_filter.loss)
+            data = answer(request, score, self._content(request, spam_filter, verdict, score))
+            own = self.own_path(request.user) if self._autolearn else ""
+            learns = lesson(spam_filter, verdict, message, own) if own else None
+        except Exception as error:
+            self._close(path)
+            if isinstance(error, NbspamError):
+                raise _temporary(error) from error
+            raise
+        return Reply(data, f"{verdict.label} {score}", learns)
+
+    def _content(self, request: Request, spam_filter: Filter, verdict: Verdict, score: Score) -> bytes:
+        """What follows the header of the answer."""
+        match request.command:
+            case "PROCESS":
+                return marked(request.message, verdict, verdict.clues, self._spam_flag)
+            case "HEADERS":
+                header = header_as_spamc(request.message)
+                return marked(header, verdict, verdict.clues, self._spam_flag)
+            case "SYMBOLS":
+                return symbols(verdict.clues)
+            case "REPORT" | "REPORT_IFSPAM" if score.is_spam or request.command == "REPORT":
+                clues = clues_of(spam_filter, verdict, CLUES)
+                return report(verdict, score, spam_filter.classes, clues)
+        return b""
+
+    def tell(self, request: Request) -> Reply:
+        """Learn or forget a message.  Run it in a process of its own: it may wait for other writers."""
+        if not self._allow_tell:
+            why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
+            raise ClientError(why, EX_UNAVAILABLE)
+        if not (request.learn_as or request.forget):
+            return Reply(tell_answer(False, False), "nothing asked")
+        label = checked_name(request.learn_as, "Message-class") if request.learn_as else ""
+        try:
+            result = self._learn(request, label)
+        except UsageError:  # no such class, or no such user
+            raise
+        except NbspamError as error:
+            raise _temporary(error) from error
+        did_set = result in (LEARNED, MOVED)
+        return Reply(tell_answer(did_set, result == FORGOTTEN), f"{label} {result}".strip())
+
+    def _learn(self, request: Request, label: str) -> str:
+        path = self.own_path(request.user)
+        if not path:
+            raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
+        check_class(self._judging_path(request.user), label)
+        copy_shared(path, self._start)
+        message = piped_message(request.message)
+        return learn(path, label, message) if label else unlearn(path, message)
+
+
+def _temporary(error: NbspamError) -> TryAgainError:
+    """The same failure, for a client that should ask again."""
+    return TryAgainError(error.where, error.why, error.remedy, error.slug)

@@ -1,8 +1,7 @@
 """One process that answers clients.
 
-Hides the event loop.  Connections are read and written side by side, so a slow client costs a descriptor and
-some memory; a message is judged in the one thread there is, which takes some milliseconds and is what the
-processor is for anyway.  What waits for another writer of the model, learning, has a process of its own.
+Connections are read and written side by side, so a slow client costs a descriptor and some memory.  Messages
+are judged one after the other.  Learning, which may wait for another writer, has a process of its own.
 """
 
 from __future__ import annotations
@@ -10,258 +9,236 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
+import multiprocessing
 import os
-import select
 import signal
 import socket
 import time
-import traceback
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TypeVar
 
 from nbspam.errors import InternalError, NbspamError, TryAgainError
-from nbspam.serve.answer import PONG, dotted, message_id, refusal
-from nbspam.serve.apart import done_apart
-from nbspam.serve.filter import Answered, ServedModels
-from nbspam.serve.request import Request, RequestReader
+from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, dotted, message_id, refusal
+from nbspam.serve.users import Reply, UserFilters
 
-MAX_CONNECTIONS = 64  # at once, a process; others wait in the queue of the system
-IDLE_SECONDS = 2.0  # that a client may say nothing where others wait for its place
+LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
+MAX_CONNECTIONS = 64  # at once in a process; with one more, idle clients lose their place
+IDLE_SECONDS = 2.0  # that a client may say nothing while others wait for its place
 MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
 CHUNK_BYTES = 64 << 10
-LINGER_SECONDS = 2.0  # for a client to take the answer while it is still sending
-COLLECTION = 10_000  # new objects between two searches for cycles: __main__ makes them rarer, for one mail
-ACCEPT_PAUSE_SECONDS = 0.2  # where no connection can be made, as without descriptors
-
-Say = Callable[[str], None]
-
-
-class RequestTimeout(NbspamError):
-    """A client that is too slow (EX_TIMEOUT of spamd)."""
-
-    status = 79
-
-
-class Shared(NamedTuple):
-    """What all processes of a server share.
-
-    seconds : that a client may take to send its request, and again to take the answer
-    say     : writes a line to the log
-    say_each : the same for the line of a message that was judged, which may be unwanted
-    lifeline : a descriptor that ends when the parent does
-    """
-
-    sockets: list[socket.socket]
-    filter: ServedModels
-    seconds: float
-    say: Say
-    say_each: Say
-    lifeline: int
-
-
-class Open(NamedTuple):
-    """A connection: what it has sent, and since when it is there, in seconds of the loop."""
-
-    reader: RequestReader
-    since: float
+LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
+COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
+ACCEPT_PAUSE_SECONDS = 0.2  # after a failure such as too many open files
+SIGNALS = {signal.SIGTERM, signal.SIGHUP}
+EX_TIMEOUT = 79  # of spamd
+Result = TypeVar("Result")
 
 
 class Worker:
-    """The connections of one process."""
+    """The connections of one process.  seconds : as for Daemon"""
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self._open: dict[asyncio.Task[None], Open] = {}
+    def __init__(self, sockets: list[socket.socket], filters: UserFilters, seconds: float) -> None:
+        self._sockets = sockets
+        self._filters = filters
+        self._seconds = seconds
+        self._clients: dict[asyncio.Task[None], RequestReader] = {}
         self._learning = asyncio.Lock()
         self._stopping = asyncio.Event()
-        self._accepting = False
-        self._room: asyncio.TimerHandle | None = None
+        self._making_room: asyncio.Task[None] | None = None
 
-    async def run(self) -> None:
-        """Answers until it is told to stop, then ends what is begun."""
-        gc.freeze()  # what is loaded by now stays, and is not looked at again
+    async def run(self, lifeline: int) -> None:
+        """Answer clients until SIGTERM or the end of `lifeline`, then finish what has started."""
+        gc.freeze()  # what is loaded now stays, and is not searched again
         gc.set_threshold(COLLECTION)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
-        loop.add_signal_handler(signal.SIGHUP, self._shared.filter.forget)
-        loop.add_reader(self._shared.lifeline, self._stopping.set)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
-        self._accept_more()
+        loop.add_signal_handler(signal.SIGHUP, self._filters.close)
+        loop.add_reader(lifeline, self._stopping.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        self._start_accepting()
         await self._stopping.wait()
-        loop.remove_reader(self._shared.lifeline)
-        await self._end()
+        loop.remove_reader(lifeline)
+        await self._finish()
 
-    async def _end(self) -> None:
-        """Answers those who connected in time; who has sent nothing yet is not waited for."""
-        self._accept_no_more()
-        for one in self._shared.sockets:
+    async def _finish(self) -> None:
+        """Answer those who connected in time, except clients that have sent nothing yet."""
+        self._stop_accepting()
+        for one in self._sockets:
             while self._accept(one):
                 pass
         await asyncio.sleep(0)  # their first bytes may be there
-        for task in self._silent(0.0):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        self._drop_idle()
+        await asyncio.gather(*self._clients, return_exceptions=True)
 
-    def _accept_more(self) -> None:
-        if not self._accepting and not self._stopping.is_set() and len(self._open) < MAX_CONNECTIONS:
-            self._accepting = True
-            for one in self._shared.sockets:
+    def _start_accepting(self) -> None:
+        if not self._stopping.is_set() and len(self._clients) <= MAX_CONNECTIONS:
+            for one in self._sockets:
                 asyncio.get_running_loop().add_reader(one, self._accept, one)
 
-    def _accept_no_more(self) -> None:
-        self._accepting = False
-        for one in self._shared.sockets:
+    def _stop_accepting(self) -> None:
+        for one in self._sockets:
             asyncio.get_running_loop().remove_reader(one)
 
     def _accept(self, listener: socket.socket) -> bool:
-        """Takes one connection, so that the other processes have theirs; whether there was one."""
+        """Accept one connection, so that the other processes get theirs; False if there is none."""
+        loop, reader = asyncio.get_running_loop(), RequestReader()
         try:
             connection, _ = listener.accept()
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return False  # another process was first, or the client has gone
         except OSError as error:
-            self._shared.say(f"no connection can be taken: {error.strerror}")
-            self._accept_no_more()
-            asyncio.get_running_loop().call_later(ACCEPT_PAUSE_SECONDS, self._accept_more)
+            LOG.error("no connection can be taken: %s", error.strerror)
+            self._stop_accepting()
+            loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
             return False
-        loop, reader = asyncio.get_running_loop(), RequestReader()
         task = loop.create_task(self._serve(connection, reader))
-        self._open[task] = Open(reader, loop.time())
-        task.add_done_callback(self._closed)
-        if self._accepting and len(self._open) >= MAX_CONNECTIONS:
-            self._accept_no_more()
-            self._make_room_later()
+        self._clients[task] = reader
+        task.add_done_callback(self._clients.pop)
+        if len(self._clients) > MAX_CONNECTIONS and not self._stopping.is_set():
+            self._stop_accepting()
+            self._making_room = loop.create_task(self._make_room())
         return True
 
-    def _make_room_later(self) -> None:
-        if self._room is not None:
-            self._room.cancel()  # one at a time, however often all places are taken
-        self._room = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._make_room)
+    async def _make_room(self) -> None:
+        """Wait until a client leaves; if none does for IDLE_SECONDS, idle clients have to."""
+        while len(self._clients) > MAX_CONNECTIONS:
+            left, _ = await asyncio.wait(
+                self._clients, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not left:
+                self._drop_idle()
+        self._start_accepting()
 
-    def _make_room(self) -> None:
-        """Where all places are taken and others wait, who has said nothing for a while gives up its own."""
-        if len(self._open) < MAX_CONNECTIONS or self._stopping.is_set():
-            return
-        waiting = select.poll()
-        for one in self._shared.sockets:
-            waiting.register(one, select.POLLIN)
-        if waiting.poll(0):
-            for task in self._silent(IDLE_SECONDS):
+    def _drop_idle(self) -> None:
+        """Refuse the clients that have sent nothing."""
+        for task, reader in self._clients.items():
+            if not reader.started:
                 task.cancel()
-        self._make_room_later()
-
-    def _silent(self, seconds: float) -> list[asyncio.Task[None]]:
-        """The connections that have been there for so long and have sent nothing."""
-        latest = asyncio.get_running_loop().time() - seconds
-        return [task for task, one in self._open.items() if not one.reader.begun and one.since <= latest]
-
-    def _closed(self, task: asyncio.Task[None]) -> None:
-        del self._open[task]
-        self._accept_more()
 
     async def _serve(self, connection: socket.socket, reader: RequestReader) -> None:
-        """One connection: a request, its answer, a line in the log."""
+        """One connection."""
         with connection:
             connection.setblocking(False)
             try:
                 await self._exchange(connection, reader)
             except (OSError, TimeoutError) as error:  # the client went away, or does not read
-                self._shared.say_each(f"not answered: {type(error).__name__}")
-            except asyncio.CancelledError:  # the client has sent nothing yet
+                LOG.info("not answered: %s", type(error).__name__)
+            except asyncio.CancelledError:  # by _drop_idle
+                stop = TryAgainError("server", "is being stopped", "", "server-stops")
+                idle = ClientError("says nothing while others wait", EX_TIMEOUT)
                 with contextlib.suppress(OSError):
-                    connection.send(refusal(self._why_not()))
-
-    def _why_not(self) -> NbspamError:
-        """Why a client that has sent nothing is not waited for."""
-        if self._stopping.is_set():
-            return TryAgainError("server", "is being stopped", "", "server-stops")
-        return RequestTimeout("client", "says nothing while others wait", "", "client-idle")
+                    connection.send(refusal(stop if self._stopping.is_set() else idle))
 
     async def _exchange(self, connection: socket.socket, reader: RequestReader) -> None:
-        """Reads and answers; the log has how long that took from connection to answer."""
-        begun, say = time.perf_counter(), self._shared.say_each
+        """A request, its answer, and a line in the log, with the time from connection to answer."""
+        start, level = time.perf_counter(), logging.INFO
         try:
             request = await self._request(connection, reader)
             if request is None or request.command == "SKIP":
                 return
-            answered = await self._answered(request)
+            reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
         except NbspamError as error:
-            say = self._shared.say  # also where the line a message is not wanted
-            answered = Answered(refusal(error), f"refused: {error.status} {error}")
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._shared.seconds):
-            await loop.sock_sendall(connection, answered.data)
-        if answered.outcome:
-            say(f"{answered.outcome} {1000 * (time.perf_counter() - begun):.1f} ms")
-        await self._linger(connection)
-        if answered.later is not None:
-            connection.close()
-            await self._learn(answered.later)
+            level = logging.ERROR
+            reply = Reply(refusal(error), f"refused: {error.status} {error}")
+        async with asyncio.timeout(self._seconds):
+            await asyncio.get_running_loop().sock_sendall(connection, reply.data)
+        if reply.summary:
+            LOG.log(level, "%s %.1f ms", reply.summary, 1000 * (time.perf_counter() - start))
+        await _linger(connection)
+        connection.close()
+        if reply.lesson is not None:
+            await self._learn(reply.lesson)
 
-    async def _learn(self, lesson: Callable[[], Answered]) -> None:
-        """Learns the server's own verdict if nothing else is being learned: mail does not wait for it."""
+    async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
+        try:
+            async with asyncio.timeout(self._seconds):
+                while data := await asyncio.get_running_loop().sock_recv(connection, CHUNK_BYTES):
+                    request = reader.feed(data)
+                    if request is not None:
+                        return request
+                    if sum(reader.held for reader in self._clients.values()) > MAX_HELD_BYTES:
+                        raise TryAgainError("server", "too much mail at once", "", "server-full")
+                return reader.end()
+        except TimeoutError:
+            why = f"({self._seconds:g} second timeout reading input from client)"
+            raise ClientError(why, EX_TIMEOUT) from None
+
+    async def _reply(self, request: Request) -> Reply:
+        """The reply to a whole request, or an NbspamError."""
+        try:
+            if request.command == "TELL":
+                async with self._learning:  # one at a time: writers of one model wait for each other anyway
+                    reply = await in_child(lambda: self._filters.tell(request))
+            else:
+                reply = self._filters.judge(request)
+        except Exception as error:
+            raise _failure(error) from error
+        # Which mail it was, without its text.  Spaces separate the fields, and are in none.
+        user = dotted(request.user).replace(" ", ".") or "-"
+        mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
+        return reply._replace(summary=f"{reply.summary} {mail}")
+
+    async def _learn(self, lesson: Callable[[], str]) -> None:
+        """Learn a verdict, unless something else is being learned: mail does not wait for it."""
         if self._learning.locked() or self._stopping.is_set():
             return
         async with self._learning:
             try:
-                await done_apart(lesson)
-            except (NbspamError, OSError) as error:
-                self._shared.say(f"not learned: {error}")
+                await in_child(lesson)
+            except Exception as error:
+                LOG.error("not learned: %s", error)
 
-    async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
-        loop = asyncio.get_running_loop()
+
+def _failure(error: Exception) -> NbspamError:
+    """What a client hears of it; a fault of ours with one mail stops no other."""
+    if isinstance(error, NbspamError):
+        return error
+    if isinstance(error, OSError):  # no descriptors, no processes
+        return TryAgainError("server", error.strerror or "is out of means", "", "server-io")
+    if os.environ.get("NBSPAM_TRACEBACK"):
+        LOG.error("fault", exc_info=error)
+    return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")
+
+
+async def in_child(work: Callable[[], Result]) -> Result:
+    """Do the work in a forked process; TryAgainError if that is killed.
+
+    A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of that
+    file, as a look at the first bytes of a model does; two writers would then write at once.
+    """
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+
+    def run() -> None:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # the work is finished before the server stops
         try:
-            async with asyncio.timeout(self._shared.seconds):
-                request = None
-                while request is None:
-                    data = await loop.sock_recv(connection, CHUNK_BYTES)
-                    if not data:
-                        return reader.end()
-                    request = reader.feed(data)
-                    self._check_room()
-                return request
-        except TimeoutError:
-            why = f"({self._shared.seconds:g} second timeout reading input from client)"
-            raise RequestTimeout("client", why, "", "client-timeout") from None
+            theirs.send(work())
+        except Exception as error:
+            theirs.send(error)
 
-    def _check_room(self) -> None:
-        if sum(one.reader.held for one in self._open.values()) > MAX_HELD_BYTES:
-            raise TryAgainError("server", "too much mail at once", "", "server-full")
-
-    async def _answered(self, request: Request) -> Answered:
-        """The answer to a whole request; an NbspamError where there is none."""
-        if request.command == "PING":
-            return Answered(PONG, "")
+    child = multiprocessing.get_context("fork").Process(target=run)
+    readable, loop = asyncio.Event(), asyncio.get_running_loop()
+    with ours:
+        with theirs:
+            child.start()
+        loop.add_reader(ours.fileno(), readable.set)
+        await readable.wait()
+        loop.remove_reader(ours.fileno())
         try:
-            if request.command == "TELL":
-                async with self._learning:  # one after the other: of one model they would wait anyway
-                    answered = await done_apart(lambda: self._shared.filter.tell(request))
-            else:
-                answered = self._shared.filter.judged(request)
-            return answered._replace(outcome=f"{answered.outcome} {_about(request)}")
-        except NbspamError:
-            raise
-        except OSError as error:  # no descriptors, no processes
-            raise TryAgainError("server", error.strerror or "is out of means", "", "server-io") from error
-        except Exception as error:  # one mail that meets a fault of ours stops no other
-            if os.environ.get("NBSPAM_TRACEBACK"):
-                for line in traceback.format_exc().splitlines():
-                    self._shared.say(line)
-            raise InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug") from error
-
-    async def _linger(self, connection: socket.socket) -> None:
-        """Waits for the end of what the client sends: closing before would throw the answer away."""
-        loop = asyncio.get_running_loop()
-        try:
-            connection.shutdown(socket.SHUT_WR)
-            async with asyncio.timeout(LINGER_SECONDS):
-                while await loop.sock_recv(connection, CHUNK_BYTES):
-                    pass
-        except (OSError, TimeoutError):
-            pass  # it has gone, or has had its time
+            result: Result | Exception = ours.recv()
+        except EOFError:
+            result = TryAgainError("TELL", "the process that learns has died", "", "learner-died")
+    child.join()
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
-def _about(request: Request) -> str:
-    """Which mail it was, without a word of it; a blank parts two fields, and is in none."""
-    user = dotted(request.user).replace(" ", ".") or "-"
-    return f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
+async def _linger(connection: socket.socket) -> None:
+    """Wait until the client stops sending: to close before would throw the answer away."""
+    with contextlib.suppress(OSError, TimeoutError):
+        connection.shutdown(socket.SHUT_WR)
+        async with asyncio.timeout(LINGER_SECONDS):
+            while await asyncio.get_running_loop().sock_recv(connection, CHUNK_BYTES):
+                pass

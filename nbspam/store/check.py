@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nbspam.decision import stored_loss
 from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import feature_names
-from nbspam.model.priors import log_priors, parse_prior
+from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.connection import OneState
 from nbspam.store.prior import prior_messages, stored_units

@@ -15,7 +15,7 @@ from nbspam.model.calibration import check_weights, feature_names, first_weights
 from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.evidence import ViewEvidence, measure_evidence
 from nbspam.model.features import bin_text, bins_between
-from nbspam.model.priors import log_priors_of
+from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import make_words
 from nbspam.model.words import vocabulary_size, word_totals
 from nbspam.settings import (

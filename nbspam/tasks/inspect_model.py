@@ -15,7 +15,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, shown_name
 from nbspam.model.credible_intervals import belief, normal_posterior, word_share_interval
 from nbspam.model.features import stored_counts
-from nbspam.model.numeric import Categorical, Gaussian
+from nbspam.model.numeric import CategoricalLaw, GaussianLaw
 from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
@@ -118,10 +118,10 @@ def _features(model: Model, alpha: float) -> list[Info]:
     if not features:
         return []
     counts = stored_counts(model)
-    gaussian, posterior = Gaussian(counts), normal_posterior(counts)
+    gaussian, posterior = GaussianLaw(counts), normal_posterior(counts)
     means = np.stack(posterior.mean_interval(), axis=2)
     variances = np.stack(posterior.variance_interval(), axis=2)
-    phi = np.exp(Categorical(counts, alpha).log_phi.T)
+    phi = np.exp(CategoricalLaw(counts, alpha).log_phi.T)
     return [
         {
             "name": name,

@@ -1,9 +1,9 @@
-"""Labelled mail added to a model that exists: `train --update`.
+"""Add labelled mail to a model.
 
-The counts become those of training on all mail at once, to the last integer.  The calibration goes
-on learning from the new messages, each scored by what was counted before it came; it is not what one
-training would have learned, because the old messages are gone.  The mail is read first, without a lock;
-then one transaction adds it, so that who classifies meanwhile sees the old model or the new one.
+The counts become exactly those of one training on all mail.  The calibration learns from the new messages,
+each scored by the counts before it; it differs from that of one training, because the old messages are gone.
+The mail is read without a lock; then one transaction adds it, and other programs see the model before it or
+after it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
-from nbspam.model.counts import Counts, Ints, Totals
+from nbspam.model.counts import Counts, Totals
 from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
@@ -36,7 +36,7 @@ from nbspam.tokens.numeric import NAMES
 if TYPE_CHECKING:
     from nbspam.model.numeric import Edges
 
-# A step of the calibration costs the square of its weights: all of ham and spam, fewer of many classes.
+# A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
 
 
@@ -48,9 +48,9 @@ def update(
     progress: Progress | None = None,
     start: str = "",
 ) -> Trained:
-    """Adds the items to the model at `path`; all of them, or after an error none.
+    """Add all items to the model at `path`, or none if there is an error.
 
-    start : what that begins with as a copy where it is not there yet, or empty
+    start : a shared model that is copied to `path` first if there is no model, or empty
     """
     model = open_model(own_or_shared(path, start))
     try:
@@ -60,12 +60,11 @@ def update(
         edges = measured_edges(model)
     finally:
         model.close()
-    counts = counts_for(settings, len(known), keys)
+    counts = counts_for(settings, len(known), None if keys is None else np.array(keys, np.int64))
     skipped = count_blocks(read_blocks(items, known, jobs, settings.wanted), counts, progress)
     if not counts.messages.any():
-        raise NoInputError(
-            "SOURCE", "no readable message was found, so nothing was added", "check SOURCE", "no-mail"
-        )
+        why = "no readable message was found, so nothing was added"
+        raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begun = copy_shared(path, start)
     used, again = _add(path, counts, known, keys, edges)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
@@ -81,20 +80,17 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
         raise BadDataError(model.path, why, remedy, "update-classes")
 
 
-def _fixed_keys(model: Model) -> Ints | None:
-    if model.settings.get("vocabulary") != "fixed":
-        return None
-    return np.array(vocabulary_keys(model), np.int64)
+def _fixed_keys(model: Model) -> list[int] | None:
+    """The keys of a fixed vocabulary; None if every word is counted."""
+    return vocabulary_keys(model) if model.settings.get("vocabulary") == "fixed" else None
 
 
 def measured_edges(model: Model) -> Edges:
-    """The bin edges of the model's numeric features, in the order in which this program measures them."""
+    """The bin edges of the model's numeric features, in the order of this program; empty without features."""
     found = dict(model.numeric_features())
     if found and set(found) != set(NAMES):
-        remedy = "train it again with this version"
-        raise BadDataError(
-            model.path, "has other numeric features than this program measures", remedy, "update-features"
-        )
+        why, remedy = "has other numeric features than this program", "train it again with this version"
+        raise BadDataError(model.path, why, remedy, "update-features")
     return [found[name] for name in NAMES] if found else []
 
 
@@ -108,20 +104,20 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
 
 
 def _add(
-    path: str, counts: Accumulator, classes: tuple[str, ...], keys: Ints | None, edges: Edges
+    path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, edges: Edges
 ) -> tuple[int, int]:
-    """One transaction; how many messages the calibration learned from, and how many were counted before."""
+    """Add the counts in one transaction.
+
+    Returns how many messages the calibration learned from, and how many the model had counted before.
+    """
     table, learned = counts.counts(), list(learned_rows(counts.learned))
     with updating(path) as updater:
         model = Model(path, updater.connection)
-        now = None if keys is None else np.array(vocabulary_keys(model), np.int64)
-        if model.classes != classes or not np.array_equal(
-            keys if keys is not None else 0, now if now is not None else 0
-        ):
+        if (model.classes, _fixed_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
         for digest in own & {digest for digest, _, _ in learned}:
-            take_back(updater, digest)  # what the filter took it for gives way to what it is
+            take_back(updater, digest)  # the label replaces the filter's own verdict
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), token_rows(table), learned)
@@ -134,7 +130,7 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
     learner = learner_of(model, settings)
     if learner is None:
         return 0
-    now = on_prior(Model(model.path, updater.connection))  # the new messages are among the counted
+    now = on_prior(Model(model.path, updater.connection))  # with the new messages
     block = counts.recent()
     found = sample(ways_to_see(block)[-1], block, counts_of(now, block), settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
@@ -144,7 +140,7 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
 
 
 def counts_of(now: Model, block: Block) -> Counts:
-    """The counts that a model has of the tokens of a block, and its totals; none of NOTAWORD, no evidence."""
+    """The counts and totals of a model for the tokens of a block; NOTAWORD has 0, it is no evidence."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))
     rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T

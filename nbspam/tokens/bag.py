@@ -61,7 +61,7 @@ class Tokens:
     header, body, structure : always read
     bigrams  : pairs of words of the body, see bigram_tokens; if BIGRAMS is wanted
     measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
-    numeric  : values of nbspam.tokens.numeric.FEATURES, None where missing; if NUMERIC is wanted
+    numeric  : values of nbspam.tokens.numeric.NAMES, None where missing; if NUMERIC is wanted
     date     : unix time of arrival, None if unknown; if DATE or NUMERIC is wanted
     failures : faults of this program met while reading: "STAGE: ERROR" and a traceback each
     """

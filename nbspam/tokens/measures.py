@@ -24,7 +24,7 @@ MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 _NUMBER = (1, 2, 3, 5, 8, 16, 32)
 # name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
-# nbspam.tokens.numeric.FEATURES says what each one measures.
+# docs/numeric-features.md says what each one measures.
 BINS: dict[str, tuple[float, ...]] = {
     "size": tuple(2**n for n in range(6, 20)),
     "defects": _NUMBER,

@@ -1,7 +1,7 @@
 """Real-valued features of a message, for the Gaussian, categorical and AODE models.
 
 Text beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.  Imported only if
-a model asks for it.  The table of docs/numeric-features.md is made from FEATURES.
+a model asks for it.
 """
 
 from __future__ import annotations
@@ -29,100 +29,24 @@ if TYPE_CHECKING:
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
 
-_ALWAYS = "never"
-_NO_TEXT = "no visible text"
-_NO_HTML = "no HTML part"
-_NO_LETTERS = "no letters in it"
-
-# name, unit, what is measured, when it is missing
-FEATURES = (
-    ("size", "bytes", "message, without fields that are no evidence", _ALWAYS),
-    ("header_fields", "fields", "fields of the header that are evidence", _ALWAYS),
-    ("parts", "parts", "leaf parts of the MIME tree", _ALWAYS),
-    ("defects", "defects", "kinds of breach of the mail formats", _ALWAYS),
-    ("attachments", "parts", "parts that are attached or are no text", _ALWAYS),
-    ("attachment_bytes", "bytes", "decoded size of these parts", _ALWAYS),
-    ("text_characters", "characters", "visible text without URLs", _ALWAYS),
-    ("capital_share", "share of letters", "capitals in the visible text", "no letters in the visible text"),
-    (
-        "digit_share",
-        "share of characters",
-        "ASCII digits in the visible text, white space not counted",
-        _NO_TEXT,
-    ),
-    ("punctuation_share", "share of characters", "ASCII punctuation in the same", _NO_TEXT),
-    ("non_ascii_share", "share of characters", "characters beyond ASCII in the same", _NO_TEXT),
-    ("exclamation_marks", "marks", "`!` in the visible text", _ALWAYS),
-    (
-        "currency_marks",
-        "marks",
-        "`$`, `€`, `£`, `¥` and signs of other currencies in the visible text",
-        _ALWAYS,
-    ),
-    ("line_length", "characters", "mean line of the visible text", _NO_TEXT),
-    ("quoted_share", "share of lines", "lines that begin with `>`, or that a page marks as quoted", _NO_TEXT),
-    ("words", "words", "body tokens", _ALWAYS),
-    (
-        "longest_word",
-        "characters",
-        "longest body token (a run too long for a word is a short token)",
-        "no words",
-    ),
-    ("distinct_word_share", "share of words", "different words among the body tokens", "no words"),
-    ("urls", "URLs", "web addresses in text and links", _ALWAYS),
-    ("distinct_hosts", "hosts", "different hosts among them", _ALWAYS),
-    ("address_urls", "URLs", "URLs with an IP address for a host", _ALWAYS),
-    ("disagreeing_links", "links", "links whose text names another host than they lead to", _ALWAYS),
-    ("images", "images", "images, frames, scripts and sheets in other places", _ALWAYS),
-    ("html_tags", "tags", "start tags", _ALWAYS),
-    ("html_colours", "colours", "different colours of the HTML", _NO_HTML),
-    ("html_comments", "comments", "comments of the HTML", _NO_HTML),
-    ("split_words", "words", "words split by tags or comments that show nothing", _NO_HTML),
-    ("visible_html_share", "share of characters", "visible text in the source of the HTML", _NO_HTML),
-    (
-        "hidden_text_share",
-        "share of characters",
-        "text that no reader sees, among all text of the HTML",
-        _NO_HTML,
-    ),
-    ("hops", "fields", "Received fields", _ALWAYS),
-    (
-        "delay",
-        "hours",
-        "from Date to arrival (topmost dated Received), at most a year either way",
-        "no Received, or no date",
-    ),
-    ("recipients", "addresses", "addresses in To and Cc", _ALWAYS),
-    ("subject_length", "characters", "Subject", "no Subject"),
-    ("subject_capital_share", "share of letters", "capitals in the Subject", _NO_LETTERS),
-    ("reply_elsewhere", "0 or 1", "Reply-To leads to another host than From", "no host in one of them"),
-    (
-        "foreign_message_id",
-        "0 or 1",
-        "Message-ID was made on a host unrelated to that of From",
-        "no host in one of them",
-    ),
-    (
-        "unnamed_origin",
-        "0 or 1",
-        "the first host of a public address in Received has no name by that address",
-        "all addresses in Received are private",
-    ),
-    (
-        "telephone_numbers",
-        "numbers",
-        "runs of 10 to 12 digits with `-.()+` among them, and numbers behind an area code in brackets",
-        _ALWAYS,
-    ),
+# In the order of a model file; docs/numeric-features.md says what each measures and when it is missing.
+NAMES = (
+    *("size", "header_fields", "parts", "defects", "attachments"),
+    *("attachment_bytes", "text_characters", "capital_share", "digit_share", "punctuation_share"),
+    *("non_ascii_share", "exclamation_marks", "currency_marks", "line_length", "quoted_share"),
+    *("words", "longest_word", "distinct_word_share", "urls", "distinct_hosts"),
+    *("address_urls", "disagreeing_links", "images", "html_tags", "html_colours"),
+    *("html_comments", "split_words", "visible_html_share", "hidden_text_share", "hops"),
+    *("delay", "recipients", "subject_length", "subject_capital_share", "reply_elsewhere"),
+    *("foreign_message_id", "unnamed_origin", "telephone_numbers"),
 )
-NAMES = tuple(name for name, _, _, _ in FEATURES)
 
 _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
 
 
 def numeric_features(message: Message, tokens: Tokens, texts: Texts) -> list[float | None]:
-    """The values of FEATURES in order, None where one is missing; all others finite; never raises.
+    """The values of NAMES in order, None where one is missing; all others finite; never raises.
 
     tokens : with the body and the date of this message
     texts  : what was noted while these were read

@@ -65,12 +65,6 @@ def test_json_has_the_keys_that_are_promised(mail: Path, method: list[str]) -> N
     assert len(misclassified) == confusion[0][1] + confusion[1][0]
 
 
-def test_ten_folds_are_the_default(mail: Path) -> None:
-    found = evaluated(str(mail))
-    assert found["method"] == "folds"
-    assert found["settings"]["folds"] == 10  # type: ignore[index]
-
-
 def test_the_table_names_figures_and_mistakes(data: Path) -> None:
     status, output, complaint = run_program("eval", str(data / "index"), "--folds", "4")
     assert status == 0
@@ -111,17 +105,6 @@ def test_a_model_may_be_judged_on_mail_of_one_class(mail: Path, tmp_path: Path) 
     assert found["sm_percent"] is None
 
 
-def test_result_lines_are_written_as_trec_has_them(mail: Path, tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    evaluated(str(mail), "--folds", "3", "--results", str(results))
-    lines = results.read_text().splitlines()
-    assert len(lines) == 60
-    fields = [dict(field.split("=", 1) for field in line.split(" ")) for line in lines]
-    assert all(set(one) == {"file", "judge", "class", "score"} for one in fields)
-    assert {one["judge"] for one in fields} == {"ham", "spam"}
-    assert all(Path(one["file"]).exists() for one in fields)
-
-
 def test_a_report_is_one_page(mail: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
@@ -131,16 +114,6 @@ def test_a_report_is_one_page(mail: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.html"]
 
 
-def test_a_replay_says_in_which_order_undated_mail_was_judged(tmp_path: Path) -> None:
-    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, dated=False)
-    status, output, _ = run_here("eval", str(folder), "--replay")
-    assert status == 0
-    assert "for want of different dates" in output.splitlines()[0]
-    index = folder / "index"
-    index.write_text("ham ham\nspam spam\n")
-    assert "in the order of the index" in run_here("eval", str(index), "--replay")[1].splitlines()[0]
-
-
 def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12})
     os.mkfifo(folder / "ham" / "pipe")
@@ -148,17 +121,6 @@ def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
     assert status == 66
     assert "24 messages" in output
     assert "pipe" in complaint
-
-
-def test_many_classes_show_their_confusion(tmp_path: Path) -> None:
-    folder = make_corpus(tmp_path / "mail", {"ham": 15, "news": 15, "work": 15}, noise=0.2)
-    status, output, complaint = run_here("eval", str(folder), "--folds", "3")
-    assert status == 0, complaint
-    assert "true \\ decided" in output
-    assert "macro (1-ROCA)%" in output
-    found = evaluated(str(folder), "--folds", "3")
-    assert found["hm_percent"] is None
-    assert sum(map(sum, found["confusion"])) == 45  # type: ignore[arg-type, call-overload]
 
 
 def test_a_loss_decides_and_is_priced(mail: Path) -> None:
@@ -194,7 +156,7 @@ def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
         (["--results", "/"], 73, "output-folder"),
     ],
 )
-def test_what_makes_no_sense_is_refused(mail: Path, arguments: list[str], status: int, slug: str) -> None:
+def test_wrong_options_are_refused(mail: Path, arguments: list[str], status: int, slug: str) -> None:
     found, output, complaint = run_here("eval", str(mail), *arguments)
     assert found == status
     assert output == ""
@@ -208,19 +170,7 @@ def test_one_class_only_is_refused(mail: Path) -> None:
     assert "class" in complaint
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(mail: Path, tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    locked = tmp_path / "locked"
-    locked.mkdir()
-    locked.chmod(0o500)
-    status, _, complaint = run_here("eval", str(mail), "--save", str(locked / "x.json"))
-    assert status == 73
-    assert "[output-denied]" in complaint
-    assert list(locked.iterdir()) == []
-
-
-def test_names_of_messages_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.5)
     for path in list((folder / "ham").iterdir()):
         path.rename(path.with_name(path.name + "\x1b[31m[bold]red"))
@@ -241,13 +191,13 @@ def test_names_of_messages_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
         ["--binning", "width"],
     ],
 )
-def test_an_option_that_a_saved_model_does_not_take_is_refused(mail: Path, option: list[str]) -> None:
+def test_options_that_a_saved_model_keeps_are_refused(mail: Path, option: list[str]) -> None:
     status, output, complaint = run_here("eval", str(mail), "-m", "any.nbspam", *option)
     assert (status, output) == (64, "")
     assert complaint.startswith(f"nbspam: --model {option[0]}: ")
 
 
-def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path) -> None:
+def test_other_options_change_how_a_saved_model_scores(mail: Path, tmp_path: Path) -> None:
     model = str(tmp_path / "m")
     assert run_here("train", str(mail), "-m", model, "-q", "-j1")[0] == 0
     losses = [
@@ -257,7 +207,7 @@ def test_an_option_that_a_saved_model_takes_is_taken(mail: Path, tmp_path: Path)
     assert len(set(losses)) == 4
 
 
-def test_clues_are_parted_between_two_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_clues_break_between_two_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     clues = ["received:relay.example.org -1.1", "subject:[bold] +0.9", "edge=добрый+день -0.4"]
     whole = "      " + "  ".join(clues) + "\n"
     parted = "      " + "  ".join(clues[:2]) + "\n      " + clues[2] + "\n"
@@ -287,7 +237,7 @@ def test_a_missing_library_of_the_report_is_an_error_before_mail_is_read(
     assert "[report-extra]" in complaint
 
 
-def test_figures_are_shown_also_where_a_file_cannot_be_written(
+def test_figures_are_shown_even_if_a_file_cannot_be_written(
     monkeypatch: pytest.MonkeyPatch, mail: Path, tmp_path: Path
 ) -> None:
     def full(path: str) -> None:
@@ -300,7 +250,7 @@ def test_figures_are_shown_also_where_a_file_cannot_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_are_written_also_where_nobody_reads_the_figures(mail: Path, tmp_path: Path) -> None:
+def test_files_are_written_even_if_nobody_reads_the_figures(mail: Path, tmp_path: Path) -> None:
     """`| head` ended the program before it had kept what took it an hour."""
     options = ["--folds", "2", "--save", str(tmp_path / "a.json"), "--results", str(tmp_path / "lines")]
     reader, writer = os.pipe()
@@ -328,17 +278,8 @@ def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
     assert status == 0, complaint
 
 
-def test_shares_that_are_less_than_one_ham_are_told_as_what_they_are(tmp_path: Path) -> None:
-    """Of 8 ham a thousandth, five and ten thousandths are none: one threshold, so one row."""
-    few = make_corpus(tmp_path / "mail", {"ham": 8, "spam": 8})
-    status, text, _ = run_here("eval", str(few), "--folds", "2")
-    assert status == 0
-    assert text.count("missed with no ham lost") == 1
-    assert "% ham lost" not in text.replace("ham lost %", "")
-
-
 @pytest.mark.parametrize("how", [["--folds", "3"], ["--replay"]])
-def test_words_that_alone_rule_a_class_out_are_no_clues_in_a_file(tmp_path: Path, how: list[str]) -> None:
+def test_clues_of_infinite_weight_are_left_out_of_files(tmp_path: Path, how: list[str]) -> None:
     """At lambda 0 a word of spam alone says infinitely much; one ham is written in such words."""
     texts = {"ham": "lunch at noon with the team", "spam": "cheap pills no prescription"}
     letters = {name: [f"\n{text} {n}".encode() for n in range(12)] for name, text in texts.items()}

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
 from nbspam.corpus import open_unlabelled
-from nbspam.corpus.item import MAGIC, MAX_HELD_BYTES, UNPACKERS
+from nbspam.corpus.item import MAGIC, MAX_HELD_BYTES, UNPACKED
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
 from nbspam.tasks.passthrough import unboxed
 
@@ -265,7 +265,7 @@ def test_a_compressed_file_of_nothing_is_an_empty_message(kind: str, tmp_path: P
     assert read_all(tmp_path / "one") == [b""]
 
 
-@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKERS])
+@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKED])
 def test_files_of_other_compressions_are_no_messages(
     magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

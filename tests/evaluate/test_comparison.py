@@ -50,11 +50,6 @@ def test_the_same_evaluation_twice_is_no_difference():
     assert found.verdict == "no difference that could not be chance (p=1.000, decisions p=1.000)"
 
 
-def test_two_draws_of_the_same_filter_are_seldom_called_different():
-    pairs = [(evaluation(1.0, seed=2 * n), evaluation(1.0, seed=2 * n + 1)) for n in range(8)]
-    assert sum("better" in compare(*pair).verdict for pair in pairs) <= 1
-
-
 def test_mcnemar_counts_messages_that_only_one_filter_decided_rightly():
     truth = [0] * 12 + [1] * 8
     b = [1, 1, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0] + [0, 0] + [1] * 6
@@ -91,12 +86,6 @@ def test_the_order_of_the_second_evaluation_does_not_matter():
     other = evaluation(0.5)
     shuffled = other.take(np.random.default_rng(5).permutation(len(other)))
     assert compare(evaluation(1.0), shuffled) == compare(evaluation(1.0), other)
-
-
-def test_scores_without_probabilities_are_compared_by_ranking_alone():
-    found = compare(evaluation(1.0), replace(evaluation(1.0), probabilities=np.empty((300, 0))))
-    assert found.log_loss is None
-    assert found.one_minus_roca_percent.difference == 0
 
 
 def test_result_lines_of_another_filter_are_compared_with_our_evaluation(tmp_path):

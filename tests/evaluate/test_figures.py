@@ -55,21 +55,6 @@ def test_the_rates_are_those_of_the_confusion_matrix():
     assert found["hm_percent_interval"] == pytest.approx(exact)
 
 
-def test_the_same_evaluation_gives_the_same_intervals():
-    assert summary(noisy(500)) == summary(noisy(500))
-
-
-def test_a_bootstrap_interval_is_about_two_standard_errors_wide():
-    evaluation = noisy(4000)
-    found = summary(evaluation)
-    squares = (evaluation.probabilities[:, 1] - evaluation.truth) ** 2
-    low, high = found["brier_interval"]
-    assert high - low == pytest.approx(2 * 1.96 * squares.std() / math.sqrt(4000), rel=0.15)
-    low, high = found["ece_percent_interval"]
-    assert high - low > found["ece_percent"] / 20
-    assert (low + high) / 2 == pytest.approx(found["ece_percent"])
-
-
 def test_the_interval_of_the_area_agrees_with_delongs_variance():
     evaluation = noisy(3000, spread=3.5)
     ham, spam = evaluation.score[~evaluation.is_positive], evaluation.score[evaluation.is_positive]

@@ -11,7 +11,6 @@ from sklearn import metrics as sklearn_metrics
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluate import metrics
-from nbspam.evaluate.figures import summary
 from nbspam.evaluate.ranking import rankings, roca_percent
 from tests.judged_mail import judged
 
@@ -151,11 +150,6 @@ def test_calibration_error_of_two_bins_by_hand():
     assert bins.came_true.tolist() == [0.25, 1.0]
 
 
-def test_bins_hold_equally_many_messages():
-    bins = metrics.reliability(two([0, 1] * 75, [0] * 150, np.linspace(0.001, 0.999, 150)))
-    assert bins.messages.tolist() == [10] * 15
-
-
 def test_equal_probabilities_share_the_bin_of_their_middle_rank():
     # Ranks 0.5, then 1 to 3 (middle 2), then 3.5, of 4: the upper half begins at 2.
     bins = metrics.reliability(two([0, 0, 1, 1], [0, 0, 1, 1], [0.1, 0.5, 0.5, 0.9]), bins=2)
@@ -189,12 +183,6 @@ def test_the_learning_curve_is_cumulative_and_windowed():
     assert curve["hm_percent"].tolist() == pytest.approx([100, 50, 100 / 3, 25, 20])
     assert curve["window_sm_percent"].tolist() == [100, 0, 0, 0, 0]
     assert curve["window_one_minus_roca_percent"].tolist() == [100, 0, 0, 0, 0]
-
-
-def test_the_learning_curve_ends_at_the_summary():
-    curve, found = metrics.learning_curve(late_learner()), summary(late_learner())
-    for name in ("hm_percent", "sm_percent", "one_minus_roca_percent"):
-        assert curve[name][-1] == pytest.approx(found[name])
 
 
 def test_the_learning_curve_is_undefined_until_there_are_both_classes():

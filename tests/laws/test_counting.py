@@ -41,7 +41,7 @@ from nbspam.tasks.update import update
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens
 from nbspam.tokens.keys import token_key
 from nbspam.tokens.measures import MEASURES
-from nbspam.tokens.numeric import FEATURES as NUMERIC_FEATURES
+from nbspam.tokens.numeric import NAMES
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 Items = list[Item]
@@ -505,7 +505,7 @@ def test_counts_and_rows_kept_are_the_same_however_often_they_are_merged(
     rows = rows_by_name(recent)
     assert 0 <= len(rows) - min(len(items), kept) < 2  # the shares of two classes are rounded up
     assert all(row == all_rows[name] for name, row in rows.items())
-    assert recent.features.shape == (len(rows), len(NUMERIC_FEATURES))
+    assert recent.features.shape == (len(rows), len(NAMES))
     assert recent.texts.count(b"\n") + 1 == len(recent.keys) == len(set(recent.keys.tolist()))
 
 

@@ -16,13 +16,13 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from nbspam.errors import UsageError
 from nbspam.model.features import message_rows, values_of
 from nbspam.model.numeric import (
-    Aode,
-    Categorical,
+    AodeLaw,
+    CategoricalLaw,
     FeatureCounts,
-    Gaussian,
+    GaussianLaw,
     count_features,
     learn_edges,
-    make_numeric_model,
+    make_numeric_law,
     mean_and_variance,
 )
 from nbspam.model.posterior import log_posteriors
@@ -54,7 +54,7 @@ def by_hand(rows: list[tuple[Any, int]], edges: Any, n_classes: int = 2) -> Feat
 
 
 def scores(event_model: str, counts: FeatureCounts, features: Any, alpha: float = 1.0) -> Any:
-    return make_numeric_model(event_model, counts, alpha).log_likelihood(features)
+    return make_numeric_law(event_model, counts, alpha).log_likelihood(features)
 
 
 def state(counts: FeatureCounts) -> Any:
@@ -104,14 +104,14 @@ def test_a_score_is_never_nan_nor_plus_infinite(event_model: str, rows: Any, alp
 def test_one_message_and_a_batch_get_the_same_scores(event_model: str, n_classes: int) -> None:
     counts = counted(*some_features(60, n_classes), n_classes=n_classes)
     query = some_features(40, n_classes, seed=7)[0]
-    model = make_numeric_model(event_model, counts, 0.3)
+    model = make_numeric_law(event_model, counts, 0.3)
     one_by_one = np.concatenate([model.log_likelihood(query[[row]]) for row in range(40)])
     np.testing.assert_allclose(model.log_likelihood(query), one_by_one, rtol=1e-12, atol=1e-12)
 
 
 @every_model
 def test_contributions_add_up_and_a_missing_feature_adds_nothing(event_model: str) -> None:
-    model = make_numeric_model(event_model, counted(*some_features(60)), 1.0)
+    model = make_numeric_law(event_model, counted(*some_features(60)), 1.0)
     query = some_features(30, seed=8)[0]
     parts = model.contributions(query)
     np.testing.assert_allclose(parts.sum(axis=1), model.log_likelihood(query))
@@ -162,9 +162,9 @@ def test_what_cannot_be_counted_or_scored_is_refused() -> None:
         counts.merge(FeatureCounts(2, EDGES[::-1]))
     for event_model, why in (("aode", "not counted"), ("presence", "does not score")):
         with pytest.raises(UsageError, match=why):
-            make_numeric_model(event_model, counts, 1.0)
+            make_numeric_law(event_model, counts, 1.0)
     with pytest.raises(UsageError, match="smoothing constant"):
-        make_numeric_model("categorical", counts, math.nan)
+        make_numeric_law("categorical", counts, math.nan)
     with pytest.raises(UsageError, match="2 to 1,000 bins"):
         learn_edges(np.zeros((3, 1)), 1)
 
@@ -186,7 +186,7 @@ def test_five_rows_without_smoothing_rule_class_1_out() -> None:
 
 
 def test_five_rows_with_laplace_on_the_zero_factor_alone() -> None:
-    plain, laplace = (Categorical(FIVE, alpha).contributions([[1, 0, 0]])[0, :, 1] for alpha in (0.0, 1.0))
+    plain, laplace = (CategoricalLaw(FIVE, alpha).contributions([[1, 0, 0]])[0, :, 1] for alpha in (0.0, 1.0))
     score = F(2, 5) * F(1, 2) * F(1, 4) * F(1, 2)
     assert score == F(1, 40)
     assert PRIOR[1] + plain[0] + laplace[1] + plain[2] == pytest.approx(math.log(score), abs=1e-12)
@@ -205,7 +205,7 @@ def test_five_rows_with_laplace_everywhere() -> None:
 
 
 def test_gaussian_of_three_values_is_the_density_by_hand() -> None:
-    model = Gaussian(by_hand([([1], 0), ([3], 0), ([5], 0), ([10], 1), ([14], 1)], [[]]))
+    model = GaussianLaw(by_hand([([1], 0), ([3], 0), ([5], 0), ([10], 1), ([14], 1)], [[]]))
     assert model.means.tolist() == [[3.0], [12.0]]
     assert model.variances.tolist() == [[pytest.approx(8 / 3)], [4.0]]
     expected = -0.5 * (math.log(2 * math.pi * 8 / 3) + (6 - 3) ** 2 / (8 / 3))
@@ -213,21 +213,21 @@ def test_gaussian_of_three_values_is_the_density_by_hand() -> None:
 
 
 def test_a_feature_constant_in_a_class_gets_the_variance_floor() -> None:
-    model = Gaussian(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]), floor=0.01)
+    model = GaussianLaw(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]), floor=0.01)
     assert model.variances[0] == [pytest.approx(0.01 * 150)]  # variance of 0, 0, 10, 30
     assert model.floored.tolist() == [[True], [False]]
 
 
 def test_a_feature_that_is_the_same_in_all_mail_does_not_drown_the_others() -> None:
     rows = [([x, 0.0, math.nan], k) for x, k in [(1, 0), (3, 0), (10, 1), (14, 1)]]
-    model = Gaussian(by_hand(rows, [[]] * 3))
+    model = GaussianLaw(by_hand(rows, [[]] * 3))
     assert model.constant.tolist() == [False, True, True]
     without = model.log_likelihood([[3.0, math.nan, math.nan]])
     assert model.log_likelihood([[3.0, 200_000.0, 5.0]]).tolist() == without.tolist()
 
 
 def test_a_class_that_never_had_a_feature_takes_the_mean_and_variance_of_all() -> None:
-    model = Gaussian(by_hand([([10], 0), ([12], 0), ([18], 1), ([20], 1), ([math.nan], 2)], [[]], 3))
+    model = GaussianLaw(by_hand([([10], 0), ([12], 0), ([18], 1), ([20], 1), ([math.nan], 2)], [[]], 3))
     assert model.means.tolist() == [[11.0], [19.0], [15.0]]
     assert model.variances.tolist() == [[1.0], [1.0], [17.0]]  # (25 + 9 + 9 + 25) / 4
 
@@ -321,8 +321,8 @@ def test_aode_sees_an_interaction_that_naive_bayes_cannot() -> None:
 
 def test_pairs_that_are_read_when_they_are_needed_score_the_same() -> None:
     counts, query = counted(*some_features(60)), some_features(5, seed=3)[0]
-    read = Aode(counts, 0.5, lambda cells: counts.pairs[:, cells])  # type: ignore[index]
-    assert read.log_likelihood(query).tolist() == Aode(counts, 0.5).log_likelihood(query).tolist()
+    read = AodeLaw(counts, 0.5, lambda cells: counts.pairs[:, cells])  # type: ignore[index]
+    assert read.log_likelihood(query).tolist() == AodeLaw(counts, 0.5).log_likelihood(query).tolist()
 
 
 # scikit-learn
@@ -334,7 +334,7 @@ def test_gaussian_equals_scikit_learn(n_classes: int) -> None:
     labels = np.arange(100) % n_classes
     # Multiples of 2^-10 are counted as they are; finer values are rounded to 2^-20.
     features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
-    model = Gaussian(counted(features, labels, [[]] * 6, n_classes), floor=0.0, added=1e-9)
+    model = GaussianLaw(counted(features, labels, [[]] * 6, n_classes), floor=0.0, added=1e-9)
     expected = GaussianNB(var_smoothing=1e-9).fit(features, labels).predict_joint_log_proba(features)
     found = model.log_likelihood(features) + np.log(np.bincount(labels) / 100)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
@@ -350,7 +350,7 @@ def test_categorical_equals_scikit_learn(n_classes: int, alpha: float, binning: 
     counts = counted(features, labels, edges, n_classes)
     bins = counts.cells(features) - counts.starts
     theirs = CategoricalNB(alpha=alpha, min_categories=counts.sizes).fit(bins, labels)
-    found = Categorical(counts, alpha).log_likelihood(features) + np.log(np.bincount(labels) / 100)
+    found = CategoricalLaw(counts, alpha).log_likelihood(features) + np.log(np.bincount(labels) / 100)
     np.testing.assert_allclose(found, theirs.predict_joint_log_proba(bins), rtol=1e-11, atol=1e-9)
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from nbspam.errors import UsageError
-from nbspam.model.posterior import log_odds, log_posteriors, rest_weights
-from nbspam.model.priors import log_priors, parse_prior
+from nbspam.model.posterior import log_odds, log_posteriors, log_priors, parse_prior, rest_weights
 
 INF = math.inf
 

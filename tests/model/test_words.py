@@ -20,8 +20,7 @@ from nbspam.errors import UsageError
 from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, CountsModel
-from nbspam.model.posterior import log_posteriors
-from nbspam.model.priors import log_priors
+from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.words import WordLaw, power_factor

@@ -44,11 +44,6 @@ def test_a_regime_counts_fewer_messages_into_a_smaller_model(data: Path, tmp_pat
     assert on_error.stat().st_size < thick.stat().st_size < everything.stat().st_size
 
 
-def test_all_is_plain_training(data: Path, tmp_path: Path) -> None:
-    assert trained(data, tmp_path / "plain") == trained(data, tmp_path / "all", "--regime", "all")
-    assert (tmp_path / "plain").read_bytes() == (tmp_path / "all").read_bytes()
-
-
 def test_the_model_of_a_regime_filters(data: Path, tmp_path: Path) -> None:
     model = str(tmp_path / "m")
     trained(data, tmp_path / "m", "--regime", "on-error")
@@ -112,14 +107,6 @@ def test_every_class_is_in_the_model_whatever_the_classes(
     assert len(counted) == len(classes)
     assert all(count >= 1 for count in counted)
     assert sum(counted) < 25 * len(classes)
-
-
-@pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "complement"])
-def test_every_word_model_has_regimes(data: Path, tmp_path: Path, event_model: str) -> None:
-    arguments = ("--regime", "on-error", "--event-model", event_model)
-    status, _, said = run_here("train", str(data), "-m", str(tmp_path / "m"), *arguments)
-    assert status == 0, said
-    assert " of 246 messages" in said
 
 
 @pytest.mark.parametrize("text", ["sometimes", "", "thick", "thick:", "thick:-1", "thick:nan", "on-error:1"])

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import shutil
 import smtplib
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from test_procmail import BROKEN, recipe, without_own_field
-from test_serve import eventually
-from tiny_mail import mail, write_folders
+
+from tests.deploy.recipes import BROKEN, recipe, without_own_field
+from tests.server import eventually, free_port
+from tests.tiny_mail import mail, write_folders
 
 USER = "nobody"  # Postfix delivers to users of the system, but not as root
 PYTHON = "/usr/bin/python3"  # which this user may run, whatever runs the tests
@@ -77,8 +77,7 @@ class Postfix:
         self.installed = installed
         self.model = home / "model.nbspam"
         self.inbox = home / "user/inbox"
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         for folder, owner in (("conf", "root"), ("queue", "root"), ("data", "postfix"), ("user", USER)):
             (home / folder).mkdir()
             shutil.chown(home / folder, owner)
@@ -155,7 +154,7 @@ def test_mail_is_delivered_with_its_verdict(postfix: Postfix) -> None:
     assert "status=sent (delivered to command" in postfix.log
 
 
-def test_without_a_model_mail_waits_in_the_queue_and_is_delivered_later(postfix: Postfix) -> None:
+def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: Postfix) -> None:
     postfix.send(mail("minutes"))
     eventually(lambda: "status=deferred" in postfix.log)
     assert "[model-missing]" in postfix.log
@@ -168,7 +167,7 @@ def test_without_a_model_mail_waits_in_the_queue_and_is_delivered_later(postfix:
     assert b"status=bounced" not in postfix.log.encode()
 
 
-def test_many_messages_at_once_are_all_delivered(postfix: Postfix) -> None:
+def test_each_of_many_messages_is_delivered_once(postfix: Postfix) -> None:
     postfix.train()
     for number in range(30):
         postfix.send(mail(f"minutes number{number}."))
@@ -177,11 +176,11 @@ def test_many_messages_at_once_are_all_delivered(postfix: Postfix) -> None:
     assert [found.count(b"number%d.\n" % number) for number in range(30)] == 30 * [1]
 
 
-@pytest.mark.parametrize("name", ["eight-bit", "no-last-newline", "headers-only", "forged", "control"])
-def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix, name: str) -> None:
+def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix) -> None:
     postfix.train()
-    postfix.send(BROKEN[name])
-    eventually(lambda: not postfix.waiting())
-    filtered = without_own_field(postfix.inbox.read_bytes())
-    body = BROKEN[name].partition(b"\n\n")[2].rstrip(b"\n")
-    assert body in filtered
+    for name in ("eight-bit", "no-last-newline", "headers-only", "forged", "control"):
+        postfix.inbox.unlink(missing_ok=True)
+        postfix.send(BROKEN[name])
+        eventually(lambda: not postfix.waiting())
+        body = BROKEN[name].partition(b"\n\n")[2].rstrip(b"\n")
+        assert body in without_own_field(postfix.inbox.read_bytes()), name

@@ -1,8 +1,4 @@
-"""An option that cannot act beside others is a usage error, told before any mail is read.
-
-Who names it has meant another way of scoring or another command, and would never learn that it was not
-taken.
-"""
+"""An option without effect is a usage error, before any mail is read: another command was meant."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from nbspam.settings import Settings
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import error, run
 
-# By train, and by eval without a model: the options, and which of them is named as idle.
+# For train, and for eval without a model: the options, and the one without effect.
 IDLE = [
     ("--event-model bernoulli --threshold 3", "--threshold"),
     ("--textbook --threshold 3", "--threshold"),
@@ -44,7 +40,7 @@ ACTING = [
 ]
 
 
-# A way of scoring, and what is idle in it: by an evaluation, and by a training whose model is kept.
+# Settings, and those without effect: always, and in an evaluation.
 WAYS = [
     (Settings(), "normalise numeric_model bins binning", ""),
     (Settings(averaged=False), "threshold normalise numeric_model bins binning", ""),
@@ -60,9 +56,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("settings", "idle", "idle_unless_kept"), WAYS)
-def test_which_settings_are_idle_in_each_way_of_scoring(
-    settings: Settings, idle: str, idle_unless_kept: str
-) -> None:
+def test_settings_without_effect_are_found(settings: Settings, idle: str, idle_unless_kept: str) -> None:
     named = ["threshold", "normalise", "numeric_model", "bins", "binning", "alpha", "prior", "views"]
 
     def refused(is_kept: bool) -> set[str]:
@@ -78,7 +72,7 @@ def test_which_settings_are_idle_in_each_way_of_scoring(
     assert refused(is_kept=False) == {*idle.split(), *idle_unless_kept.split()}
 
 
-def test_the_first_idle_setting_is_told_with_what_would_make_it_act() -> None:
+def test_the_error_says_what_would_make_the_setting_act() -> None:
     with pytest.raises(UsageError) as raised:
         check_all_act(["prior", "numeric_model", "bins"], Settings())
     assert (raised.value.option, raised.value.slug) == ("numeric_model", "no-effect")
@@ -97,27 +91,27 @@ def model(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(("options", "named"), IDLE)
-def test_a_way_of_scoring_that_has_no_part_in_it_is_refused(options: str, named: str, tmp_path: Path) -> None:
+def test_an_option_without_effect_is_refused(options: str, named: str, tmp_path: Path) -> None:
     for command in (["train", "-m", tmp_path / "model"], ["eval"]):
         said = error(*command, tmp_path / "no-mail", *options.split(), status=64)
         assert said.startswith(f"nbspam: {named}")
 
 
 @pytest.mark.parametrize("options", ACTING)
-def test_a_way_of_scoring_that_has_a_part_in_it_is_taken(options: str, folder: Path, tmp_path: Path) -> None:
+def test_an_option_with_an_effect_is_accepted(options: str, folder: Path, tmp_path: Path) -> None:
     run("train", "-q", "-j1", folder, "-m", tmp_path / "model", *options.split())
 
 
-def test_bins_are_kept_for_other_event_models_and_no_use_to_an_evaluation(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_bins_have_an_effect_in_a_model_and_none_in_an_evaluation(folder: Path, tmp_path: Path) -> None:
     options = ["--event-model", "gaussian", "--bins", "3"]
     run("train", "-q", "-j1", folder, "-m", tmp_path / "model", *options)
     assert error("eval", "-j1", folder, *options, status=64).startswith("nbspam: --bins: ")
 
 
 @pytest.mark.parametrize("command", [["classify"], ["explain"], ["eval", "--model"]])
-def test_what_a_saved_model_makes_no_use_of_is_refused(command: list[str], folder: Path, model: Path) -> None:
+def test_an_option_without_effect_on_a_saved_model_is_refused(
+    command: list[str], folder: Path, model: Path
+) -> None:
     named = [*command, model] if len(command) == 2 else [*command, "-m", model]
     options = ["--event-model", "complement", "--prior", "uniform"]
     assert error(*named, *options, folder, status=64).startswith("nbspam: --prior: ")
@@ -127,28 +121,28 @@ def test_what_a_saved_model_makes_no_use_of_is_refused(command: list[str], folde
     ("command", "named"),
     [
         (["classify", "--spam-flag"], "--spam-flag"),
-        (["classify", "-p", "--json"], "--passthrough --json"),
+        (["classify", "-p", "--json"], "--passthrough"),
         (["doctor", "--skip-unread"], "--skip-unread"),
         (["doctor", "--rules", "none"], "--rules"),
         (["model", "info", "--word", "pills"], "--word"),
         (["serve", "--listen", "localhost:0", "--socket-mode", "666"], "--socket-mode"),
     ],
 )
-def test_an_option_that_belongs_to_another_is_refused_alone(
+def test_an_option_is_refused_without_the_one_it_belongs_to(
     command: list[str], named: str, model: Path
 ) -> None:
     assert error(*command, "-m", model, status=64).startswith(f"nbspam: {named}: ")
 
 
 @pytest.mark.parametrize("option", [["--skip-unread"], ["--rules", "none"]])
-def test_a_training_without_mail_refuses_what_is_for_mail(
+def test_a_training_without_mail_refuses_options_for_mail(
     option: list[str], model: Path, tmp_path: Path
 ) -> None:
     said = error("train", "--prior-model", model, "-m", tmp_path / "cold", *option, status=64)
     assert said.startswith(f"nbspam: {option[0]}: ")
 
 
-def test_bins_are_those_of_the_prior_model(folder: Path, tmp_path: Path) -> None:
+def test_bins_are_refused_with_a_prior_model(folder: Path, tmp_path: Path) -> None:
     options = ["--event-model", "categorical"]
     run("train", "-q", "-j1", folder, "-m", tmp_path / "prior", *options)
     command = ["train", "-j1", folder, "--prior-model", tmp_path / "prior", "-m", tmp_path / "own", *options]

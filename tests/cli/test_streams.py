@@ -1,4 +1,4 @@
-"""Streams that are not as a shell makes them: no mail is cut short by them without a word."""
+"""Streams that are closed, full, slow or non-blocking: no mail is cut short silently."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ import os
 import resource
 import shlex
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from tiny_mail import mail, run, write_folders
 
-PROGRAM = [sys.executable, "-m", "nbspam"]
+from tests.cli.hardship import SPAM
+from tests.tiny_mail import PROGRAM, mail, run
+
 LONG = mail("cheap pills") + b"a line of the body\n" * 20_000  # more than a pipe holds
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 UNBUFFERED = {**BUFFERED, "PYTHONUNBUFFERED": "1"}
 WAYS = pytest.mark.parametrize("environment", [BUFFERED, UNBUFFERED], ids=["buffered", "unbuffered"])
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("streams")
-    source = write_folders(folder / "mail", {"ham": [mail("garden fence")], "spam": [mail("cheap pills")]})
-    run("train", "-q", "-j1", source, "-m", folder / "model")
-    return str(folder / "model")
 
 
 def written_slowly(descriptor: int) -> None:
@@ -40,8 +32,8 @@ def written_slowly(descriptor: int) -> None:
 
 @WAYS
 @pytest.mark.parametrize("command", [["classify", "-p"], ["learn", "spam"]], ids=["classify", "learn"])
-def test_a_message_out_of_a_pipe_that_does_not_wait_is_read_whole(
-    model: str, command: list[str], environment: dict[str, str]
+def test_a_message_from_a_non_blocking_pipe_is_read_whole(
+    model: Path, command: list[str], environment: dict[str, str]
 ) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
@@ -60,8 +52,8 @@ def test_a_message_out_of_a_pipe_that_does_not_wait_is_read_whole(
 
 
 @WAYS
-def test_a_message_into_a_pipe_that_does_not_wait_is_written_whole(
-    model: str, tmp_path: Path, environment: dict[str, str]
+def test_a_message_to_a_non_blocking_pipe_is_written_whole(
+    model: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     (tmp_path / "long.eml").write_bytes(LONG)
     reading, writing = os.pipe()
@@ -77,8 +69,8 @@ def test_a_message_into_a_pipe_that_does_not_wait_is_written_whole(
 
 @WAYS
 @pytest.mark.parametrize("command", [["classify", "-p"], ["model", "dump"]], ids=["classify", "dump"])
-def test_an_output_that_holds_but_a_part_is_a_failure(
-    model: str, tmp_path: Path, command: list[str], environment: dict[str, str]
+def test_a_partly_written_output_is_a_failure(
+    model: Path, tmp_path: Path, command: list[str], environment: dict[str, str]
 ) -> None:
     """A write then says how much of it there was room for; the next one fails."""
     with open(tmp_path / "output", "wb") as output:
@@ -94,8 +86,8 @@ def test_an_output_that_holds_but_a_part_is_a_failure(
 
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&-", ">&-"])
 @pytest.mark.parametrize("command", ["classify", "classify -p", "learn spam", "unlearn", "explain"])
-def test_a_closed_stream_is_named(model: str, command: str, closed: str) -> None:
-    line = f"{shlex.join(PROGRAM)} {command} -m {shlex.quote(model)} {closed}"
+def test_a_closed_stream_is_named_in_the_error(model: Path, command: str, closed: str) -> None:
+    line = f"{shlex.join(PROGRAM)} {command} -m {shlex.quote(str(model))} {closed}"
     done = subprocess.run(["sh", "-c", line], input=mail("garden"), capture_output=True)
     name = b"stdin" if "<" in closed else b"stdout"
     told = b"nbspam: %s is closed\n  next: connect it to a file or a pipe  [io]\n" % name
@@ -104,7 +96,7 @@ def test_a_closed_stream_is_named(model: str, command: str, closed: str) -> None
 
 
 @WAYS
-def test_a_log_on_a_full_disk_holds_no_mail_up(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_a_full_disk_under_the_log_does_not_stop_mail(tmp_path: Path, environment: dict[str, str]) -> None:
     """75: the message is passed through whole and unchanged, whoever can be told of it."""
     with open("/dev/full", "wb") as log:
         done = subprocess.run(
@@ -115,7 +107,7 @@ def test_a_log_on_a_full_disk_holds_no_mail_up(tmp_path: Path, environment: dict
     assert done.returncode == 75
 
 
-def test_a_large_message_is_in_memory_once(model: str, tmp_path: Path) -> None:
+def test_a_large_message_is_in_memory_only_once(model: Path, tmp_path: Path) -> None:
     """200 MB, of which the head is read; twice that is more than the process may have."""
     with open(tmp_path / "large.eml", "wb") as file:
         file.write(LONG)
@@ -126,3 +118,56 @@ def test_a_large_message_is_in_memory_once(model: str, tmp_path: Path) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, bound),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_full_output_ends_with_an_io_error(model: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        for options in ([], ["-p"], ["--json"]):
+            done = subprocess.run(
+                [*PROGRAM, "classify", *options, "-m", str(model)],
+                input=SPAM[0],
+                stdout=full,
+                stderr=subprocess.PIPE,
+            )
+            assert done.returncode == 74, options
+            assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"]],
+)
+def test_a_closed_pipe_of_the_reader_is_an_io_error(model: Path, command: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*PROGRAM, *command, "-m", str(model)], input=SPAM[0], stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    assert done.returncode == 74
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("closed", "status"),
+    [("2>&-", 0), (">&-", 74), ("<&-", 0), (">&- 2>&-", 74), (">&- 2>/dev/full", 74), ("2>/dev/full", 0)],
+)
+def test_a_closed_stream_never_changes_the_verdict(
+    model: Path, tmp_path: Path, closed: str, status: int
+) -> None:
+    (tmp_path / "spam.eml").write_bytes(SPAM[0])
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model), str(tmp_path / "spam.eml")])
+    assert subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True).returncode == status
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stdin_is_not_a_message(model: Path, closed: str) -> None:
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model)])
+    done = subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True)
+    assert (done.returncode, done.stdout) == (74, b"")
+
+
+def test_an_error_without_stderr_keeps_its_status(model: Path) -> None:
+    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model), "missing"])
+    for closed, status in (("2>&-", 66), ("2>/dev/full", 74)):
+        assert subprocess.run(["sh", "-c", f"{command} {closed}"]).returncode == status

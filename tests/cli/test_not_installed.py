@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # -S: without the packages that were installed, as after an update of Python
 WITHOUT_PACKAGES = [sys.executable, "-S"]
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_procmail import README, recipe
-from test_serve import Server
-from tiny_mail import counts, mail, write_folders
+
+from tests.deploy.recipes import README, recipe
+from tests.server import Server
+from tests.tiny_mail import counts, mail, write_folders
 
 DOVECOT = Path("/usr/lib/dovecot")
 NEEDED = [DOVECOT / "imap", DOVECOT / "modules/sieve/lib90_sieve_imapsieve_plugin.so"]
@@ -187,7 +188,7 @@ def put(imap: imaplib.IMAP4, folder: str, message: bytes, flags: str = "") -> No
 
 
 @pytest.mark.parametrize("how", ["MOVE", "COPY"])
-def test_into_junk_is_spam_and_out_of_it_is_ham(
+def test_move_into_junk_is_spam_and_out_of_it_is_ham(
     account: Account, model: Path, imap: imaplib.IMAP4, how: str
 ) -> None:
     message = mail("an offer", "for you")
@@ -200,27 +201,10 @@ def test_into_junk_is_spam_and_out_of_it_is_ham(
     assert account.learned("spam", message) == "already learned"
     move(imap, "Junk/old", "INBOX", how=how)
     assert account.learned("ham", message) == "already learned"
+    other = mail("moved from another account")
+    put(imap, "Junk", other)
+    assert account.learned("spam", other) == "already learned"
     assert b"Error" not in account.log.read_bytes()
-
-
-def test_a_message_put_into_junk_by_the_mail_program_is_spam(
-    account: Account, model: Path, imap: imaplib.IMAP4
-) -> None:
-    message = mail("moved from another account")
-    put(imap, "Junk", message)
-    assert account.learned("spam", message) == "already learned"
-
-
-@pytest.mark.parametrize("target", ["Trash", "Deleted Items", "Drafts", "Sent"])
-def test_junk_that_is_thrown_away_is_not_ham(
-    account: Account, model: Path, imap: imaplib.IMAP4, target: str
-) -> None:
-    before = counts(model)
-    account.deliver("Junk", mail("spam that the filter found"))
-    move(imap, "Junk", target)
-    move(imap, target, "INBOX")
-    assert len(account.messages("INBOX")) == 1
-    assert counts(model) == before
 
 
 def test_delivery_and_moves_between_other_folders_teach_nothing(
@@ -233,11 +217,15 @@ def test_delivery_and_moves_between_other_folders_teach_nothing(
         move(imap, source, target)
     for folder in ("INBOX", "Drafts", "Sent"):
         put(imap, folder, mail("written here"))
+    for target in ("Trash", "Deleted Items", "Drafts", "Sent"):  # junk that is thrown away is not ham
+        move(imap, "Junk", target)
+        move(imap, target, "INBOX")
+        account.deliver("Junk", mail(f"more spam than {target}"))
     assert counts(model) == before
     assert len(account.messages("Junk")) == 1
 
 
-def test_flags_and_bytes_stay_as_they_were(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
+def test_learning_keeps_flags_and_bytes(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     put(imap, "INBOX", mail("read and answered"), r"(\Seen \Answered)")
     (before,) = account.messages("INBOX")
     move(imap, "INBOX", "Junk")
@@ -247,7 +235,7 @@ def test_flags_and_bytes_stay_as_they_were(account: Account, model: Path, imap: 
     assert account.messages("Junk") == [before]
 
 
-def test_where_nbspam_fails_the_mail_is_moved_whole_and_the_log_says_why(
+def test_mail_is_moved_whole_where_learning_fails_and_the_log_says_why(
     account: Account, imap: imaplib.IMAP4
 ) -> None:
     account.deliver("INBOX", mail("moved before there is a model"))
@@ -259,7 +247,7 @@ def test_where_nbspam_fails_the_mail_is_moved_whole_and_the_log_says_why(
     assert account.log.read_bytes().count(b"[model-missing]") == 2
 
 
-def test_many_messages_at_once_are_all_learned(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
+def test_all_of_many_messages_are_learned(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     messages = [mail(f"offer number {number}") for number in range(20)]
     for message in messages:
         put(imap, "INBOX", message)
@@ -276,7 +264,7 @@ def test_delivered_mail_is_judged_and_spam_is_filed(account: Account, model: Pat
 
 
 @pytest.mark.parametrize("program", ["echo half; exit 75", "echo half; kill -9 $$", None])
-def test_where_the_filter_fails_mail_is_delivered_as_it_came(account: Account, program: str | None) -> None:
+def test_mail_is_delivered_as_it_came_where_the_filter_fails(account: Account, program: str | None) -> None:
     nbspam = account.place / "nbspam"
     nbspam.unlink()
     if program:
@@ -289,21 +277,19 @@ def test_where_the_filter_fails_mail_is_delivered_as_it_came(account: Account, p
 
 
 @pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)")
-def test_a_server_can_be_told_instead(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
-    server = Server(account.home, "--allow-tell", "--socket-mode", "666", model=model)
+def test_server_can_learn_instead(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     told = 'pipe :copy "spamc" ["-x", "-U", "/run/nbspam/socket", "-L", "spam"];'
     assert told in README
     script = recipe("learn").replace('pipe :copy "nbspam" ["learn", "-q", "spam"];', told)
     script = script.replace('pipe :copy "nbspam" ["learn", "-q", "ham"];', told.replace('"spam"]', '"ham"]'))
     assert script.count("spamc") == 2
-    script = script.replace("/run/nbspam/socket", str(server.path))
-    (account.place / "spamc").symlink_to(shutil.which("spamc") or "")
-    (account.place / "nbspam").unlink()
-    account.set_up(script)
     message = mail("told to a server")
-    put(imap, "INBOX", message)
-    move(imap, "INBOX", "Junk")
-    assert account.learned("spam", message) == "already learned"
-    move(imap, "Junk", "INBOX")
-    assert account.learned("ham", message) == "already learned"
-    assert server.stop() == 0
+    with Server(account.home, "--allow-tell", "--socket-mode", "666", model=model) as server:
+        (account.place / "spamc").symlink_to(shutil.which("spamc") or "")
+        (account.place / "nbspam").unlink()
+        account.set_up(script.replace("/run/nbspam/socket", str(server.path)))
+        put(imap, "INBOX", message)
+        move(imap, "INBOX", "Junk")
+        assert account.learned("spam", message) == "already learned"
+        move(imap, "Junk", "INBOX")
+        assert account.learned("ham", message) == "already learned"

@@ -16,7 +16,7 @@ import pytest
 
 from nbspam.cli.commands import COMMANDS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RUNS = re.findall(r"<!-- run -->\n```console\n(.*?)```\n", README, re.DOTALL)
 
@@ -46,7 +46,7 @@ def test_a_console_block_that_shows_other_output_fails() -> None:
     assert not re.fullmatch(as_pattern("a ... c\n"), "a b\nc\n")
 
 
-def test_a_new_user_installs_by_the_readme_and_again(tmp_path: Path) -> None:
+def test_the_readme_installs_the_program_and_again(tmp_path: Path) -> None:
     section = README.partition("## Install\n")[2].partition("\n## ")[0]
     commands = "".join(line[4:] + "\n" for line in section.splitlines() if line.startswith("    "))
     assert commands.count("pip install .") == 1
@@ -64,7 +64,7 @@ def test_a_new_user_installs_by_the_readme_and_again(tmp_path: Path) -> None:
     assert b"[model-missing]" in done.stderr
 
 
-def test_the_walk_of_the_readme_prints_what_the_readme_shows(installed: Path, tmp_path: Path) -> None:
+def test_console_blocks_print_what_the_readme_shows(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     environment = {
         "PATH": f"{installed.parent}:{os.environ['PATH']}",
@@ -85,7 +85,7 @@ def test_the_walk_of_the_readme_prints_what_the_readme_shows(installed: Path, tm
         assert re.fullmatch(as_pattern(expected), shown), f"$ {command}\n{shown}"
 
 
-def test_the_table_of_commands_names_every_command_and_no_other() -> None:
+def test_the_table_of_commands_is_complete() -> None:
     table = README.partition("## Commands")[2].partition("\n## ")[0]
     assert set(re.findall(r"`nbspam ([a-z]+)`", table)) == set(COMMANDS)
 
@@ -99,14 +99,14 @@ def test_every_status_of_an_error_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "nbspam/README.md", "docs/corpora.md", "data/README.md"])
-def test_every_link_to_a_file_of_the_project_leads_somewhere(page: str) -> None:
+def test_every_link_to_a_file_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text)]
     missing = [t for t in targets if t and "://" not in t and not (ROOT / page).parent.joinpath(t).exists()]
     assert missing == []
 
 
-def test_the_reading_order_names_files_that_exist_and_every_room() -> None:
+def test_the_plan_names_existing_files_and_every_room() -> None:
     text = (ROOT / "nbspam" / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_0-9/]+(?:\.py|\.sql|/))`", text))
     assert [name for name in sorted(named) if not (ROOT / "nbspam" / name).exists()] == []

@@ -1,7 +1,6 @@
-"""What data/ promises: invented mail of both classes, in order of time, in several languages.
+"""The promises of data/: invented mail of both classes, in order of time, in several languages.
 
-Hides how a message is read here: with the standard library's email package, not
-with our own mail room, so that a mistake of ours cannot vouch for itself.
+Messages are read with the standard library, so that a mistake of our own mail room cannot hide.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parent.parent / "data"
+DATA = Path(__file__).parents[2] / "data"
 CLASSES = ("ham", "spam")
 PATHS = sorted(path.relative_to(DATA).as_posix() for c in CLASSES for path in DATA.glob(f"{c}/*.eml"))
 
@@ -130,31 +129,31 @@ def test_each_class_has_its_languages_and_kinds(
 
 
 @pytest.mark.parametrize(("feature", "least"), [("List-Id", 10), ("message/rfc822", 3), ("multipart", 50)])
-def test_the_kinds_of_mail_a_mailbox_holds_are_there(
+def test_the_kinds_of_mail_of_a_real_mailbox_are_present(
     mails: dict[str, Mail], feature: str, least: int
 ) -> None:
     assert sum(_count(mails, feature, label) for label in CLASSES) >= least
 
 
-def test_the_legacy_charsets_are_there(mails: dict[str, Mail]) -> None:
+def test_the_legacy_charsets_are_present(mails: dict[str, Mail]) -> None:
     found = {part.get_content_charset() for mail in mails.values() for part in mail.parts}
     assert {"gb18030", "gb2312", "koi8-r", "windows-1251", "iso-2022-jp", "euc-kr", "iso-8859-1"} <= found
 
 
-def test_every_host_name_is_a_reserved_one(mails: dict[str, Mail]) -> None:
+def test_every_host_name_is_reserved(mails: dict[str, Mail]) -> None:
     for path, mail in mails.items():
         names = {*AFTER_AT_OR_SCHEME.findall(mail.text), *BARE_NAME.findall(mail.text)}
         hosts = {name.rstrip(".") for name in names if not ADDRESS.fullmatch(name)}
         assert {host for host in hosts if not RESERVED.fullmatch(host)} == set(), path
 
 
-def test_every_ip_address_is_one_for_documentation(mails: dict[str, Mail]) -> None:
+def test_every_ip_address_is_for_documentation(mails: dict[str, Mail]) -> None:
     for path, mail in mails.items():
         for address in ADDRESS.findall(mail.text):
             assert any(IPv4Address(address) in network for network in DOCUMENTATION), (path, address)
 
 
-def test_no_two_messages_say_the_same(mails: dict[str, Mail]) -> None:
+def test_no_two_messages_have_the_same_text(mails: dict[str, Mail]) -> None:
     said = [(mail.body, str(mail.message["Subject"])) for mail in mails.values()]
     assert len(set(said)) == len(said)
     identifiers = [mail.message["Message-ID"] for mail in mails.values()]
@@ -173,7 +172,7 @@ def test_the_index_is_in_order_of_arrival(mails: dict[str, Mail]) -> None:
     assert (times[0].year, times[-1].year) == (2024, 2026)
 
 
-def test_both_classes_arrive_all_the_time() -> None:
+def test_both_classes_arrive_in_every_part_of_the_time() -> None:
     labels = [line.partition(" ")[0] for line in (DATA / "index").read_text("ascii").splitlines()]
     for start in range(0, len(labels) - 20, 20):
         assert set(labels[start : start + 20]) == set(CLASSES)

@@ -1,0 +1,303 @@
+"""The SPAMD protocol: bytes of a client to a Request, a verdict to the bytes of an answer.  No sockets here.
+
+Source: SpamAssassin's spamd/PROTOCOL, and spamd 4.0.1 where that is silent or differs.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nbspam.decision import cutoffs
+from nbspam.errors import BadDataError, NbspamError
+from nbspam.labels import SPAM
+from nbspam.mail.headers import header_lines
+
+if TYPE_CHECKING:
+    from nbspam.decision import Loss
+    from nbspam.filter import Verdict
+    from nbspam.model.explain import Clue
+
+MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at most unless it is told otherwise
+MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size
+MAX_USER = 255  # characters
+MAX_REASON = 200  # characters of a refusal
+SCORE_STEP = 0.001
+MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
+
+JUDGING = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS")
+WITHOUT_MESSAGE = ("PING", "SKIP")
+COMMANDS = (*JUDGING, "TELL", *WITHOUT_MESSAGE)
+VERSION = "SPAMD/1.5"
+OK = f"{VERSION} 0 EX_OK\r\n"
+PONG = f"{VERSION} 0 PONG\r\n".encode()
+STATUS_NAMES = {  # 79 is a status of spamd, not of sysexits.h
+    64: "EX_USAGE",
+    65: "EX_DATAERR",
+    69: "Service Unavailable",
+    70: "EX_SOFTWARE",
+    75: "EX_TEMPFAIL",
+    76: "Bad header line",
+    79: "Timeout",
+}
+_FIELDS = ("content-length", "user", "compress", "message-class", "set", "remove")
+_FIRST_LINE = re.compile(r"([A-Z_]+) \s*SPAMC/([0-9]{1,2})\.([0-9]{1,2})\s*")
+
+
+class ClientError(NbspamError):
+    """A request that cannot be answered; status 76 is EX_PROTOCOL."""
+
+    def __init__(self, why: str, status: int = 76) -> None:
+        super().__init__("request", why, "", "protocol")
+        self.status = status
+
+
+class Request(NamedTuple):
+    """What a client asks.
+
+    version  : of the protocol, (1, 5)
+    message  : the bytes of the mail, unpacked
+    learn_as : of TELL, the class that the message is, as the client spells it; or empty
+    forget   : of TELL, true to forget the message
+    """
+
+    command: str
+    version: tuple[int, int]
+    user: str = ""
+    message: bytes = b""
+    learn_as: str = ""
+    forget: bool = False
+
+
+class RequestReader:
+    """Reads one request, which may come in any pieces; bytes after it are ignored.
+
+    Raises a child of NbspamError for a bad request.  It keeps a message and a header line, and no more.
+    """
+
+    def __init__(self, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self.started = False  # true after the first byte
+        self._max_message_bytes = max_message_bytes
+        self._buffer = bytearray()
+        self._ended = False
+        self._steps = self._read()
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> Request | None:
+        """Add some bytes; returns the request if it is complete now."""
+        self.started = self.started or bool(data)
+        self._buffer += data
+        return next(self._steps)
+
+    def end(self) -> Request | None:
+        """The client sends no more; returns None if it sent nothing at all."""
+        self._ended = True
+        return next(self._steps)
+
+    def _read(self) -> Iterator[Request | None]:
+        """The grammar of a request; each `yield` of None waits for more bytes."""
+        line = yield from self._line()
+        if line is None and not self.started:
+            yield None
+        request = _first_line(line or "")
+        has_message = request.command not in WITHOUT_MESSAGE
+        fields: dict[str, str] = {}
+        if request.version >= ((1, 1) if has_message else (1, 5)):  # older versions have no header
+            while line := (yield from self._line()):
+                name, colon, value = line.partition(":")
+                if not colon:
+                    raise ClientError("(header not in 'Name: value' format)")
+                if name.strip().lower() in _FIELDS:
+                    fields[name.strip().lower()] = value.strip()
+            if line is None and has_message:
+                raise ClientError("(EOF during headers)")
+        if has_message:
+            request = _with_fields(request, fields)
+            request = request._replace(message=(yield from self._message(fields)))
+        yield request
+
+    def _line(self) -> Generator[None, None, str | None]:
+        """The next line without its end; None if the stream ends before."""
+        while (stop := self._buffer.find(b"\n", 0, MAX_LINE_BYTES + 1)) < 0:
+            if len(self._buffer) > MAX_LINE_BYTES:
+                raise ClientError(f"(line of more than {MAX_LINE_BYTES} bytes)")
+            if self._ended:
+                return None
+            yield
+        line = self._buffer[:stop].decode("utf-8", "replace").removesuffix("\r")
+        del self._buffer[: stop + 1]
+        return line
+
+    def _message(self, fields: dict[str, str]) -> Generator[None, None, bytes]:
+        """The bytes of the mail; without a Content-length the end of the stream ends them."""
+        most, text = self._max_message_bytes, fields.get("content-length")
+        if text is not None and not re.fullmatch("[0-9]{1,18}", text):
+            raise ClientError("(Content-Length contains non-numeric bytes)")
+        length = None if text is None else int(text)
+        is_packed = "compress" in fields
+        if is_packed and fields["compress"].lower() != "zlib":
+            raise ClientError(f"(compression type not supported: {fields['compress'][:20]!r})")
+        while True:
+            received = len(self._buffer)
+            if (received if length is None else length) > most:
+                raise _too_long(most)
+            if self._ended or (length is not None and received >= length):
+                break
+            yield
+        if length is not None and received < length:
+            raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, got {received} bytes)")
+        message = bytes(self._buffer[:length])
+        return _unpacked(message, most) if is_packed else message
+
+
+def _first_line(line: str) -> Request:
+    found = _FIRST_LINE.fullmatch(line)
+    if not found or found[1] not in COMMANDS:
+        raise ClientError(f"(not a request: {line[:40]!r})")
+    return Request(found[1], (int(found[2]), int(found[3])))
+
+
+def _with_fields(request: Request, fields: dict[str, str]) -> Request:
+    """The request with the user, and for TELL with what to do."""
+    user = fields.get("user", "")
+    is_name = user.isprintable() and len(user) <= MAX_USER
+    if request.command != "TELL":
+        return request._replace(user=user if is_name else "")  # mail is judged whoever asks
+    if not is_name:
+        raise ClientError("(User header contains control chars, or is too long)")
+    to_set, to_remove = (
+        {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
+    )
+    for place in ("local", "remote"):
+        if place in to_set & to_remove:
+            raise ClientError(f"(Unable to set {place} and remove {place} in the same operation.)")
+    label = fields.get("message-class", "") if "local" in to_set else ""
+    if "local" in to_set and not label:
+        raise ClientError("(Set without a Message-class)")
+    return request._replace(user=user, learn_as=label, forget="local" in to_remove)
+
+
+def _unpacked(data: bytes, max_bytes: int) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        message = unpacker.decompress(data, max_bytes + 1)  # a byte more shows that it is too long
+    except zlib.error:
+        raise ClientError("(the message is not compressed by zlib)") from None
+    if len(message) > max_bytes:
+        raise _too_long(max_bytes)
+    if unpacker.unused_data:
+        raise ClientError("(bytes behind the compressed message)")
+    if not unpacker.eof:
+        raise ClientError("(the compressed message is cut short)")
+    return message
+
+
+def _too_long(max_bytes: int) -> BadDataError:
+    remedy = "let the mail server pass it by, as spamc -s does"
+    return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
+
+
+class Score(NamedTuple):
+    """The score of a message and its threshold, in nats; prints as spamd does: `7.301 / 0.000`.
+
+    The score is the log-odds of spam.  It reaches the threshold only if the decision is spam, so unsure is
+    not spam for a client.
+    """
+
+    is_spam: bool
+    score: float
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.score:.3f} / {self.threshold:.3f}"
+
+
+def score_of(verdict: Verdict, loss: Loss) -> Score:
+    """The score; the threshold is the cut-off of the losses, or with more than two classes 0."""
+    threshold = _rounded(cutoffs(loss).spam_above if len(loss.matrix) == 2 else 0.0)
+    log_odds = verdict.scored.log_odds(verdict.number)
+    score = threshold if log_odds is None else _rounded(log_odds)
+    if verdict.label == SPAM:
+        return Score(True, max(score, threshold), threshold)
+    return Score(False, min(score, round(threshold - SCORE_STEP, 3)), threshold)
+
+
+def _rounded(nats: float) -> float:
+    return round(max(-MAX_SCORE, min(MAX_SCORE, nats)), 3)
+
+
+def answer(request: Request, score: Score, content: bytes = b"") -> bytes:
+    """The answer to a request for a verdict, as the version of the client expects it (Exim speaks 1.2)."""
+    is_old, is_mail = request.version < (1, 3), request.command in ("PROCESS", "HEADERS")
+    if is_mail and request.version < (1, 2):
+        return OK.encode() + content
+    has_length = request.command != "CHECK" and (is_mail or not is_old)
+    length = f"Content-length: {len(content)}\r\n" if has_length else ""
+    spam = "" if is_mail and is_old else f"Spam: {score.is_spam} ; {score}\r\n"
+    end = b"\r\n" if request.command == "SYMBOLS" and is_old else b""
+    return f"{OK}{length}{spam}\r\n".encode() + content + end
+
+
+def tell_answer(did_set: bool, did_remove: bool) -> bytes:
+    """The answer to TELL: what was changed."""
+    text = ("DidSet: local\r\n" if did_set else "") + ("DidRemove: local\r\n" if did_remove else "")
+    return f"{OK}{text}\r\n".encode()
+
+
+def refusal(error: NbspamError) -> bytes:
+    """The answer to a client that gets no verdict: one line.
+
+    With an empty line after it spamc -x would end with 76, which mail servers take for a lasting failure.
+    Without, it ends with 74, and sendmail tries again.
+    """
+    name = STATUS_NAMES.get(error.status, "EX_SOFTWARE")
+    return f"{VERSION} {error.status} {name}: {dotted(error.why)[:MAX_REASON]}\r\n".encode()
+
+
+def dotted(text: str) -> str:
+    """The text with a dot for each character that is not printable."""
+    return "".join(character if character.isprintable() else "." for character in text)
+
+
+def symbols(clues: Sequence[tuple[str, float]]) -> bytes:
+    """The tokens of the clues, separated by commas."""
+    names = [dotted(token).replace(",", ".").replace(" ", ".") for token, _ in clues]
+    return ",".join(names).encode("utf-8", "replace")
+
+
+def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
+    """The verdict and a table of its clues, with the number of messages of each class that hold them."""
+    probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
+    lines = [
+        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {score.score:.3f}, "
+        f"spam from {score.threshold:.3f}",
+        "",
+        "  ".join(["   nats", *(f"{name:>6}" for name in classes), f"{'where':9}", "clue"]),
+    ]
+    for clue in clues:
+        nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
+        counts = clue.count_texts() or [""] * len(classes)
+        cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
+        lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.token)]))
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def header_as_spamc(data: bytes) -> bytes:
+    """The header as spamc finds it; after the answer to HEADERS, spamc writes its own copy of the body."""
+    ends = [data.find(blank) + len(blank) for blank in (b"\r\n\r\n", b"\n\n") if blank in data]
+    return data[: min(ends)] if ends else data
+
+
+def message_id(data: bytes) -> str:
+    """The Message-ID of a mail for the log, "-" if it has none."""
+    for start, stop, name in header_lines(data):
+        if name == "message-id":
+            value = data[start:stop].partition(b":")[2].decode("latin-1")
+            return dotted("".join(value.split()))[:MAX_REASON] or "-"
+    return "-"

@@ -1,0 +1,203 @@
+"""Full disks, read-only folders and signals leave the old model or a sound new one."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.hardship import HAM, SPAM, program, refusal, without_fault
+from tests.tiny_mail import PROGRAM
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 400 KB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", folder]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def long_work(wordy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some seconds of training."""
+    index = tmp_path_factory.mktemp("long") / "index"
+    lines = [f"{path.parent.name} {path}\n" for path in sorted(wordy.glob("*/*"))]
+    index.write_text("".join(lines * 60))
+    return index
+
+
+def _fill(folder: Path, left_bytes: int) -> None:
+    """Takes the space of a file system but for some."""
+    usage = os.statvfs(folder)
+    (folder / "filler").write_bytes(bytes(max(0, usage.f_bavail * usage.f_frsize - left_bytes)))
+
+
+def test_a_full_disk_ends_training_and_leaves_the_old_model(
+    small_disk: Path, trained: bytes, wordy: Path
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    done = program("train", "--replace", wordy, "-m", path)
+    assert done.returncode in (73, 74)
+    assert done.stderr.startswith(f"nbspam: {path}: ".encode())
+    assert b"space" in done.stderr
+    assert path.read_bytes() == trained
+    assert os.listdir(small_disk) == ["model"]
+
+
+@pytest.mark.parametrize("command", [["learn", "spam"], ["train", "--update"]])
+def test_a_full_disk_ends_learning_and_leaves_a_sound_model(
+    small_disk: Path, trained: bytes, wordy: Path, command: list[str]
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    _fill(small_disk, 12_288)
+    done = program(*command, "-m", path, wordy if command[0] == "train" else wordy / "spam")
+    assert done.returncode == 74
+    assert b"[no-space]" in done.stderr
+    (small_disk / "filler").unlink()
+    assert program("model", "check", "-m", path).returncode == 0
+    assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
+
+
+@pytest.mark.parametrize("name", ["vocab", "vectorize"])
+def test_a_full_disk_leaves_no_partial_output(small_disk: Path, wordy: Path, name: str) -> None:
+    output = small_disk / "out"
+    _fill(small_disk, 8_192)
+    command = ["vocab", "build", wordy, "-o", output]
+    if name == "vectorize":
+        vocabulary = small_disk.parent / "v.tsv"
+        assert program("vocab", "build", wordy, "-o", vocabulary).returncode == 0
+        command = ["vectorize", wordy, "--vocab", vocabulary, "--event-model", "multinomial", "-o", output]
+    done = program(*command)
+    assert done.returncode == 74
+    assert done.stderr.splitlines()[-2].startswith(f"nbspam: {output}: ".encode())
+    assert os.listdir(small_disk) == ["filler"]
+
+
+def test_a_file_size_limit_ends_training_and_leaves_the_old_model(
+    model: Path, trained: bytes, wordy: Path
+) -> None:
+    limit = (100_000, 100_000)
+    done = subprocess.run(
+        [*PROGRAM, "train", "--replace", wordy, "-m", model], capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+    )  # fmt: skip
+    without_fault(done)
+    assert done.returncode in (73, 74)
+    assert done.stderr.startswith(f"nbspam: {model}: ".encode())
+    assert model.read_bytes() == trained
+    assert os.listdir(model.parent) == [model.name]
+
+
+def test_a_read_only_folder_refuses_writers_and_allows_readers(
+    small_disk: Path, trained: bytes, source: Path
+) -> None:
+    path = small_disk / "model"
+    path.write_bytes(trained)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    refusal(73, "model-create", path, "train", "--replace", source, "-m", path)
+    refusal(73, "model-create", small_disk / "new", "train", source, "-m", small_disk / "new")
+    refusal(74, "model-readonly", path, "learn", "spam", "-m", path, stdin=HAM[0])
+    refusal(74, "model-readonly", path, "train", "--update", source, "-m", path)
+    refusal(73, "output-denied", small_disk / "v", "vocab", "build", source, "-o", small_disk / "v")
+    assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
+    assert path.read_bytes() == trained
+
+
+def test_an_unwritable_place_is_refused_before_mail_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    path = tmp_path / "file" / "new"
+    said = refusal(73, "model-create", path, "train", "no-such-mail", "-m", path)
+    assert "next: choose another place: --model PATH" in said
+    for place in (path, tmp_path):
+        said = refusal(73, "model-create", place, "model", "merge", "no-such-model", "another", "-o", place)
+        assert ": --output PATH  [" in said
+    refusal(73, "output-folder", path, "vocab", "build", "no-such-mail", "-o", path)
+
+
+def _start(*arguments: object) -> subprocess.Popen[bytes]:
+    command = [*PROGRAM, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+        start_new_session=True, preexec_fn=_as_in_a_terminal,
+    )  # fmt: skip
+
+
+def _as_in_a_terminal() -> None:
+    """A shell's background job ignores Ctrl-C, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
+    model: Path, trained: bytes, long_work: Path
+) -> None:
+    drawn = random.Random(5)
+    interrupted = 0
+    for _ in range(4):
+        child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+        time.sleep(0.3 + 0.7 * drawn.random())
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+        _, errors = child.communicate(timeout=60)
+        assert child.returncode in (0, 130), errors
+        assert b"Traceback" not in errors
+        if child.returncode == 130:
+            interrupted += 1
+            assert model.read_bytes() == trained
+        else:
+            model.write_bytes(trained)
+        assert [name for name in os.listdir(model.parent) if name.startswith(".")] == []
+    assert interrupted > 0
+
+
+def test_kill_during_training_leaves_the_old_model_or_the_new_one(
+    model: Path, trained: bytes, long_work: Path
+) -> None:
+    drawn = random.Random(6)
+    for path in [model] * 4 + [model.parent / "new"]:
+        child = _start("train", "--replace", long_work, "-m", path, "-j", 2)
+        time.sleep(0.3 + 1.2 * drawn.random())
+        child.kill()
+        child.communicate(timeout=60)
+        if path.exists() and path.read_bytes() != trained:
+            assert program("model", "check", "-m", path).returncode == 0
+            path.write_bytes(trained)
+
+
+def test_kill_during_training_leaves_no_process(model: Path, long_work: Path) -> None:
+    child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+    time.sleep(0.7)
+    child.kill()
+    child.wait(60)
+    for _ in range(100):
+        try:
+            os.killpg(child.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(child.pid, signal.SIGKILL)
+    pytest.fail("worker processes outlived the command by ten seconds")
+
+
+def test_kill_during_learning_leaves_a_sound_model(model: Path, wordy: Path) -> None:
+    drawn = random.Random(8)
+    for _ in range(3):
+        child = _start("learn", "spam", wordy / "spam", "-m", model)
+        time.sleep(0.3 + 0.7 * drawn.random())
+        child.kill()
+        child.communicate(timeout=60)
+        assert program("model", "check", "-m", model).returncode == 0

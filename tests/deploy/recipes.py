@@ -1,0 +1,45 @@
+"""The recipes of the README, broken mail to deliver by them, and what our header field looks like."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+OWN_FIELD = re.compile(rb"X-Nbspam: (ham|spam|unsure); [^\r\n]*\r?\n(?:\t[^\r\n]*\r?\n)*")
+
+BROKEN = {
+    "empty": b"",
+    "newline": b"\n",
+    "newlines": b"\n" * 1000,
+    "headers-only": b"Subject: no body and no end of line",
+    "empty-body": b"From: a@example.org\nSubject: nothing in it\n\n",
+    "no-header": b"\n\na body without a header",
+    "no-last-newline": b"Subject: cut\n\nthe last line has no end",
+    "nul": b"Subject: nul \0 here\n\nbytes \0\0\0 in the body\n\0",
+    "eight-bit": b"Subject: \xff\xfe\xe9t\xe9\n\n\x80\x81\xfe\xff caf\xe9\n",
+    "crlf": b"From: a@example.org\r\nSubject: crlf\r\n\r\nline\r\nline\r\n",
+    "mixed-ends": b"Subject: mixed\r\nTo: b@example.org\n\r\none\rtwo\nthree\r\n",
+    "bare-cr": b"Subject: old\rTo: b@example.org\r\rbody\r",
+    "from-line": b"From a@example.org Sat Jan  3 01:05:34 2026\nSubject: mbox\n\nFrom here\n>From quoted\n",
+    "from-crlf": b"From a@example.org Sat Jan  3 01:05:34 2026\r\nSubject: mbox\r\n\r\nbody\r\n",
+    "from-only": b"From a@example.org Sat Jan  3 01:05:34 2026\n",
+    "forged": b"X-Nbspam-Not: ours\nSubject: forged\n\nX-Nbspam: spam; in the body\n",
+    "long-line": b"Subject: long\n\n" + b"x" * 300_000 + b"\n",
+    "control": b"Subject: \x1b[31mred\x07\n\n\x1b]0;title\x07\n",
+}
+
+
+def recipe(name: str) -> str:
+    """The block of the README that is marked so."""
+    found = re.search(rf"<!-- recipe: {name} -->\n```\w+\n(.*?)```\n", README, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def without_own_field(message: bytes) -> bytes:
+    """The message without our header field, which must be there."""
+    rest, count = OWN_FIELD.subn(b"", message, count=1)
+    assert count == 1, message[:200]
+    return rest

@@ -1,0 +1,247 @@
+"""Debian's procmail and maildrop, and a shell, deliver by the recipes of the README, as they stand there.
+
+The oracle is the delivery agent itself: without our header field, a mailbox must hold, byte for byte, what
+the same agent delivers without the filter.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.recipes import BROKEN, ROOT, recipe, without_own_field
+
+pytestmark = pytest.mark.debian
+
+FILTER = recipe("filter")
+FILTER_ALONE = FILTER.partition("\n\n")[0] + "\n"
+REQUEUE = FILTER.replace("\n\n", f"\n\n{recipe('requeue')}\n", 1)
+NEEDS_PROCMAIL, NEEDS_MAILDROP = (
+    pytest.mark.skipif(not shutil.which(name), reason=f"{name} is not installed: as root, make debian")
+    for name in ("procmail", "maildrop")
+)
+
+
+@pytest.fixture(scope="module")
+def model(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model trained on data/."""
+    path = tmp_path_factory.mktemp("model") / "model.nbspam"
+    subprocess.run([installed, "train", "-q", ROOT / "data", "-m", path], check=True)
+    return path
+
+
+class Mailbox:
+    """A place to deliver to: an inbox, .Junk beside it, and a log."""
+
+    def __init__(self, home: Path, installed: Path, model: Path) -> None:
+        self.home = home
+        self.inbox = "inbox/"
+        self.head = f"PATH={installed.parent}:/usr/bin:/bin\nNBSPAM_MODEL={model}\n"
+
+    def procmail(self, rules: str, message: bytes) -> int:
+        """Deliver a message by these rules; the exit status."""
+        status = self._procmail(rules, message)
+        if status < 0 and self._procmail("", message) < 0:
+            pytest.skip("this procmail dies of the message without any rules, too")  # Debian 13, a long line
+        return status
+
+    def _procmail(self, rules: str, message: bytes) -> int:
+        home = f"MAILDIR={self.home}\nDEFAULT={self.inbox}\nORGMAIL={self.home}/orgmail\nLOGFILE=log\n"
+        (self.home / "rc").write_text(self.head + home + rules)
+        return subprocess.run(["procmail", "./rc"], input=message, cwd=self.home, timeout=60).returncode
+
+    def maildrop(self, rules: str, message: bytes) -> int:
+        """As procmail; the Maildirs have to be there."""
+        for folder in ("inbox", "Maildir/.Junk"):
+            for part in ("cur", "new", "tmp"):
+                (self.home / folder / part).mkdir(parents=True, exist_ok=True)
+        head = re.sub(r"=(.*)", r'="\1"', self.head) + f'DEFAULT="{self.home}/inbox"\n'
+        (self.home / "filter").write_text(head + rules)
+        (self.home / "filter").chmod(0o600)
+        command = ["maildrop", "./filter"]
+        return subprocess.run(
+            command, input=message, cwd=self.home, timeout=60, capture_output=True
+        ).returncode
+
+    def pipe(self, message: bytes, program: str = "nbspam") -> int:
+        """Deliver by the script for Postfix, with `cat` for Dovecot; the exit status."""
+        script = recipe("pipe").replace("/usr/lib/dovecot/dovecot-lda -e", "cat >>delivered")
+        _, here, script = script.partition("umask")  # the program is in the PATH that these tests set
+        assert "cat >>delivered" in script
+        (self.home / "spool").mkdir()
+        (self.home / "script").write_text(
+            f"export TMPDIR={self.home}/spool\n"
+            + self.head.replace("NBSPAM_", "export NBSPAM_")
+            + here
+            + script.replace("nbspam classify", f"{program} classify")
+        )
+        done = subprocess.run(["sh", "script"], input=message, cwd=self.home, timeout=60, capture_output=True)
+        assert list((self.home / "spool").iterdir()) == []
+        return done.returncode
+
+    def delivered(self, folder: str) -> list[bytes]:
+        """The messages of a Maildir, those of `new`."""
+        return sorted(path.read_bytes() for path in (self.home / folder / "new").glob("*"))
+
+    def take(self) -> bytes:
+        """The bytes of the inbox, which is emptied: an mbox, or a Maildir of one message."""
+        place = self.home / self.inbox
+        if place.is_file():
+            data = place.read_bytes()
+            place.unlink()
+            return data
+        (message,) = self.delivered(self.inbox)
+        shutil.rmtree(place)
+        return message
+
+
+@pytest.fixture
+def mailbox(tmp_path: Path, installed: Path, model: Path) -> Mailbox:
+    """A mailbox with a model."""
+    return Mailbox(tmp_path, installed, model)
+
+
+@pytest.fixture
+def mailbox_without_model(tmp_path: Path, installed: Path) -> Mailbox:
+    """A mailbox whose model is missing."""
+    return Mailbox(tmp_path, installed, tmp_path / "missing.nbspam")
+
+
+def samples(label: str) -> list[bytes]:
+    return sorted(path.read_bytes() for path in sorted((ROOT / "data" / label).glob("*"))[:40:8])
+
+
+def unmarked(messages: Iterable[bytes]) -> list[bytes]:
+    return sorted(map(without_own_field, messages))
+
+
+@NEEDS_PROCMAIL
+def test_filter_recipe_files_ham_in_the_inbox_and_spam_in_junk(mailbox: Mailbox) -> None:
+    forged = b"X-Nbspam: spam; probability=1\n\tfolded\n" + samples("ham")[0]
+    for message in [forged, *samples("ham")[1:], *samples("spam")]:
+        assert mailbox.procmail(FILTER, message) == 0
+    assert unmarked(mailbox.delivered("inbox")) == samples("ham")
+    assert unmarked(mailbox.delivered(".Junk")) == samples("spam")
+    assert all(message.startswith(b"X-Nbspam: ham; ") for message in mailbox.delivered("inbox"))
+    assert all(message.startswith(b"X-Nbspam: spam; ") for message in mailbox.delivered(".Junk"))
+
+
+@NEEDS_PROCMAIL
+def test_condition_recipe_files_by_exit_status_and_changes_no_byte(mailbox: Mailbox) -> None:
+    rules = recipe("condition")
+    for message in samples("ham") + samples("spam"):
+        assert mailbox.procmail(rules, message) == 0
+    assert mailbox.delivered("inbox") == samples("ham")
+    assert mailbox.delivered(".Junk") == samples("spam")
+    message = samples("spam")[0]
+    mailbox.procmail(rules.replace("nbspam classify --exit-code >/dev/null", "cat >seen"), message)
+    # The program reads the body, too; a condition gets folded fields as one line each.
+    assert (mailbox.home / "seen").read_bytes().split() == message.split()
+
+
+@NEEDS_PROCMAIL
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("inbox", ["inbox/", "inbox.mbox"])
+def test_broken_mail_is_delivered_byte_for_byte(mailbox: Mailbox, name: str, inbox: str) -> None:
+    mailbox.inbox = inbox
+    assert mailbox.procmail(FILTER_ALONE, BROKEN[name]) == 0
+    filtered = mailbox.take()
+    assert mailbox.procmail("", BROKEN[name]) == 0
+    plain = mailbox.take()
+    if (name, inbox) == ("newline", "inbox.mbox"):
+        plain = b"\n"  # procmail closes an mbox message with an empty line; after our field this is one
+    assert without_own_field(filtered) == plain
+
+
+@NEEDS_PROCMAIL
+def test_torture_mail_is_delivered_byte_for_byte(mailbox: Mailbox, torture_files: list[Path]) -> None:
+    for path in torture_files[::60]:
+        message = path.read_bytes()
+        assert mailbox.procmail(FILTER_ALONE, message) == 0
+        filtered = mailbox.take()
+        assert mailbox.procmail("", message) == 0
+        assert without_own_field(filtered) == mailbox.take(), path
+
+
+@NEEDS_PROCMAIL
+@pytest.mark.parametrize("name", BROKEN)
+def test_mail_is_delivered_as_it_came_without_a_model(mailbox_without_model: Mailbox, name: str) -> None:
+    box = mailbox_without_model
+    assert box.procmail(FILTER, BROKEN[name]) == 0
+    filtered = box.take()
+    assert box.procmail("", BROKEN[name]) == 0
+    assert filtered == box.take()
+    assert b"[model-missing]" in (box.home / "log").read_bytes()
+
+
+@NEEDS_PROCMAIL
+@pytest.mark.parametrize(("rules", "model"), [(FILTER, "damaged"), (recipe("condition"), "missing")])
+def test_mail_is_delivered_as_it_came_where_the_model_fails(
+    mailbox_without_model: Mailbox, rules: str, model: str
+) -> None:
+    box, message = mailbox_without_model, samples("spam")[0]
+    (box.home / "damaged").write_bytes(b"SQLite format 3\0 and no more")
+    box.head += f"NBSPAM_MODEL={box.home / model}\n"
+    assert box.procmail(rules, message) == 0
+    assert box.delivered("inbox") == [message]
+
+
+@NEEDS_PROCMAIL
+def test_requeue_recipe_delivers_or_leaves_the_message_to_the_mail_server(
+    mailbox: Mailbox, tmp_path: Path
+) -> None:
+    message = samples("spam")[0]
+    assert mailbox.procmail(REQUEUE, message) == 0
+    assert unmarked(mailbox.delivered(".Junk")) == [message]
+    shutil.rmtree(tmp_path / ".Junk")
+    mailbox.head += "NBSPAM_MODEL=missing\n"
+    assert mailbox.procmail(REQUEUE, message) == 75
+    assert {path.name for path in tmp_path.iterdir()} == {"rc", "log"}
+
+
+@NEEDS_MAILDROP
+def test_maildrop_recipe_files_ham_and_spam(mailbox: Mailbox) -> None:
+    ham, spam = samples("ham")[0], samples("spam")[0]
+    for message in (ham, spam):
+        assert mailbox.maildrop(recipe("maildrop"), message) == 0
+    assert unmarked(mailbox.delivered("inbox")) == [ham]
+    assert unmarked(mailbox.delivered("Maildir/.Junk")) == [spam]
+
+
+@NEEDS_MAILDROP
+@pytest.mark.parametrize("name", ["nul", "no-last-newline", "eight-bit", "crlf", "headers-only"])
+def test_maildrop_recipe_delivers_broken_mail_byte_for_byte(mailbox: Mailbox, name: str) -> None:
+    assert mailbox.maildrop(recipe("maildrop"), BROKEN[name]) == 0
+    (filtered,) = mailbox.delivered("inbox") + mailbox.delivered("Maildir/.Junk")
+    shutil.rmtree(mailbox.home / "inbox")
+    assert mailbox.maildrop("", BROKEN[name]) == 0
+    assert [without_own_field(filtered)] == mailbox.delivered("inbox")
+
+
+@NEEDS_MAILDROP
+def test_maildrop_recipe_leaves_the_message_in_the_queue_without_a_model(
+    mailbox_without_model: Mailbox,
+) -> None:
+    assert mailbox_without_model.maildrop(recipe("maildrop"), BROKEN["crlf"]) == 75
+    assert mailbox_without_model.delivered("inbox") == []
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if not name.startswith("from-")])  # as Postfix
+def test_pipe_recipe_delivers_byte_for_byte(mailbox: Mailbox, name: str) -> None:
+    assert mailbox.pipe(BROKEN[name]) == 0
+    assert without_own_field((mailbox.home / "delivered").read_bytes()) == BROKEN[name]
+
+
+@pytest.mark.parametrize(
+    "program", ["nbspam", "missing-program", "timeout -s KILL 0.01 sh -c 'echo half; sleep 5'"]
+)
+def test_pipe_recipe_leaves_the_message_in_the_queue_when_the_program_fails(
+    mailbox_without_model: Mailbox, program: str
+) -> None:
+    assert mailbox_without_model.pipe(BROKEN["crlf"], program) == 75
+    assert not (mailbox_without_model.home / "delivered").exists()

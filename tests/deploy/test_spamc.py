@@ -1,0 +1,205 @@
+"""Debian's spamc works with `nbspam serve` as it does with SpamAssassin's spamd."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.server import HAM, PATIENCE, SPAM, Server, eventually, free_port, tiny_model
+from tests.tiny_mail import counts, mail
+
+pytestmark = [
+    pytest.mark.debian,
+    pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)"),
+]
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+OWN_FIELD = re.compile(rb'X-Nbspam: (ham|spam|unsure); (?s:.*?)clues="(?s:.*?)"\r?\n')
+LEARNED = b"Message successfully un/learned\n"
+KNOWN = b"Message was already un/learned\n"
+MESSAGES = {
+    "ham": HAM,
+    "spam": SPAM,
+    "crlf": SPAM.replace(b"\n", b"\r\n"),
+    "no-body": b"Subject: no body and no end of line",
+    "no-header": b"\n\na body without a header",
+    "mbox": b"From a@b.example Mon Jun  3 10:00:00 2024\n" + HAM,
+    "eight-bit": b"Subject: \xff\xfe\n\n\x80\x81 caf\xe9\n",
+    "mixed-ends": b"Subject: s\r\nTo: b\n\r\ntext\n\nmore\r\n\r\n",
+    "large": HAM + b"a line of the body\n" * 20_000,
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("spamc"))
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """A model of this test alone."""
+    return Path(shutil.copy(trained, tmp_path / "model"))
+
+
+@pytest.fixture(scope="module")
+def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("server"), "--allow-tell", model=trained) as server:
+        yield server
+
+
+def spamc(server: Server, *options: str, stdin: bytes = b"", safe: bool = False) -> tuple[int, bytes]:
+    """(exit status, stdout).  safe : a message comes back after a failure; else that has a status"""
+    command = ["spamc", *([] if safe else ["-x"]), "-F", "/dev/null", "-U", str(server.path), *options]
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=PATIENCE)
+    return done.returncode, done.stdout
+
+
+def marked(server: Server, message: bytes, *options: str) -> bytes:
+    """What spamc writes, without our header field, which must be there once."""
+    status, data = spamc(server, *options, stdin=message)
+    assert status == 0
+    return without_own_field(data)
+
+
+def without_own_field(data: bytes) -> bytes:
+    assert len(OWN_FIELD.findall(data)) == 1
+    return OWN_FIELD.sub(b"", data)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_message_comes_back_marked_and_otherwise_byte_for_byte(server: Server, name: str) -> None:
+    message = MESSAGES[name]
+    assert marked(server, message) == message
+    # Without a body spamc finds no place for it, and gives its own copy back.
+    by_headers = (0, message) if name == "no-body" else spamc(server, stdin=message)
+    assert spamc(server, "--headers", stdin=message) == by_headers
+
+
+def test_exit_status_and_score_say_what_it_is(server: Server, model: Path, tmp_path: Path) -> None:
+    for message, is_spam, score in ((SPAM, 1, rb"\d+\.\d/0\.0\n"), (HAM, 0, rb"-\d+\.\d/0\.0\n")):
+        status, said = spamc(server, "-c", stdin=message)
+        assert status == is_spam and re.fullmatch(score, said)
+        assert spamc(server, "-E", stdin=message)[0] == is_spam
+    with Server(tmp_path, "--loss", "FP=1000000,FN=1,unsure=0.5", model=model) as careful:
+        assert spamc(careful, stdin=SPAM)[1].startswith(b"X-Nbspam: unsure;")
+        status, said = spamc(careful, "-c", stdin=SPAM)
+        assert status == 0 and said.endswith(b"/14.5\n")  # unsure is not spam
+
+
+def test_reports_and_symbols_are_printed(server: Server) -> None:
+    status, report = spamc(server, "-R", stdin=SPAM)
+    assert status == 0
+    first, second = report.split(b"\n")[:2]
+    assert first.endswith(b"/0.0")
+    assert second.startswith(b"spam: P(spam) 0.")
+    assert spamc(server, "-r", stdin=SPAM)[1] == report
+    assert spamc(server, "-r", stdin=HAM) == (0, b"")
+    assert b"cheap" in spamc(server, "-y", stdin=SPAM)[1].split(b",")
+    assert spamc(server, "-K") == (0, b"SPAMD/1.5 0\n")
+
+
+def test_packed_and_large_messages_come_back_and_longer_ones_are_not_sent(server: Server) -> None:
+    large = HAM + random.Random(1).randbytes(2_000_000).hex().encode()
+    assert marked(server, large, "-s", "10000000") == large
+    assert spamc(server, "-s", "1000", stdin=MESSAGES["large"]) == (0, MESSAGES["large"])
+    status, got = spamc(server, "-z", stdin=SPAM)
+    if status == 64:
+        pytest.skip("this spamc was built without zlib")
+    assert without_own_field(got) == SPAM
+
+
+def test_learning_counts_once_and_needs_permission(server: Server, trained: Path, tmp_path: Path) -> None:
+    before, new = counts(trained), mail("an offer of pills")
+    for label, said in (
+        *(("spam", LEARNED), ("spam", KNOWN), ("ham", LEARNED)),
+        *(("forget", LEARNED), ("forget", KNOWN)),
+    ):
+        assert spamc(server, "-L", label, stdin=new) == (0, said)
+    assert counts(trained) == before
+    with Server(tmp_path, model=trained) as closed:
+        assert spamc(closed, "-L", "spam", stdin=HAM)[0] == 74
+
+
+def test_user_of_the_client_has_a_model(model: Path, tmp_path: Path) -> None:
+    users, new = tmp_path / "users", mail("a lottery prize for the winner")
+    with Server(tmp_path, "--start", str(model), "--allow-tell", model=users / "%u.nbspam") as server:
+        at_first = spamc(server, "-u", "bob", "-c", stdin=new)
+        assert spamc(server, "-u", "alice", "-L", "spam", stdin=new)[1] == LEARNED
+        assert os.listdir(users) == ["alice.nbspam"]
+        assert spamc(server, "-u", "alice", "-c", stdin=new) != at_first
+        assert spamc(server, "-u", "bob", "-c", stdin=new) == at_first
+        assert spamc(server, "-u", "alice", "-L", "forget", stdin=new)[1] == LEARNED
+
+
+def test_each_of_two_hundred_clients_gets_its_own_mail(server: Server) -> None:
+    messages = [mail(f"letter {n} " + "garden " * n) for n in range(200)]
+    with ThreadPoolExecutor(200) as pool:
+        assert list(pool.map(lambda message: marked(server, message), messages)) == messages
+
+
+def test_damaged_model_is_a_failure_that_loses_no_mail(trained: Path, model: Path, tmp_path: Path) -> None:
+    with Server(tmp_path, model=model) as server:
+        (tmp_path / "new").write_bytes(b"no model")
+        os.replace(tmp_path / "new", model)
+        assert spamc(server, stdin=SPAM) == (74, b"")
+        assert spamc(server, stdin=SPAM, safe=True) == (0, SPAM)
+        os.replace(shutil.copy(trained, tmp_path / "new"), model)
+        assert marked(server, SPAM) == SPAM
+
+
+def test_signal_amid_many_messages_loses_none(model: Path, tmp_path: Path) -> None:
+    """spamc reads the whole mail before it connects, so these are caught at every stage."""
+    with Server(tmp_path, model=model) as server:
+        processes = [
+            subprocess.Popen(
+                ["spamc", "-F", "/dev/null", "-U", str(server.path), "--connect-retries=1"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )
+            for _ in range(40)
+        ]  # fmt: skip
+        for process in processes:
+            assert process.stdin
+            process.stdin.write(MESSAGES["large"])
+            process.stdin.close()
+        eventually(lambda: " PROCESS " in server.log)
+        server.process.send_signal(signal.SIGTERM)
+        got = [process.stdout.read() for process in processes if process.stdout]
+        for process in processes:
+            process.wait(PATIENCE)
+    assert {OWN_FIELD.sub(b"", data) for data in got} == {MESSAGES["large"]}
+
+
+def test_lines_of_the_readme_do_what_they_say(model: Path, tmp_path: Path) -> None:
+    text = README.read_text(encoding="utf-8")
+    found = re.findall(r"^    (spamc -U ~/\.nbspam\.socket.*? < message\.eml)  ", text, re.MULTILINE)
+    (tmp_path / "message.eml").write_bytes(SPAM)
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    with Server(tmp_path, "--allow-tell", model=model) as server:
+        (tmp_path / ".nbspam.socket").symlink_to(server.path)
+        done = [
+            subprocess.run(["sh", "-c", line], cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
+            for line in found
+        ]
+    assert [one.returncode for one in done] == [0, 1, 0, 0]
+    message, score, report, learned = (one.stdout for one in done)
+    assert without_own_field(message) == SPAM
+    assert re.fullmatch(rb"\d+\.\d/0\.0\n", score)
+    assert b"spam: P(spam)" in report
+    assert learned == KNOWN
+
+
+def test_spamc_works_by_tcp(model: Path, tmp_path: Path) -> None:
+    port = str(free_port())
+    with Server(tmp_path, "--listen", f"localhost:{port}", model=model):
+        command = ["spamc", "-x", "-F", "/dev/null", "-d", "127.0.0.1", "-p", port]
+        done = subprocess.run(command, input=SPAM, capture_output=True, timeout=PATIENCE, check=True)
+    assert without_own_field(done.stdout) == SPAM

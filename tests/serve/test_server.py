@@ -1,0 +1,647 @@
+"""The server as a process, with clients that are slow, odd, many or gone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from nbspam.cli.serve import serve_command
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.serve.codec import MAX_MESSAGE_BYTES
+from nbspam.serve.daemon import Listening, on_address, on_path
+from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
+from tests.cli.test_faults import PLANTED
+from tests.server import (
+    HAM,
+    OK,
+    PATIENCE,
+    SPAM,
+    Server,
+    answer,
+    eventually,
+    free_port,
+    model_of_many,
+    request,
+    tiny_model,
+)
+from tests.tiny_mail import counts, error, mail, process, run, write_folders
+
+MAILBOX = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + HAM + b">From cheap pills\n\n"
+LEARN_SPAM = ("Message-class: spam", "Set: local")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("serve"))
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """A model of this test alone."""
+    return Path(shutil.copy(trained, tmp_path / "model"))
+
+
+@pytest.fixture
+def serve(tmp_path: Path, model: Path) -> Iterator[Callable[..., Server]]:
+    with contextlib.ExitStack() as servers:
+        yield lambda *options, code="": servers.enter_context(
+            Server(tmp_path, *options, model=model, code=code)
+        )
+
+
+@pytest.fixture(scope="module")
+def common(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for the tests that change nothing."""
+    with Server(tmp_path_factory.mktemp("common"), model=trained) as server:
+        yield server
+
+
+def replace(model: Path, data: bytes) -> None:
+    """Put another file in the place of the model, as `train --replace` does."""
+    (model.parent / "new").write_bytes(data)
+    os.replace(model.parent / "new", model)
+
+
+def as_classified(model: Path, message: bytes) -> bytes:
+    """The answer to CHECK by what a fresh process says."""
+    verdict = json.loads(run("classify", "--json", "-m", model, stdin=message))
+    return OK + f"Spam: {verdict['label'] == 'spam'} ; {verdict['log_odds']:.3f} / 0.000\r\n\r\n".encode()
+
+
+# Verdicts.
+
+
+@pytest.mark.parametrize(
+    "message",
+    [HAM, SPAM, MAILBOX, b"", b"\n", b"no header", SPAM.replace(b"\n", b"\r\n"), b"\0\xff" * 99],
+)
+def test_verdicts_and_marked_messages_are_those_of_classify(
+    common: Server, trained: Path, message: bytes
+) -> None:
+    expected = process("classify", "-p", "-m", trained, stdin=message).stdout
+    got = common.ask("PROCESS", message)
+    assert got.partition(b"\r\n\r\n")[2] == expected
+    assert b"Content-length: %d\r\n" % len(expected) in got
+
+
+def test_score_is_the_log_odds_of_classify(common: Server, trained: Path) -> None:
+    for message in (HAM, SPAM, MAILBOX):
+        assert common.ask("CHECK", message) == as_classified(trained, message)
+
+
+def test_headers_are_the_header_of_process(common: Server) -> None:
+    header, blank, body = common.content("PROCESS", SPAM).partition(b"\n\n")
+    assert body
+    assert common.content("HEADERS", SPAM) == header + blank
+
+
+def test_symbols_and_reports_name_the_clues(common: Server) -> None:
+    assert b"cheap" in common.content("SYMBOLS", SPAM).split(b",")
+    report = common.content("REPORT", SPAM).decode()
+    assert report.startswith("spam: P(spam) 0.")
+    (line,) = [line.split() for line in report.splitlines() if line.endswith(" cheap")]
+    assert line[1:] == ["0", "1", "body", "cheap"]
+    assert common.content("REPORT_IFSPAM", SPAM).decode() == report
+    assert common.content("REPORT_IFSPAM", HAM) == b""
+
+
+def test_costs_decide(serve: Callable[..., Server]) -> None:
+    server = serve("--loss", "FP=1000000,FN=1,unsure=0.5")
+    head, _, threshold = server.ask("CHECK", SPAM).decode().strip().rpartition(" / ")
+    assert head.startswith(OK.decode() + "Spam: False")
+    assert float(threshold) == pytest.approx(14.509, abs=0.001)  # log((1000000 - 0.5) / 0.5)
+
+
+def test_spam_flag_inserts_the_fields_of_spamassassin(serve: Callable[..., Server]) -> None:
+    assert b"\nX-Spam-Flag: YES\n" in serve("--spam-flag").ask("PROCESS", SPAM)
+
+
+# Clients.
+
+
+def test_client_that_keeps_its_side_open_is_answered_and_does_not_lengthen_the_logged_time(
+    common: Server,
+) -> None:
+    assert common.ask("PING", half_close=False) == b"SPAMD/1.5 0 PONG\r\n"
+    with common.connect() as one:
+        one.sendall(request("CHECK", b"Message-ID: <slow@b.example>\n\n"))
+        assert answer(one).startswith(OK)
+        eventually(lambda: "<slow@b.example>" in common.log)
+        time.sleep(0.1)
+    (line,) = [line for line in common.log.splitlines() if "<slow@b.example>" in line]
+    assert float(line.split()[-2]) < 1000 * LINGER_SECONDS
+
+
+def test_message_without_a_length_ends_with_the_stream(common: Server) -> None:
+    with common.connect() as one:
+        one.sendall(b"CHECK SPAMC/1.5\r\n\r\n" + SPAM)
+        one.shutdown(socket.SHUT_WR)
+        assert answer(one).startswith(OK + b"Spam: True ; ")
+
+
+def test_skip_and_silence_get_no_answer(common: Server) -> None:
+    assert common.ask("SKIP") == b""
+    with common.connect() as one:
+        one.shutdown(socket.SHUT_WR)
+        assert answer(one) == b""
+
+
+def test_bad_request_is_refused_and_logged(common: Server) -> None:
+    with common.connect() as one:
+        one.sendall(b"GET / HTTP/1.1\r\nHost: x\x1b[2J\r\n\r\n")
+        assert answer(one) == b"SPAMD/1.5 76 Bad header line: (not a request: 'GET / HTTP/1.1')\r\n"
+    eventually(lambda: "refused: 76 request: (not a request: 'GET / HTTP/1.1')" in common.log)
+
+
+def test_long_message_is_refused_while_it_is_still_sent(common: Server) -> None:
+    with common.connect() as one:
+        head = b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % (MAX_MESSAGE_BYTES + 1)
+        with contextlib.suppress(OSError):
+            one.sendall(head + bytes(4 << 20))
+        assert answer(one) == b"SPAMD/1.5 65 EX_DATAERR: is longer than 33,554,432 bytes\r\n"
+
+
+def test_each_of_many_clients_gets_its_own_answer(common: Server) -> None:
+    """More than the connections that a process takes at a time."""
+    messages = [mail(f"letter {n} " + "garden " * n) for n in range(200)]
+    with ThreadPoolExecutor(200) as pool:
+        got = list(pool.map(lambda message: common.ask("PROCESS", message), messages))
+    assert [number for number in range(200) if not got[number].endswith(messages[number])] == []
+
+
+def test_log_has_a_line_a_message_without_its_text(common: Server) -> None:
+    common.ask("CHECK", b"Message-ID: <1@b.example>\nSubject: secret\n\nwords\n", "User: joe id=<other>")
+    eventually(lambda: "<1@b.example>" in common.log)
+    (line,) = [line for line in common.log.splitlines() if "<1@b.example>" in line]
+    assert line.startswith("nbspam: ")
+    assert " CHECK user=joe.id=<other> id=<1@b.example> " in line
+    assert "secret" not in common.log
+
+
+def test_quiet_server_logs_failures_alone(serve: Callable[..., Server], model: Path) -> None:
+    server = serve("-q")
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    assert server.log == ""
+    replace(model, b"no model")
+    server.ask("CHECK", SPAM)
+    eventually(lambda: f"refused: 75 {model}: this is not a model of nbspam" in server.log)
+
+
+def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Callable[..., Server]) -> None:
+    server = serve("--timeout", "1")
+    slow = [server.connect() for _ in range(10)]
+    for one in slow:
+        one.sendall(request("CHECK", SPAM)[:40])
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    for one in slow:
+        with one:
+            assert answer(one) == b"SPAMD/1.5 79 Timeout: (1 second timeout reading input from client)\r\n"
+
+
+def test_silent_clients_make_room_for_those_that_speak(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1", "--timeout", "300")
+    with contextlib.ExitStack() as stack:
+        started = stack.enter_context(server.connect())
+        started.sendall(b"CHECK SPAMC/1.5\r\n")
+        silent = [stack.enter_context(server.connect()) for _ in range(2 * MAX_CONNECTIONS)]
+        asked = time.monotonic()
+        assert server.ask("CHECK", SPAM).startswith(OK)
+        assert time.monotonic() - asked < 4 * IDLE_SECONDS
+        assert answer(silent[0]).startswith(b"SPAMD/1.5 79 ")
+        started.sendall(request("CHECK", SPAM).partition(b"\r\n")[2])
+        started.shutdown(socket.SHUT_WR)
+        assert answer(started).startswith(OK)
+
+
+def test_silent_clients_stay_while_there_is_room(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1")
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS)]
+        time.sleep(1.5 * IDLE_SECONDS)
+        for one in silent[:3]:
+            one.sendall(request("CHECK", SPAM))
+            one.shutdown(socket.SHUT_WR)
+            assert answer(one).startswith(OK)
+
+
+def test_client_that_does_not_read_its_answer_is_left(serve: Callable[..., Server]) -> None:
+    server = serve("--timeout", "2")
+    with server.connect() as one:
+        one.sendall(request("PROCESS", HAM + b"x\n" * 300_000))  # more than a socket holds
+        eventually(lambda: "not answered: TimeoutError" in server.log)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_client_that_goes_away_disturbs_nobody(serve: Callable[..., Server]) -> None:
+    server = serve()
+    for cut in (5, 40, len(request("PROCESS", SPAM))):
+        for _ in range(20):
+            with server.connect() as one:
+                one.sendall(request("PROCESS", SPAM)[:cut])
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+# Processes and signals.
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_stops_the_server_after_the_requests_that_have_started(
+    serve: Callable[..., Server], number: int
+) -> None:
+    server = serve()
+    whole = request("PROCESS", SPAM)
+    with server.connect() as started, server.connect() as silent:
+        started.sendall(whole[:100])
+        time.sleep(0.3)
+        server.process.send_signal(number)
+        eventually(lambda: not server.path.exists())
+        assert answer(silent) == b"SPAMD/1.5 75 EX_TEMPFAIL: is being stopped\r\n"
+        started.sendall(whole[100:])
+        assert answer(started).endswith(SPAM)
+    assert server.process.wait(PATIENCE) == 0
+
+
+def test_second_signal_does_not_wait(serve: Callable[..., Server]) -> None:
+    server = serve()
+    with server.connect() as started:
+        started.sendall(b"CHECK ")
+        time.sleep(0.3)
+        server.process.terminate()
+        eventually(lambda: not server.path.exists())
+        server.process.terminate()
+        assert server.process.wait(PATIENCE / 2) == 0
+
+
+def test_clients_that_connected_before_the_signal_are_answered(serve: Callable[..., Server]) -> None:
+    server = serve()
+    for worker in server.workers():
+        os.kill(worker, signal.SIGSTOP)  # so that they wait to be accepted
+    waiting = [server.connect() for _ in range(30)]
+    for one in waiting:
+        one.sendall(request("CHECK", SPAM))
+    server.process.terminate()
+    time.sleep(0.3)
+    for worker in server.workers():
+        os.kill(worker, signal.SIGCONT)
+    assert [answer(one)[: len(OK)] for one in waiting] == [OK] * 30
+    assert server.process.wait(PATIENCE) == 0
+
+
+def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    full = tmp_path / "full"
+    code = (
+        "import os\n"
+        "fork = os.fork\n"
+        "def denied():\n"
+        f"    if os.path.exists({str(full)!r}): raise BlockingIOError(11, 'no means')\n"
+        "    return fork()\n"
+        "os.fork = denied\n"
+    )
+    server = serve(code=code)
+    first, second = server.workers()
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: f"worker {first} ended with -9" in server.log)
+    assert first not in server.workers()
+    full.touch()
+    os.kill(second, signal.SIGKILL)
+    eventually(lambda: "no process can be made: no means" in server.log)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    full.unlink()
+    assert second not in server.workers()
+
+
+def test_server_without_descriptors_recovers(serve: Callable[..., Server]) -> None:
+    server = serve("-j", "1")
+    (worker,) = server.workers(1)
+    resource.prlimit(worker, resource.RLIMIT_NOFILE, (14, 14))
+    silent = [server.connect() for _ in range(20)]
+    eventually(lambda: "no connection can be taken: Too many open files" in server.log)
+    for one in silent:
+        one.close()
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_worker_that_dies_young_does_not_delay_the_end(serve: Callable[..., Server]) -> None:
+    server = serve(code="import nbspam.serve.daemon as module; module.SHORT_LIFE_SECONDS = 600.0")
+    os.kill(server.workers()[0], signal.SIGKILL)
+    eventually(lambda: "ended with -9" in server.log)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    server.process.terminate()
+    assert server.process.wait(PATIENCE) == 0
+
+
+def test_workers_end_with_their_parent(serve: Callable[..., Server]) -> None:
+    server = serve()
+    workers = server.workers()
+    server.process.kill()
+    server.process.wait()
+
+    def is_alive(worker: int) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return False
+
+    eventually(lambda: not any(map(is_alive, workers)))
+
+
+def test_fault_of_the_program_stops_no_other_mail(serve: Callable[..., Server]) -> None:
+    code = (
+        "import nbspam.serve.users as module\n"
+        "read = module.piped_message\n"
+        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else read(data)\n"
+    )
+    server = serve(code=code)
+    assert server.ask("CHECK", b"trap") == b"SPAMD/1.5 70 EX_SOFTWARE: KeyError: a fault of nbspam\r\n"
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_message_that_meets_a_fault_is_judged_by_the_rest_and_named(serve: Callable[..., Server]) -> None:
+    page = SPAM.replace(b"text/plain", b"text/html")
+    server = serve("-v", "--allow-tell", code=PLANTED)
+    assert server.ask("CHECK", page).startswith(OK)
+    assert b"DidSet" in server.ask("TELL", page, *LEARN_SPAM)
+    eventually(lambda: "read in part (text: IndexError('planted'))" in server.log)
+
+
+# The model.
+
+
+def test_server_follows_a_model_that_learns_or_is_replaced(
+    serve: Callable[..., Server], model: Path, tmp_path: Path
+) -> None:
+    server = serve("-j", "1")
+    assert server.ask("CHECK", SPAM) == as_classified(model, SPAM)
+    for number in range(6):
+        run("learn", "-q", "ham", "-m", model, stdin=mail(f"cheap pills and cheap watches {number}"))
+        assert server.ask("CHECK", SPAM) == as_classified(model, SPAM)
+    assert server.ask("CHECK", SPAM).startswith(OK + b"Spam: False")
+    turned = write_folders(tmp_path / "turned", {"ham": [SPAM, mail("pills")], "spam": [HAM, mail("garden")]})
+    run("train", "-q", "-j1", "--replace", turned, "-m", model)
+    assert server.ask("CHECK", HAM).startswith(OK + b"Spam: True")
+    assert server.ask("CHECK", HAM) == as_classified(model, HAM)
+
+
+def test_damaged_model_is_a_temporary_failure(serve: Callable[..., Server], model: Path) -> None:
+    server, sound = serve(), model.read_bytes()
+    replace(model, b"no model")
+    for _ in range(5):
+        assert server.ask("CHECK", SPAM) == b"SPAMD/1.5 75 EX_TEMPFAIL: this is not a model of nbspam\r\n"
+    replace(model, sound)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_removed_model_serves_until_it_is_opened_again(serve: Callable[..., Server], model: Path) -> None:
+    server = serve("-j", "1")
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    away = model.rename(model.parent / "away")
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    server.process.send_signal(signal.SIGHUP)
+    eventually(lambda: server.ask("CHECK", SPAM) == b"SPAMD/1.5 75 EX_TEMPFAIL: there is no model here\r\n")
+    away.rename(model)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_model_without_the_class_spam_is_refused(tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "mail", {"work": [HAM], "play": [SPAM]})
+    run("train", "-q", "-j1", folder, "-m", tmp_path / "other")
+    said = error("serve", "-m", tmp_path / "other", "--socket", tmp_path / "s", status=64)
+    assert "its classes are play, work" in said
+    assert not (tmp_path / "s").exists()
+
+
+# Learning.
+
+
+def test_tell_needs_permission(common: Server, trained: Path) -> None:
+    before = counts(trained)
+    said = common.ask("TELL", HAM, *LEARN_SPAM)
+    assert said.startswith(b"SPAMD/1.5 69 Service Unavailable: TELL commands are not enabled")
+    assert counts(trained) == before
+
+
+def test_tell_learns_and_forgets_as_the_commands_do(serve: Callable[..., Server], model: Path) -> None:
+    server = serve("--allow-tell")
+    other, before = Path(shutil.copy(model, model.parent / "other")), counts(model)
+    new = mail("an offer of pills")
+    assert server.ask("TELL", new, *LEARN_SPAM) == OK + b"DidSet: local\r\n\r\n"
+    assert server.ask("TELL", new, *LEARN_SPAM) == OK + b"\r\n"  # it counts once
+    run("learn", "-q", "spam", "-m", other, stdin=new)
+    assert counts(model) == counts(other)
+    assert server.ask("TELL", new, "Message-class: ham", "Set: local") == OK + b"DidSet: local\r\n\r\n"
+    run("learn", "-q", "ham", "-m", other, stdin=new)
+    assert counts(model) == counts(other)
+    assert server.ask("TELL", new, "Remove: local") == OK + b"DidRemove: local\r\n\r\n"
+    assert server.ask("TELL", new, "Remove: local") == OK + b"\r\n"
+    assert server.ask("TELL", new, "Set: remote") == OK + b"\r\n"
+    assert counts(model) == before
+
+
+def test_tell_knows_a_message_that_came_back_marked_and_refuses_an_unknown_class(
+    serve: Callable[..., Server],
+) -> None:
+    server = serve("--allow-tell")
+    assert server.ask("TELL", server.content("PROCESS", SPAM), *LEARN_SPAM) == OK + b"\r\n"
+    said = server.ask("TELL", SPAM, "Message-class: work", "Set: local")
+    assert said.startswith(b"SPAMD/1.5 64 EX_USAGE: ")
+
+
+def test_learning_has_a_process_of_its_own_whose_death_is_a_temporary_failure(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    """In the process that judges, a look at the file would drop the locks of the writer."""
+    code = (
+        "import os, nbspam.serve.users as module\n"
+        "def learn(path, label, message):\n"
+        f"    open({str(tmp_path / 'learner')!r}, 'w').write(str(os.getpid()))\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "module.learn = learn\n"
+    )
+    server = serve("--allow-tell", code=code)
+    said = server.ask("TELL", SPAM, *LEARN_SPAM)
+    assert said == b"SPAMD/1.5 75 EX_TEMPFAIL: the process that learns has died\r\n"
+    assert int((tmp_path / "learner").read_text()) not in [server.process.pid, *server.workers()]
+    assert server.ask("CHECK", SPAM).startswith(OK)
+
+
+def test_many_messages_told_at_once_count_while_mail_is_judged(
+    serve: Callable[..., Server], model: Path
+) -> None:
+    server = serve("--allow-tell")
+    messages = [mail(f"offer{n} of pills{n}") for n in range(30)]
+    other = Path(shutil.copy(model, model.parent / "other"))
+    with ThreadPoolExecutor(30) as pool:
+        told = [pool.submit(server.ask, "TELL", message, *LEARN_SPAM) for message in messages]
+        while not all(one.done() for one in told):
+            assert server.ask("CHECK", SPAM).startswith(OK + b"Spam: True")
+    assert [one.result() for one in told] == [OK + b"DidSet: local\r\n\r\n"] * 30
+    for message in messages:
+        run("learn", "-q", "spam", "-m", other, stdin=message)
+    assert counts(model) == counts(other)
+
+
+def test_autolearn_learns_what_classify_does_and_a_failure_keeps_no_mail(tmp_path: Path) -> None:
+    many = model_of_many(tmp_path)
+    other, before = Path(shutil.copy(many, tmp_path / "other")), counts(many)
+    new, unclear = mail("cheap pills and a cheap zebra"), mail("xylophone")
+    with Server(tmp_path, model=many) as server:
+        assert b"True" in server.ask("CHECK", new)
+    assert counts(many) == before
+    with Server(tmp_path, "--autolearn", model=many) as server:
+        assert b"True" in server.ask("CHECK", new)
+        assert server.ask("CHECK", unclear).startswith(OK)
+        eventually(lambda: counts(many) != before)
+        run("classify", "--autolearn", "-m", other, stdin=new)
+        assert counts(many) == counts(other)
+        with contextlib.closing(sqlite3.connect(many)) as connection:
+            connection.execute("DROP TABLE histogram")  # learning needs it, a verdict does not
+            connection.commit()
+        for _ in range(2):
+            assert b"True" in server.ask("CHECK", mail("cheap pills and another cheap zebra"))
+            eventually(lambda: "not learned: " in server.log)
+
+
+# Places to listen.
+
+
+@pytest.mark.parametrize(("options", "mode"), [((), 0o600), (("--socket-mode", "660"), 0o660)])
+def test_socket_has_the_permissions_asked_for(
+    serve: Callable[..., Server], options: tuple[str, ...], mode: int
+) -> None:
+    assert serve(*options).path.stat().st_mode & 0o777 == mode
+
+
+def test_socket_of_a_dead_server_is_replaced_and_that_of_a_live_one_is_not(
+    serve: Callable[..., Server], model: Path, tmp_path: Path
+) -> None:
+    first = serve()
+    said = error("serve", "-m", model, "--socket", first.path, status=73)
+    assert "another server listens there" in said
+    first.process.kill()
+    first.process.wait()
+    assert first.path.exists()
+    assert serve().ask("CHECK", SPAM).startswith(OK)
+    assert {path.name for path in tmp_path.iterdir()} == {"model", "socket", "log"}
+
+
+def test_server_that_ends_leaves_the_socket_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    old = on_path(str(path), 0o600)
+    path.unlink()
+    new = on_path(str(path), 0o600)
+    old.close()
+    assert path.exists()
+    new.close()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("letter", "no socket"), ("no/such/socket", "can be made"), ("x" * 200, "can be made")],
+)
+def test_place_where_no_socket_can_be_made_is_refused_and_stays(tmp_path: Path, place: str, why: str) -> None:
+    (tmp_path / "letter").write_text("dear")
+    with pytest.raises(CannotCreateError, match=why):
+        on_path(str(tmp_path / place), 0o600)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+    assert (tmp_path / "letter").read_text() == "dear"
+
+
+def test_server_listens_on_tcp(serve: Callable[..., Server]) -> None:
+    port = free_port()
+    server = serve("--listen", f":{port}")
+    assert f"127.0.0.1:{port}, " in server.log
+    assert "other machines" not in server.log
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as one:
+        one.sendall(request("CHECK", SPAM))
+        assert answer(one).startswith(OK)
+    with pytest.raises(CannotCreateError, match="another server listens there"):
+        on_address(f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "localhost", "host:", "127.0.0.1:0", "127.0.0.1:99999", "::1:783", "a:b"]
+)
+def test_text_that_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not HOST:PORT"):
+        on_address(text)
+
+
+@pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
+def test_addresses_that_other_machines_reach_are_known(host: str, number: int) -> None:
+    with socket.socket() as one:  # bound, and not listened on
+        one.bind((host, 0))
+        assert len(Listening([one]).open_to_others()) == number
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "slug"),
+    [
+        (["--listen", "nowhere"], 64, "listen"),
+        (["--listen", "127.0.0.1:1783", "--socket", "s"], 64, "listen-twice"),
+        (["--socket-mode", "999"], 64, "usage"),
+        (["--timeout", "0"], 64, "usage"),
+        (["--timeout", "nan"], 64, "usage"),
+        (["--socket", ""], 64, "socket"),
+        (["--listen", ""], 64, "listen"),
+        (["--listen", "", "--socket", "s"], 64, "listen-twice"),
+        (["--loss", "FP=x"], 64, "loss"),
+        (["--socket", "/proc/s"], 73, "socket-failed"),
+        (["-m", "none", "--socket", "s"], 66, "model-missing"),
+    ],
+)
+def test_bad_option_is_refused_before_anything_is_served(
+    model: Path, options: list[str], status: int, slug: str
+) -> None:
+    assert f"[{slug}]" in error("serve", "-m", model, *options, status=status)
+    assert not Path("s").exists()
+
+
+def test_systemd_passes_a_socket_and_hears_of_the_state(model: Path, tmp_path: Path) -> None:
+    states = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    states.bind(str(tmp_path / "notify"))
+    states.settimeout(PATIENCE)
+    passed = socket.socket(socket.AF_UNIX)
+    passed.bind(str(tmp_path / "passed"))
+    passed.listen()
+    script = 'exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" -m nbspam serve -j1 -m "$1"'
+    server = subprocess.Popen(
+        ["sh", "-c", script, sys.executable, str(model)],
+        env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")}, stdin=passed, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert states.recv(100) == b"READY=1"
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(str(tmp_path / "passed"))
+        one.sendall(request("CHECK", SPAM))
+        assert answer(one).startswith(OK)
+    server.terminate()
+    assert states.recv(100) == b"STOPPING=1"
+    assert server.wait(PATIENCE) == 0
+    assert (tmp_path / "passed").exists()  # it is not ours
+    assert b"passed, 1 process\n" in server.communicate()[1]
+
+
+def test_systemd_unit_of_the_readme_has_options_that_exist() -> None:
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    unit = text.partition("<!-- unit -->")[2].partition("```\n\n")[0]
+    (command,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
+    program, name, *arguments = command.removeprefix("ExecStart=").split()
+    assert (program, name) == ("/usr/local/bin/nbspam", "serve")
+    given = serve_command.make_context("serve", arguments).params
+    assert (given["path"], given["mode"]) == ("/run/nbspam/socket", 0o666)
+    assert "Type=notify" in unit.splitlines()

@@ -1,0 +1,202 @@
+"""`nbspam serve -m .../%u`: each user has a model."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nbspam.errors import TryAgainError, UsageError
+from nbspam.serve import users as users_module
+from nbspam.serve.codec import Request
+from nbspam.serve.users import UserFilters
+from nbspam.store import connection as store_connection
+from tests.server import OK, SPAM, Server, eventually, model_of_many, tiny_model
+from tests.tiny_mail import counts, error, mail, run
+
+NEW = mail("a lottery prize for the winner")
+NO_NAMES = ["", "..", "../shared", ".hidden", "a/b", "/etc/x", "a b", "-x", "%u", "a\\b", "ü", "x" * 129]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("users"))
+
+
+@pytest.fixture
+def shared(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(trained, tmp_path / "shared"))
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    return tmp_path / "users"
+
+
+@pytest.fixture
+def serve(shared: Path, users: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    with contextlib.ExitStack() as servers:
+
+        def start(*options: str, start: Path = shared, model: Path = users / "%u.nbspam") -> Server:
+            return servers.enter_context(Server(tmp_path, "--start", str(start), *options, model=model))
+
+        yield start
+
+
+def tell(server: Server, user: str, label: str, message: bytes) -> bytes:
+    return server.ask("TELL", message, f"User: {user}", f"Message-class: {label}", "Set: local")
+
+
+def checked(server: Server, user: str, message: bytes) -> str:
+    """The line `Spam: True ; 3.1 / 0.0` of an answer."""
+    said = server.ask("CHECK", message, f"User: {user}")
+    assert said.startswith(OK)
+    return said[len(OK) :].decode().partition("\r\n")[0]
+
+
+def teach(path: Path | str, start: Path | str, user: str) -> None:
+    """TELL without a server."""
+    filters = UserFilters(str(path), str(start), allow_tell=True)
+    filters.tell(Request("TELL", (1, 5), user, NEW, learn_as="spam"))
+
+
+def test_lesson_of_one_user_changes_nothing_for_others(
+    serve: Callable[..., Server], shared: Path, users: Path
+) -> None:
+    server = serve("--allow-tell")
+    before, at_first = shared.read_bytes(), checked(server, "bob", NEW)
+    assert tell(server, "alice@example.org", "work", NEW).startswith(b"SPAMD/1.5 64 EX_USAGE: ")
+    assert not users.exists()  # there is no such class
+    assert b"DidSet: local" in tell(server, "alice@example.org", "spam", NEW)
+    assert checked(server, "alice@example.org", NEW) != at_first
+    assert checked(server, "bob", NEW) == at_first
+    assert os.listdir(users) == ["alice@example.org.nbspam"]
+    assert shared.read_bytes() == before
+    assert "user=alice@example.org" in server.log
+    run("learn", "-q", "spam", "-m", shared, stdin=NEW)
+    assert counts(users / "alice@example.org.nbspam") == counts(shared)
+
+
+def test_user_without_a_model_follows_the_shared_one(
+    serve: Callable[..., Server], shared: Path, users: Path
+) -> None:
+    server = serve("--allow-tell")
+    at_first = checked(server, "bob", NEW)
+    tell(server, "alice", "spam", NEW)
+    assert checked(server, "alice", NEW) != at_first
+    (users / "alice.nbspam").unlink()  # from now on she has none, too
+    assert checked(server, "alice", NEW) == at_first
+    run("learn", "-q", "spam", "-m", shared, stdin=NEW)
+    assert checked(server, "alice", NEW) == checked(server, "bob", NEW) != at_first
+    assert b"DidSet: local" in tell(server, "alice", "spam", mail("a second prize"))
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_name_that_cannot_be_a_file_is_judged_by_the_start_and_teaches_nobody(
+    name: str, shared: Path, users: Path, tmp_path: Path
+) -> None:
+    filters = UserFilters(str(users / "%u.nbspam"), str(shared), autolearn=True)
+    before, files = shared.read_bytes(), sorted(os.listdir(tmp_path))
+    reply = filters.judge(Request("CHECK", (1, 5), name, SPAM))
+    assert reply.data.startswith(OK + b"Spam: True")
+    assert reply.lesson is None
+    with pytest.raises(UsageError, match="can have no model"):
+        teach(users / "%u.nbspam", shared, name)
+    assert shared.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == files
+
+
+@pytest.mark.parametrize("start", ["shared", "../{folder}/shared", "link"])
+def test_user_with_the_name_of_the_shared_model_does_not_teach_it(
+    start: str, shared: Path, tmp_path: Path
+) -> None:
+    """It may be in the folder of the users' models, as in the README."""
+    (tmp_path / "link").symlink_to(shared)
+    before = shared.read_bytes()
+    with pytest.raises(UsageError, match="shared can have no model"):
+        teach(tmp_path / "%u", f"{tmp_path}/{start.format(folder=tmp_path.name)}", "shared")
+    assert shared.read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_no_name_makes_a_journal_of_anothers_model(ending: str, shared: Path, users: Path) -> None:
+    teach(users / "%u", shared, "alice")
+    with pytest.raises(UsageError, match="can have no model"):
+        teach(users / "%u", shared, "alice" + ending)
+    assert os.listdir(users) == ["alice"]
+    teach(users / "%u.nbspam", shared, "alice" + ending)
+    assert sorted(os.listdir(users)) == ["alice", f"alice{ending}.nbspam"]
+
+
+def test_damaged_model_troubles_its_user_alone(serve: Callable[..., Server], users: Path) -> None:
+    server = serve()
+    users.mkdir()
+    (users / "alice.nbspam").write_bytes(b"")
+    assert b" 75 EX_TEMPFAIL: the model file is empty" in server.ask("CHECK", SPAM, "User: alice")
+    assert checked(server, "bob", SPAM).startswith("Spam: True")
+
+
+def test_busy_model_is_a_temporary_failure(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
+    filters = UserFilters(str(shared))
+    writer = sqlite3.connect(shared, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(TryAgainError, match="another program is writing the model"):
+        filters.judge(Request("CHECK", (1, 5), "", SPAM))
+    writer.execute("ROLLBACK")
+    assert filters.judge(Request("CHECK", (1, 5), "", SPAM)).data.startswith(OK)
+    filters.close()
+
+
+def test_models_of_many_users_do_not_stay_open(
+    shared: Path, users: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users_module, "MAX_OPEN", 3)
+    users.mkdir()
+    filters = UserFilters(str(users / "%u"), str(shared))
+    for number in [*range(8), 0]:
+        name = f"user{number}"
+        if number % 2:
+            shutil.copy(shared, users / name)
+        filters.judge(Request("CHECK", (1, 5), name, SPAM))
+        files = [os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")]
+        found = [one for one in files if one.startswith((f"{users}/", str(shared)))]
+        assert len(found) <= 3
+        assert (str(users / name) if number % 2 else str(shared)) in found
+    filters.close()
+
+
+def test_users_need_a_model_to_begin_with(users: Path, tmp_path: Path) -> None:
+    where = ("--socket", tmp_path / "socket")
+    assert "[serve-start]" in error("serve", "-m", users / "%u", *where, status=64)
+    assert "[model-missing]" in error("serve", "-m", users / "%u", "--start", "none", *where, status=66)
+
+
+def test_without_users_the_start_serves_until_the_first_lesson(
+    serve: Callable[..., Server], shared: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    server = serve("--allow-tell", model=own)
+    assert checked(server, "alice", SPAM) == checked(server, "bob", SPAM)
+    assert not own.exists()
+    tell(server, "alice", "spam", NEW)
+    run("learn", "-q", "spam", "-m", shared, stdin=NEW)
+    assert counts(own) == counts(shared)
+
+
+def test_autolearn_counts_mail_in_the_model_of_its_user(
+    serve: Callable[..., Server], users: Path, tmp_path: Path
+) -> None:
+    many = model_of_many(tmp_path)
+    before, new = counts(many), mail("cheap pills and a cheap zebra")
+    server = serve("--autolearn", start=many)
+    assert checked(server, "alice", new).startswith("Spam: True")
+    eventually(lambda: (users / "alice.nbspam").exists() and counts(users / "alice.nbspam") != before)
+    assert counts(many) == before
+    run("classify", "--autolearn", "-m", many, stdin=new)
+    assert counts(users / "alice.nbspam") == counts(many)
