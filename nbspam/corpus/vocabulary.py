@@ -17,7 +17,7 @@ import numpy as np
 
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, Skipped, reason_of
-from nbspam.corpus.reading import Progress, read_blocks
+from nbspam.corpus.reading import Progress, ReadShard, read_blocks
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
 from nbspam.model.block import only_views
@@ -211,18 +211,17 @@ def build_vocabulary(
     NOTAWORD, so the blocks wait in a temporary file to be counted again.
     """
     _check_choice(choice)
-    views, skipped = view_numbers(choice.views), Skipped()
+    views = view_numbers(choice.views)
     keys, texts = list(map(token_key, choice.words or ())), choice.words or []
     counts = Accumulator(len(classes), None if choice.words is None else np.array(keys), views)
     with TemporaryFile() as file:
-        for blocks, unread in read_blocks(items, classes, jobs):
-            skipped.extend(unread)
-            for block in blocks:
-                counts.add(block)
-                if choice.words is None:
-                    pickle.dump(only_views(block, views), file)
-                if progress:
-                    progress(len(block), int(block.sizes.sum()))
+
+        def keep(shard: ReadShard) -> ReadShard:
+            for block in shard.blocks if choice.words is None else ():
+                pickle.dump(only_views(block, views), file)
+            return shard
+
+        skipped = counts.add_all(map(keep, read_blocks(items, classes, jobs)), progress)
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
         if choice.words is None:
