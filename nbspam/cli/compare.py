@@ -9,9 +9,9 @@ from math import isnan
 import click
 from rich.markup import escape
 
+from nbspam.cli import amount, plain
 from nbspam.cli.render import console, narrow_table, waiting
 from nbspam.cli.shared import options, shows_progress
-from nbspam.cli.texts import amount, plain
 from nbspam.evaluate.comparison import Comparison, Difference, compare
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.formats import load

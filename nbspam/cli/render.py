@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
-from nbspam.cli.texts import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error

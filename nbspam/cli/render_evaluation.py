@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from nbspam.cli import amount, plain
 from nbspam.cli.render import console, narrow_table
-from nbspam.cli.texts import amount, plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
 from nbspam.evaluate.figures import Summary, rows

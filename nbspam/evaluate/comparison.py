@@ -13,9 +13,9 @@ import numpy as np
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluate import metrics
 from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
 from nbspam.evaluate.intervals import Interval, percentile_interval, replicates, resamples
+from nbspam.evaluate.metrics import log_loss_terms
 from nbspam.evaluate.ranking import depends_on_one, rankings, roca_percent
 
 BLOCKS = 10  # parts in place of folds if there are none
@@ -84,14 +84,18 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     names : of the two in the verdict
     BadDataError if classes, messages, digests or true classes differ.
     """
-    a, b = _paired(first, second, names)
-    count = replicates(len(a), 2 if a.positive is not None else 2 * a.n_classes)
-    mcnemar = _mcnemar(a, b)
-    ranking, log_loss = _resampled(a, b, count)
-    shares_folds = len(a.folds) > 0 and np.array_equal(a.folds, b.folds)
-    won, tied, lost = _won_tied_lost(a, b, a.folds if shares_folds else _blocks(a.truth))
+    b = _paired(first, second, names)
+    count = replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
+    right_a, right_b = first.decided == first.truth, b.decided == b.truth
+    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    # Exact: if both are equally good, each is right alone equally often.  Source: McNemar 1947.
+    p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
+    mcnemar = McNemar(only_a, only_b, p)
+    ranking, log_loss = _resampled(first, b, count)
+    shares_folds = len(first.folds) > 0 and np.array_equal(first.folds, b.folds)
+    won, tied, lost = _won_tied_lost(first, b, first.folds if shares_folds else _blocks(first.truth))
     return Comparison(
-        messages=len(a),
+        messages=len(b),
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,
@@ -100,30 +104,31 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
         lost=lost,
         parts="folds" if shares_folds else "blocks",
         replicates=count,
-        verdict=verdict(ranking, mcnemar, names),
+        verdict=_verdict(ranking, mcnemar, names),
     )
 
 
-def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> tuple[Evaluation, Evaluation]:
-    """Both evaluations with rows about the same messages, in the order A judged them."""
-    where = " and ".join(names)
+def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
+    """The second evaluation with rows about the same messages as those of the first."""
+    slug, why = "other-mail", ""
+    rows, others = _rows_by_name(first), _rows_by_name(second)
     if first.classes != second.classes:
         one, other = (", ".join(each.classes[:10]) for each in (first, second))
-        raise _refused(where, f"their classes differ: {one}; {other}", "classes")
-    rows, others = _rows_by_name(first), _rows_by_name(second)
-    unpaired = len(rows.keys() ^ others.keys())
-    if unpaired:
+        slug, why = "classes", f"their classes differ: {one}; {other}"
+    elif unpaired := len(rows.keys() ^ others.keys()):
         why = f"they judge different mail: {unpaired:,} of the messages are in one of them only"
-        raise _refused(where, why, "other-mail")
-    if first.digest and second.digest and first.digest != second.digest:
-        raise _refused(where, "the messages have the same names but not the same content", "other-mail")
-    second = second.take(np.array([others[name] for name in rows], dtype=np.int64))
-    differ = first.truth != second.truth
-    if differ.any():
-        count, name = int(differ.sum()), first.names[int(np.argmax(differ))]
+    elif first.digest and second.digest and first.digest != second.digest:
+        why = "the messages have the same names but not the same content"
+    else:
+        second = second.take(np.array([others[name] for name in rows], dtype=np.int64))
+        differ = np.flatnonzero(first.truth != second.truth)
+        if not len(differ):
+            return second
+        count, name = len(differ), first.names[differ[0]]
+        slug = "other-labels"
         why = f"they disagree on the true class of {count:,} of the messages, the first is {name}"
-        raise _refused(where, why, "other-labels")
-    return first, second
+    remedy = "evaluate both filters on the same SOURCE with the same labels"
+    raise BadDataError(" and ".join(names), why, remedy, f"compare-{slug}")
 
 
 def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
@@ -136,53 +141,34 @@ def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
     return rows
 
 
-def _refused(where: str, why: str, slug: str) -> BadDataError:
-    remedy = "evaluate both filters on the same SOURCE with the same labels"
-    return BadDataError(where, why, remedy, f"compare-{slug}")
-
-
-def _mcnemar(a: Evaluation, b: Evaluation) -> McNemar:
-    """Exact test: if both are equally good, each is right alone equally often.  Source: McNemar 1947."""
-    right_a, right_b = a.decided == a.truth, b.decided == b.truth
-    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
-    p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
-    return McNemar(only_a, only_b, p)
-
-
 def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
     """(1-ROCA)% and log loss of both on the same stratified resamples.
 
     If a ranking depends on one message no resample says how chance would have it: no interval, no p.
     """
     tasks_a, tasks_b = rankings(a), rankings(b)
-    has_both = a.has_probabilities and b.has_probabilities
-    losses = [metrics.log_loss_terms(each) for each in (a, b)] if has_both else []
-    drawn = np.full((count, 2), nan)
+    has_losses = a.has_probabilities and b.has_probabilities
+    losses_a, losses_b = (log_loss_terms(each) if has_losses else np.zeros(len(a)) for each in (a, b))
+    drawn = np.empty((count, 2))
     for row, weights in zip(drawn, resamples(a.truth, count), strict=True):
         row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
-        if losses:
-            row[1] = weights @ (losses[1] - losses[0]) / len(weights)
+        row[1] = weights @ (losses_b - losses_a) / len(weights)
     if depends_on_one(a):
         drawn[:, 0] = nan
     ranking = _difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
-    if not losses:
-        return ranking, None
-    return ranking, _difference(float(losses[0].mean()), float(losses[1].mean()), drawn[:, 1])
+    log_loss = _difference(float(losses_a.mean()), float(losses_b.mean()), drawn[:, 1])
+    return ranking, log_loss if has_losses else None
 
 
 def _difference(a: float, b: float, drawn: Floats) -> Difference:
-    return Difference(a, b, b - a, percentile_interval(drawn), _bootstrap_p(drawn))
+    """The difference with its bootstrap p: twice the share of resamples on the other side of none.
 
-
-def _bootstrap_p(drawn: Floats) -> float:
-    """Twice the share of resamples on the other side of no difference; one is added, so it is never 0.
-
-    Source: Davison and Hinkley 1997, section 4.2.  nan for undefined differences.
+    One is added, so it is never 0; nan for undefined differences.
+    Source: Davison and Hinkley 1997, section 4.2.
     """
-    if np.isnan(drawn).any():
-        return nan
     side = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    return min(1.0, 2 * (side + 1) / (len(drawn) + 1))
+    p = nan if np.isnan(drawn).any() else min(1.0, 2 * (side + 1) / (len(drawn) + 1))
+    return Difference(a, b, b - a, percentile_interval(drawn), p)
 
 
 def _blocks(truth: Ints) -> Ints:
@@ -200,36 +186,32 @@ def _blocks(truth: Ints) -> Ints:
 
 def _won_tied_lost(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
     """Parts in which B's (1-ROCA)% is lower, equal, higher; parts where it is undefined are not counted."""
-    won = tied = lost = 0
-    for part in np.unique(part_of):
-        rows = np.flatnonzero(part_of == part)
-        wrong_a, wrong_b = (roca_percent(rankings(each.take(rows))) for each in (a, b))
-        won += wrong_b < wrong_a
-        lost += wrong_b > wrong_a
-        tied += wrong_b == wrong_a
-    return int(won), int(tied), int(lost)
+    parts = [np.flatnonzero(part_of == part) for part in np.unique(part_of)]
+    wrong_a, wrong_b = (
+        np.array([roca_percent(rankings(each.take(rows))) for rows in parts]) for each in (a, b)
+    )
+    return int((wrong_b < wrong_a).sum()), int((wrong_b == wrong_a).sum()), int((wrong_b > wrong_a).sum())
 
 
-def verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:
+def _verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:
     """One line: which filter ranks better; if that could be chance, which decides better, if any."""
-    a, b = names
     if ranking.p < SIGNIFICANCE:
-        figures = [(ranking.a, a), (ranking.b, b)]
+        figures = zip((ranking.a, ranking.b), names, strict=True)
         (value, better), (other, _) = sorted(figures, key=lambda figure: figure[0])
-        chance = f"unlikely chance ({p_text(ranking.p)})"
+        chance = f"unlikely chance ({_p_text(ranking.p)})"
         return f"{better} is better: (1-ROCA)% {value:.4f} against {other:.4f}, {chance}"
     if mcnemar.p < SIGNIFICANCE:
-        counts = [(mcnemar.only_a_right, a), (mcnemar.only_b_right, b)]
+        counts = zip((mcnemar.only_a_right, mcnemar.only_b_right), names, strict=True)
         (more, better), (less, _) = sorted(counts, key=lambda count: -count[0])
         return (
             f"{better} decides better: right alone on {more:,} messages against {less:,}, "
-            f"unlikely chance ({p_text(mcnemar.p)}); in ranking, no difference that could not be chance"
+            f"unlikely chance ({_p_text(mcnemar.p)}); in ranking, no difference that could not be chance"
         )
-    found = [p_text(ranking.p)] if isfinite(ranking.p) else []
-    found.append(f"decisions {p_text(mcnemar.p)}")
+    found = [_p_text(ranking.p)] if isfinite(ranking.p) else []
+    found.append(f"decisions {_p_text(mcnemar.p)}")
     return f"no difference that could not be chance ({', '.join(found)})"
 
 
-def p_text(value: float) -> str:
+def _p_text(value: float) -> str:
     """`p=0.012`, `p<0.001`."""
     return "p<0.001" if value < 0.001 else f"p={value:.3f}"

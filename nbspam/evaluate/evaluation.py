@@ -1,7 +1,6 @@
 """An evaluation: what a filter decided about each message, held as columns.
 
-A row is a message, and rows are in the order judged.  Every figure, curve and page is a function of these
-columns.
+A row is a message, in the order judged.  Every figure, curve and page is a function of these columns.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 METHODS = ("folds", "replay", "holdout", "model")
+COLUMNS = ("names", "truth", "decided", "log_odds", "probabilities", "times")
 # A token as `explain` shows it, and its nats for spam, or for the decided class if no class is spam.
 ShortClue = tuple[str, float]
 
@@ -74,23 +74,24 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         """Raises BadDataError for values outside their range."""
-        if self.method not in METHODS:
-            raise _invalid(f"unknown method {self.method!r}", "evaluation-method")
         if self.n_classes < 2:
             why = f"{self.n_classes} class; at least two are needed"
             raise BadDataError("evaluation", why, "name mail of at least two classes", "one-class")
-        if not len(self.truth):
-            why = "no message was judged"
-            raise BadDataError("evaluation", why, "name a SOURCE that has mail", "no-outcomes")
-        if len(self.folds) not in (0, len(self.truth)):
-            raise _invalid("the number of folds and of messages differ", "evaluation-folds")
-        highest = max(self.truth.max(), self.decided.max())
-        if self.truth.min() < 0 or highest >= self.n_classes or self.decided.min() < UNDECIDED:
-            raise _invalid(f"a class number outside 0 to {self.n_classes - 1}", "evaluation-class")
-        if not (np.all(self.probabilities >= 0) and np.all(self.probabilities <= 1)):
-            raise _invalid("a probability outside 0 to 1", "evaluation-probability")
-        if self.positive is not None and not self.has_probabilities and np.isnan(self.log_odds).any():
-            raise _invalid("a message without log-odds and probabilities", "evaluation-score")
+        if not len(self):
+            why, remedy = "no message was judged", "name a SOURCE that has mail"
+            raise BadDataError("evaluation", why, remedy, "no-outcomes")
+        is_valid = {
+            "method": self.method in METHODS,
+            "fold": len(self.folds) in (0, len(self)),
+            "class number": self.truth.min() >= 0
+            and self.decided.min() >= UNDECIDED
+            and max(self.truth.max(), self.decided.max()) < self.n_classes,
+            "probability": np.all((self.probabilities >= 0) & (self.probabilities <= 1)),
+            "score": self.positive is None or self.has_probabilities or not np.isnan(self.log_odds).any(),
+        }
+        for name, valid in is_valid.items():
+            if not valid:
+                raise BadDataError("evaluation", f"a wrong {name}, or none", slug="evaluation-values")
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -120,6 +121,11 @@ class Evaluation:
         """True if every message has probabilities."""
         return bool(self.probabilities.shape[1])
 
+    @property
+    def given(self) -> Floats:
+        """float64 (n,): the probability given to the true class."""
+        return np.asarray(self.probabilities[np.arange(len(self)), self.truth])
+
     @cached_property
     def score(self) -> Floats:
         """float64 (n,): log-odds of spam, or the logit of the probability if they are undefined.
@@ -128,22 +134,15 @@ class Evaluation:
         """
         if self.positive is None:
             return np.full(len(self), nan)
-        missing = np.isnan(self.log_odds)
-        if not missing.any():
+        if not self.has_probabilities:
             return self.log_odds
-        score = self.log_odds.copy()
-        score[missing] = log_odds_of(self.probabilities[missing])[:, self.positive]
-        return score
+        odds = log_odds_of(self.probabilities)[:, self.positive]
+        return np.where(np.isnan(self.log_odds), odds, self.log_odds)
 
     def take(self, rows: Ints) -> Evaluation:
         """The evaluation of some messages, in the order of `rows`."""
-        columns = ("names", "truth", "decided", "log_odds", "probabilities", "times")
-        some: dict[str, Any] = {name: getattr(self, name)[rows] for name in columns}
+        some: dict[str, Any] = {name: getattr(self, name)[rows] for name in COLUMNS}
         return replace(self, folds=self.folds[rows] if len(self.folds) else self.folds, **some)
-
-
-def _invalid(why: str, slug: str) -> BadDataError:
-    return BadDataError("evaluation", why, slug=slug)
 
 
 def evaluation_of(
@@ -160,7 +159,8 @@ def evaluation_of(
     decided, odds, probabilities = zip(*outcomes, strict=True) if n else ((), (), ())
     widths = set(map(len, probabilities))
     if not widths <= {0, len(classes)}:
-        raise _invalid(f"each message needs {len(classes)} probabilities", "evaluation-class")
+        why = f"each message needs {len(classes)} probabilities"
+        raise BadDataError("evaluation", why, slug="evaluation-values")
     # Without the probabilities of one message there are none: a mean over some would mislead.
     table = np.array(probabilities, np.float64) if widths == {len(classes)} else np.empty((n, 0))
     return Evaluation(
@@ -178,13 +178,11 @@ def evaluation_of(
 
 def join(parts: Sequence[Evaluation]) -> Evaluation:
     """The messages of several evaluations by the same classes, one after the other, with all clues."""
-
-    def column(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    columns = ("names", "truth", "decided", "log_odds", "probabilities", "times")
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS
+    }
     clues = {name: clues for part in parts for name, clues in part.clues.items()}
-    return replace(parts[0], clues=clues, **{name: column(name) for name in columns})
+    return replace(parts[0], clues=clues, **columns)
 
 
 def log_odds_of(probabilities: Floats) -> Floats:
@@ -210,7 +208,7 @@ def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> Ints:
     if evaluation.positive is not None:
         conviction = np.where(evaluation.is_positive, -evaluation.score, evaluation.score)
     elif evaluation.has_probabilities:
-        conviction = -evaluation.probabilities[np.arange(len(evaluation)), evaluation.truth]
+        conviction = -evaluation.given
     else:
         conviction = np.zeros(len(evaluation))
     worst = []

@@ -21,9 +21,9 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     Returns int64 (n,), 0 .. folds - 1.  UsageError for folds < 2; BadDataError for one class only,
     or a class with fewer messages than folds.
     """
-    classes = _checked(truth, folds)
+    classes = np.asarray(truth, dtype=np.int64)
     _, counts = np.unique(classes, return_counts=True)
-    _refuse_few(int(counts.min()), folds, "messages")
+    _check(counts, folds, "messages")
     shuffled = np.random.default_rng(seed).permutation(len(classes))
     # Dealt like cards over all classes, so that the sizes of whole folds differ by one at most, too.
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
@@ -40,19 +40,16 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     Returns int64 (n,).  Large groups are placed first, each where its classes are scarcest.
     Errors as stratified_folds, counting groups in place of messages.
     """
-    classes = _checked(truth, folds)
-    _, class_of = np.unique(classes, return_inverse=True)
-    _, group_of, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    n_classes = int(class_of.max()) + 1
-    cells = np.bincount(group_of * n_classes + class_of, minlength=len(sizes) * n_classes)
-    members = cells.reshape(len(sizes), n_classes).astype(np.float64)
-    _refuse_few(int((members > 0).sum(axis=0).min()), folds, "campaigns (groups of near-duplicates)")
+    classes, class_of = np.unique(np.asarray(truth), return_inverse=True)
+    names, group_of = np.unique(np.asarray(groups), return_inverse=True)
+    members = np.zeros((len(names), len(classes)))
+    np.add.at(members, (group_of, class_of), 1)
+    _check((members > 0).sum(axis=0), folds, "campaigns (groups of near-duplicates)")
     share = members / members.sum(axis=0)  # of its class, so that a rare class weighs as much as a common one
-    shuffled = np.random.default_rng(seed).permutation(len(sizes))
-    order = shuffled[np.argsort(-share[shuffled].max(axis=1), kind="stable")]
-    load = np.zeros((folds, n_classes))
-    fold_of_group = np.empty(len(sizes), dtype=np.int64)
-    for group in order:
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    load = np.zeros((folds, len(classes)))
+    fold_of_group = np.empty(len(names), dtype=np.int64)
+    for group in shuffled[np.argsort(-share[shuffled].max(axis=1), kind="stable")]:
         # Least sum of squared loads after placing: the load where this group's classes are.
         chosen = int(np.argmin(load @ share[group]))
         fold_of_group[group] = chosen
@@ -68,23 +65,16 @@ def fold_splits(fold: Ints) -> list[Split]:
 def time_splits(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:
     """Train on the past, judge the next block: `splits` times, with ever more past.
 
-    truth : int (n,), class numbers
-    order : int (n,), rows from the oldest to the newest
+    truth  : int (n,), class numbers
+    order  : int (n,), rows from the oldest to the newest
+    splits : at least 1
     The order is cut into splits + 1 blocks of equal size; block k is judged by what came before it.
-    UsageError for splits < 1; BadDataError if the oldest block lacks a class, or is empty.
+    BadDataError if the oldest block lacks a class, or is empty.
     """
-    classes, rows = np.asarray(truth), np.asarray(order)
-    if splits < 1:
-        raise UsageError(
-            str(splits), "at least 1 split in time is needed", slug="too-few-folds", option="splits"
-        )
-    blocks = np.array_split(rows, splits + 1)
-    _refuse_missing_class(classes, blocks[0], f"the oldest of {splits + 1} blocks in time")
-    return [
-        (np.sort(np.concatenate(blocks[:number])), np.sort(blocks[number]))
-        for number in range(1, splits + 1)
-        if len(blocks[number])
-    ]
+    blocks = np.array_split(np.asarray(order), splits + 1)
+    _refuse_missing_class(np.asarray(truth), blocks[0], f"the oldest of {splits + 1} blocks in time")
+    pasts = (np.concatenate(blocks[:number]) for number in range(1, splits + 1))
+    return [(np.sort(past), np.sort(new)) for past, new in zip(pasts, blocks[1:], strict=True) if len(new)]
 
 
 def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
@@ -94,57 +84,51 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
     share : 0 < share < 1; of each class, rounded, at least one message judged and one trained on
     order : int (n,), rows from oldest to newest: the newest are judged, whatever their classes;
             None = drawn by seed
-    UsageError for another share; BadDataError for one class only, or a class that training would lack.
+    UsageError for another share; BadDataError for a class that training or judging would lack.
     """
     classes = np.asarray(truth)
     if not 0 < share < 1:
         why = "is no share between 0 and 1"
         raise UsageError(f"{share:g}", why, "for example `holdout=0.3`", "holdout-share", option="holdout")
-    _refuse_one_class(classes)
     if order is not None:
         rows = np.asarray(order)
-        judged = min(max(1, round(share * len(rows))), len(rows) - 1)
-        train, test = rows[:-judged], rows[-judged:]
+        train, test = np.split(rows, [-_judged(share, len(rows))])
         _refuse_missing_class(classes, train, f"the oldest {1 - share:.0%} of the messages")
         return np.sort(train), np.sort(test)
+    numbers, counts = np.unique(classes, return_counts=True)
+    _check(counts, 2, "messages")
     random = np.random.default_rng(seed)
     is_judged = np.zeros(len(classes), dtype=np.bool_)
-    for number, count in zip(*np.unique(classes, return_counts=True), strict=True):
-        _refuse_few(int(count), 2, "messages")
-        judged = min(max(1, round(share * count)), count - 1)
-        is_judged[random.permutation(np.flatnonzero(classes == number))[:judged]] = True
+    for number, count in zip(numbers, counts.tolist(), strict=True):
+        is_judged[random.permutation(np.flatnonzero(classes == number))[: _judged(share, count)]] = True
     return np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
 
 
-def _checked(truth: ArrayLike, folds: int) -> Ints:
-    classes = np.asarray(truth, dtype=np.int64)
-    if folds < 2:
+def _judged(share: float, count: int) -> int:
+    """How many of so many messages are judged: at least one, and not all."""
+    return min(max(1, round(share * count)), count - 1)
+
+
+def _check(sizes: Ints, parts: int, what: str) -> None:
+    """Refuse one part, one class, and a class of fewer messages (or groups of them) than parts."""
+    if parts < 2:
         why = "at least 2 folds are needed"
-        raise UsageError(str(folds), why, "for example `folds=10`", "too-few-folds", option="folds")
-    _refuse_one_class(classes)
-    return classes
-
-
-def _refuse_one_class(classes: Ints) -> None:
-    if len(np.unique(classes)) < 2:
+        raise UsageError(str(parts), why, "for example `folds=10`", "too-few-folds", option="folds")
+    if len(sizes) < 2:
         why = "the messages are of one class only"
         remedy = "name mail of at least two classes, for example `ham=PATH` `spam=PATH`"
         raise BadDataError("evaluation", why, remedy, "one-class")
-
-
-def _refuse_few(fewest: int, needed: int, what: str) -> None:
-    if fewest < needed:
+    fewest = int(sizes.min())
+    if fewest < parts:
         few = f"{fewest} {what.removesuffix('s') if fewest == 1 else what}"
-        why = f"the smallest class has {few}, fewer than the {needed} parts to be made"
-        remedy = (
-            f"use at most {fewest} folds, or more mail" if fewest >= 2 else "name more mail of that class"
-        )
+        why = f"the smallest class has {few}, fewer than the {parts} parts to be made"
+        remedy = f"use at most {fewest} folds, or more mail" if fewest > 1 else "name more mail of that class"
         raise BadDataError("evaluation", why, remedy, "too-many-folds")
 
 
 def _refuse_missing_class(classes: Ints, rows: Ints, what: str) -> None:
     missing = len(np.unique(classes)) - len(np.unique(classes[rows]))
-    if missing or not len(rows):
+    if missing:
         why = f"{what} lack {missing} of the classes"
         remedy = "train on a larger share, or use `folds`, which spreads the classes evenly"
         raise BadDataError("evaluation", why, remedy, "class-missing-in-time")

@@ -24,10 +24,9 @@ from nbspam.evaluate.evaluation import Evaluation, Floats, Outcome, evaluation_o
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
+REMEDY = "name a file that nbspam eval wrote"
 # A path of another program may hold spaces: everything up to " judge=" is the path.
-_LINE = re.compile(
-    r"file=(?P<file>.+?)[ \t]judge=(?P<judge>\S+)\s+class=(?P<decided>\S+)\s+score=(?P<score>\S+)(?:\s.*)?$"
-)
+_LINE = re.compile(r"file=(.+?)[ \t]judge=(\S+)\s+class=(\S+)\s+score=(\S+)(?:\s.*)?$")
 
 
 def to_json(evaluation: Evaluation) -> bytes:
@@ -67,60 +66,51 @@ def load(path: str | Path) -> Evaluation:
 
     NoInputError if it cannot be opened, BadDataError if it is not an evaluation of this version.
     """
+    where = str(path)
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        remedy = "name a file that nbspam eval wrote"
         why = f"cannot be read: {error.strerror}"
-        raise NoInputError(str(path), why, remedy, "evaluation-missing") from error
+        raise NoInputError(where, why, REMEDY, "evaluation-missing") from error
     if content.startswith(b"file="):
-        return _from_result_lines(content.decode("utf-8", "surrogateescape"), str(path))
-    return _from_json(content, str(path))
-
-
-def _from_json(content: bytes, where: str) -> Evaluation:
+        return _from_result_lines(content.decode("utf-8", "surrogateescape"), where)
     try:
         document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise _not_ours(where, "is not JSON") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise _not_ours(where, "is no evaluation by nbspam")
+        known = document.get("format") == FORMAT
+    except (ValueError, RecursionError, AttributeError):
+        known = False
+    if not known:
+        raise BadDataError(where, "is no evaluation by nbspam", REMEDY, "evaluation-not-ours")
     if document.get("version") != VERSION:
         why = f"evaluation format {document.get('version')!r}; this program reads {VERSION}"
-        remedy = "evaluate again with this version of nbspam"
-        raise BadDataError(where, why, remedy, "evaluation-version")
+        raise BadDataError(where, why, "evaluate again with this version of nbspam", "evaluation-version")
     try:
         return _from_document(document)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise _not_ours(where, f"is damaged ({type(error).__name__})") from error
+        why = f"is damaged ({type(error).__name__})"
+        raise BadDataError(where, why, REMEDY, "evaluation-not-ours") from error
     except BadDataError as error:
         raise BadDataError(where, error.why, error.remedy, error.slug) from error
-
-
-def _not_ours(where: str, why: str) -> BadDataError:
-    return BadDataError(where, why, "name a file that nbspam eval wrote", "evaluation-not-ours")
 
 
 def _from_document(document: dict[str, Any]) -> Evaluation:
     """The evaluation; BadDataError, or the errors of a wrong key or type."""
     table, trained = document["outcomes"], document["trained"]
-    names = ("decided", "log_odds", "probabilities")
-    columns = [table[name] for name in ("index", "name", "truth", "time", *names)]
-    rows = sorted(zip(*columns, strict=True), key=lambda row: _checked(int, row[0]))
-    outcomes = [Outcome(_checked(int, row[4]), row[5], tuple(map(float, row[6]))) for row in rows]
+    keys = ("index", "name", "truth", "time", "decided", "log_odds", "probabilities")
+    rows = sorted(zip(*(table[key] for key in keys), strict=True), key=lambda row: _checked(int, row[0]))
     return evaluation_of(
         tuple(_checked(str, name) for name in document["classes"]),
         _checked(str, document["method"]),
         [_checked(str, row[1]) for row in rows],
         [_checked(int, row[2]) for row in rows],
-        outcomes,
+        [Outcome(_checked(int, row[4]), row[5], tuple(map(float, row[6]))) for row in rows],
         np.array([row[3] for row in rows], np.float64),
         digest=_checked(str, document["digest"]),
         settings=dict(document["settings"]),
         folds=np.array([_checked(int, fold) for fold in document["folds"]], np.int64),
         trained=None if trained is None else _checked(int, trained),
         clues={
-            _checked(str, name): tuple((_checked(str, token), float(weight)) for token, weight in clues)
+            name: tuple((_checked(str, token), float(weight)) for token, weight in clues)
             for name, clues in document["clues"].items()
         },
     )
@@ -143,7 +133,7 @@ def result_lines(evaluation: Evaluation) -> Iterator[str]:
     score = evaluation.score
     if evaluation.positive is None and evaluation.n_classes == 2 and evaluation.has_probabilities:
         score = log_odds_of(evaluation.probabilities)[:, 1]
-    score = np.nan_to_num(score, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    score = np.where(np.isnan(score), 0.0, score)
     words = [_quoted(name) for name in (*evaluation.classes, labels.UNSURE)]  # unsure is -1, the last
     columns = (evaluation.names, evaluation.truth, evaluation.decided, score)
     for name, truth, decided, value in zip(*(column.tolist() for column in columns), strict=True):
@@ -158,16 +148,15 @@ def _from_result_lines(text: str, where: str) -> Evaluation:
     """
     lines = enumerate(text.split("\n"), 1)
     rows = [_parsed(line.strip(), f"{where}:{number}") for number, line in lines if line.strip()]
-    found = {row[1] for row in rows} | {row[2] for row in rows} - {labels.UNSURE}
+    names, judges, decisions, scores = zip(*rows, strict=True)
+    found = {*judges, *decisions} - {labels.UNSURE}
     # A file of ham alone is still about ham and spam.
     classes = labels.ordered(found | set(labels.HAM_AND_SPAM) if found <= set(labels.HAM_AND_SPAM) else found)
     number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNDECIDED}
-    truth = [number[judge] for _, judge, _, _ in rows]
-    outcomes = [Outcome(number[decided], score, ()) for _, _, decided, score in rows]
+    outcomes = [Outcome(number[one], score, ()) for one, score in zip(decisions, scores, strict=True)]
+    truth = [number[name] for name in judges]
     # No digest: the lines do not say what the messages hold.  A comparison pairs them by name.
-    return evaluation_of(
-        classes, "model", [row[0] for row in rows], truth, outcomes, settings={"results": where}
-    )
+    return evaluation_of(classes, "model", names, truth, outcomes, settings={"results": where})
 
 
 def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
@@ -176,17 +165,16 @@ def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
     if match is None:
         remedy = "a line reads: file=PATH judge=ham class=spam score=1.5"
         raise BadDataError(where, f"not a result line: {line[:60]!r}", remedy, "results-line")
+    name, judge, decided, shown = map(_unquoted, match.groups())
     try:
-        score = float(match["score"])
+        score = float(shown)
     except ValueError:
         score = nan
     if isnan(score):
-        why = f"{match['score'][:30]!r} is no score"
-        raise BadDataError(where, why, "scores are numbers", "results-score")
-    judge, decided = (_unquoted(match[name]) for name in ("judge", "decided"))
+        raise BadDataError(where, f"{shown[:30]!r} is no score", "scores are numbers", "results-score")
     if decided != labels.UNSURE:
         decided = labels.checked_name(decided, where)
-    return _unquoted(match["file"]), labels.checked_name(judge, where), decided, score
+    return name, labels.checked_name(judge, where), decided, score
 
 
 def _quoted(text: str) -> str:

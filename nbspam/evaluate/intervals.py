@@ -8,7 +8,7 @@ weights.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import nan
+from math import exp, nan
 
 import numpy as np
 from scipy.special import betaincinv
@@ -17,26 +17,23 @@ from nbspam.evaluate.evaluation import Floats, Ints
 
 Interval = tuple[float, float]
 
-LEVEL = 0.95
+TAIL = 0.025  # outside of each end
+ERRORS = 1.959964  # standard errors from the middle to an end
 SEED = 20050815
 NO_INTERVAL = (nan, nan)
-MOST_REPLICATES = 2000
-FEWEST_REPLICATES = 200
-# Messages drawn in all: 75,000 messages take less than two seconds with 600 replicates.
-_DRAWS = 45_000_000
+MOST_REPLICATES, FEWEST_REPLICATES = 2000, 200
+DRAWS = 45_000_000  # messages drawn in all: 75,000 messages take less than two seconds with 600 replicates
 
 
 def clopper_pearson(hits: int, trials: int) -> Interval:
-    """Exact interval of a proportion, 0 to 1; (nan, nan) for no trials.
+    """Exact interval of a proportion, 0 to 1; (nan, nan) for no trials.  Source: Clopper and Pearson 1934.
 
-    Both ends leave (1 - LEVEL) / 2 outside: quantiles of Beta(hits, trials - hits + 1) and
-    Beta(hits + 1, trials - hits).  Source: Clopper and Pearson 1934.
+    Its ends are quantiles of Beta(hits, trials - hits + 1) and Beta(hits + 1, trials - hits).
     """
     if not trials:
         return NO_INTERVAL
-    tail = (1 - LEVEL) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, TAIL))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - TAIL))
     return low, high
 
 
@@ -56,7 +53,7 @@ def replicates(n_messages: int, passes: int = 1) -> int:
 
     passes : how many rankings each resample is judged on
     """
-    return int(min(MOST_REPLICATES, max(FEWEST_REPLICATES, _DRAWS // max(1, n_messages * passes))))
+    return min(MOST_REPLICATES, max(FEWEST_REPLICATES, DRAWS // max(1, n_messages * passes)))
 
 
 def resamples(truth: Ints, count: int) -> Iterator[Floats]:
@@ -69,9 +66,8 @@ def resamples(truth: Ints, count: int) -> Iterator[Floats]:
     weights = np.empty(len(truth))
     for _ in range(count):
         for rows in strata:
-            size = len(rows)
-            drawn = random.integers(0, size, size)  # 64-bit: narrower ones cost a conversion in bincount
-            weights[rows] = np.bincount(drawn, minlength=size)
+            drawn = random.integers(0, len(rows), len(rows))  # 64-bit: narrower ones cost a conversion
+            weights[rows] = np.bincount(drawn, minlength=len(rows))
         yield weights
 
 
@@ -82,21 +78,23 @@ def resampled_confusions(counts: Ints, count: int = MOST_REPLICATES) -> Ints:
     """
     random = np.random.default_rng(SEED)
     rows = [
-        random.multinomial(total, row / total, size=count) if total else np.zeros((count, len(row)), np.int64)
-        for row, total in zip(counts, counts.sum(axis=1), strict=True)
+        random.multinomial(row.sum(), row / row.sum(), size=count)
+        if row.any()
+        else np.zeros((count, len(row)), np.int64)
+        for row in counts
     ]
     return np.stack(rows, axis=1)
 
 
 def percentile_interval(drawn: Floats) -> Interval:
-    """The middle LEVEL of the resampled values; (nan, nan) if there are none or one is nan."""
+    """The middle 95 % of the resampled values; (nan, nan) if there are none or one is nan."""
     if not len(drawn) or np.isnan(drawn).any():
         return NO_INTERVAL
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    low, high = np.quantile(drawn, [TAIL, 1 - TAIL]).tolist()
+    return low, high
 
 
-def normal_interval(value: float, drawn: Floats, scale: str = "linear") -> Interval:
+def normal_interval(value: float, drawn: Floats, scale: str) -> Interval:
     """value -/+ 1.96 standard errors of the resampled values, on a scale; the ends are mapped back.
 
     linear : not below 0.  For the calibration error: resampling adds noise to every bin, so all resampled
@@ -105,12 +103,11 @@ def normal_interval(value: float, drawn: Floats, scale: str = "linear") -> Inter
              to lack the rare mistakes has a narrow spread, and the middle of its resamples ends too low.
     logit  : for a share, 0 < value < 1
     """
-    error = 1.959964 * float(np.std(drawn, ddof=1)) if len(drawn) else nan
+    error = ERRORS * float(np.std(drawn, ddof=1))
     if scale == "linear":
         return max(0.0, value - error), value + error
     if scale == "log":
-        return value * float(np.exp(-error / value)), value * float(np.exp(error / value))
-    step = error / (value * (1 - value))
-    odds = value / (1 - value) * np.exp([-step, step])
-    low, high = (odds / (1 + odds)).tolist()
-    return low, high
+        return value * exp(-error / value), value * exp(error / value)
+    step, odds = error / (value * (1 - value)), value / (1 - value)
+    low, high = (odds * exp(sign * step) for sign in (-1, 1))
+    return low / (1 + low), high / (1 + high)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.decision import UNDECIDED, Loss
+from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
+from nbspam.evaluate.intervals import ERRORS, NO_INTERVAL, Interval
 from nbspam.evaluate.ranking import ranked, roca_percent
 
 ECE_BINS = 15
@@ -37,13 +38,28 @@ class HamSpam(NamedTuple):
     spam_missed: int
     spam_unsure: int
 
+    @property
+    def percents(self) -> tuple[float, float]:
+        """hm% and sm%; nan for a class without messages."""
+        return percent(self.ham_lost, self.ham), percent(self.spam_missed, self.spam)
+
 
 def confusion(evaluation: Evaluation) -> Matrix:
     """Messages by true and decided class, int64 (n_classes, n_classes + 1), unsure in the last column."""
-    n_classes = evaluation.n_classes
-    decided = np.where(evaluation.decided == UNDECIDED, n_classes, evaluation.decided)
-    cells = np.bincount(evaluation.truth * (n_classes + 1) + decided, minlength=n_classes * (n_classes + 1))
-    return cells.reshape(n_classes, n_classes + 1).astype(np.int64)
+    counts = np.zeros((evaluation.n_classes, evaluation.n_classes + 1), np.int64)
+    np.add.at(counts, (evaluation.truth, evaluation.decided), 1)  # unsure is -1, the last
+    return counts
+
+
+def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, int, int]]:
+    """(true class, decided one, messages) of the cells with most wrong decisions, most first."""
+    cells = [
+        (truth, decided, count)
+        for truth, row in enumerate(counts)
+        for decided, count in enumerate(row)
+        if truth != decided and count
+    ]
+    return sorted(cells, key=lambda cell: -cell[2])[:limit]
 
 
 def ham_spam(counts: Matrix, positive: int) -> HamSpam:
@@ -59,9 +75,7 @@ def percent(part: float, whole: float) -> float:
     return 100 * part / whole if whole else nan
 
 
-def lam_with_interval(
-    ham_lost: float, ham: float, spam_missed: float, spam: float
-) -> tuple[float, tuple[float, float]]:
+def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
     """Logistic average misclassification percentage, the mean of two rates as logits; its 95 % interval.
 
     logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1 has no logit:
@@ -72,14 +86,14 @@ def lam_with_interval(
     Source: Cormack and Lynam, TREC 2005 spam track overview, section 3.
     """
     if not ham or not spam:
-        return nan, (nan, nan)
+        return nan, NO_INTERVAL
     logits, variance = 0.0, 0.0
     for errors, messages in ((ham_lost, ham), (spam_missed, spam)):
         wrong = min(max(errors, 0.5), max(messages - 0.5, 0.5))
         right = max(messages - wrong, 0.5)
         logits += log(wrong / right) / 2
         variance += (1 / wrong + 1 / right) / 4
-    low, value, high = (100 / (1 + exp(-logits - step * variance**0.5)) for step in (-1.959964, 0, 1.959964))
+    low, value, high = (100 / (1 + exp(-logits - step * variance**0.5)) for step in (-ERRORS, 0, ERRORS))
     return value, (low, high)
 
 
@@ -89,8 +103,7 @@ def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
     counts : (..., n_classes, n_classes + 1), confusion matrices
     costs  : loss_table() of one such matrix
     """
-    cells = np.asarray(counts, dtype=np.float64)
-    return np.asarray((cells * costs).sum(axis=(-2, -1)) / cells.sum(axis=(-2, -1)))
+    return np.asarray((counts * costs).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1)))
 
 
 def loss_table(loss: Loss, counts: Matrix) -> Floats:
@@ -105,8 +118,7 @@ def loss_table(loss: Loss, counts: Matrix) -> Floats:
     if loss.unsure is None and unsure:
         why = f"{unsure} decisions are unsure, and the loss gives no price to that"
         raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
-    prices = loss.unsure or (0.0,) * n_classes
-    return np.column_stack([np.array(loss.matrix, dtype=np.float64).T, prices])
+    return np.column_stack([np.array(loss.matrix).T, loss.unsure or (0.0,) * n_classes])
 
 
 def brier_terms(evaluation: Evaluation) -> Floats:
@@ -125,8 +137,7 @@ def log_loss_terms(evaluation: Evaluation) -> Floats:
 
     Probabilities are cut at 2.2e-16, so that one message costs at most 36 nats.
     """
-    given = evaluation.probabilities[np.arange(len(evaluation)), evaluation.truth]
-    return np.asarray(-np.log(np.clip(given, SMALLEST_PROBABILITY, 1.0)))
+    return np.asarray(-np.log(np.clip(evaluation.given, SMALLEST_PROBABILITY, 1.0)))
 
 
 class Reliability(NamedTuple):
@@ -145,12 +156,12 @@ class Reliability(NamedTuple):
     confidence: Floats
     came_true: Floats
 
-    def ece(self, weights: Floats | None = None) -> float:
+    def ece(self, weights: Floats | float = 1.0) -> float:
         """Expected calibration error, 0 to 1: mean over messages of a bin's distance from the diagonal.
 
-        weights : float64 (n,), how often each message counts, n in all; None = once
+        weights : float64 (n,), how often each message counts, n in all
         """
-        surplus = self.surplus if weights is None else weights * self.surplus
+        surplus = weights * self.surplus
         return float(np.abs(np.bincount(self.bin_of, weights=surplus)).sum()) / len(surplus)
 
 
@@ -182,29 +193,18 @@ def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     recall and leaves precision alone.  A class never decided has precision 0; a class without messages has
     recall 0 and is left out of the macro means.
     """
-    cells = np.asarray(counts, dtype=np.float64)
-    right = np.diagonal(cells[..., :-1], axis1=-2, axis2=-1)
-    actual, decided = cells.sum(axis=-1), cells[..., :-1].sum(axis=-2)
-    rates = {
-        "precision": _share(right, decided),
-        "recall": _share(right, actual),
-        "f1": _share(2 * right, actual + decided),
-    }
-    present = actual > 0
-    means = {
-        f"macro_{name}": _share((rate * present).sum(axis=-1), present.sum(axis=-1))
-        for name, rate in rates.items()
-    }
-    hits, called, total = right.sum(axis=-1), decided.sum(axis=-1), actual.sum(axis=-1)
-    micro = {
-        "micro_precision": _share(hits, called),
-        "micro_recall": _share(hits, total),
-        "micro_f1": _share(2 * hits, called + total),
-    }
-    return rates | means | micro
+    right = np.diagonal(counts[..., :-1], axis1=-2, axis2=-1)
+    actual, decided = counts.sum(axis=-1), counts[..., :-1].sum(axis=-2)
+    parts = {"precision": (right, decided), "recall": (right, actual), "f1": (2 * right, actual + decided)}
+    present, rates = actual > 0, {}
+    for name, (part, whole) in parts.items():
+        rates[name] = _share(part, whole)
+        rates[f"macro_{name}"] = _share((rates[name] * present).sum(axis=-1), present.sum(axis=-1))
+        rates[f"micro_{name}"] = _share(part.sum(axis=-1), whole.sum(axis=-1))
+    return rates
 
 
-def _share(part: Floats, whole: NDArray[Any]) -> Floats:
+def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     """part / whole, 0 where whole is 0."""
     return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
 
@@ -234,13 +234,6 @@ def _curve_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, f
     """hm%, sm% and (1-ROCA)% of the messages from start to end."""
     if evaluation.positive is None:
         return nan, nan, nan
-    rows = slice(start, end)
-    is_spam, decided = evaluation.is_positive[rows], evaluation.decided[rows]
-    lost = ~is_spam & (decided == evaluation.positive)
-    missed = is_spam & (decided != evaluation.positive) & (decided != UNDECIDED)
-    spam = int(is_spam.sum())
-    return (
-        percent(int(lost.sum()), len(is_spam) - spam),
-        percent(int(missed.sum()), spam),
-        roca_percent([ranked(evaluation.score[rows], is_spam)]),
-    )
+    part = evaluation.take(np.arange(start, end))
+    rates = ham_spam(confusion(part), evaluation.positive).percents
+    return *rates, roca_percent([ranked(part.score, part.is_positive)])

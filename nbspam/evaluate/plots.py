@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib
@@ -18,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.special import ndtri
 
-from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.evaluate import metrics
 from nbspam.evaluate.evaluation import Evaluation, Floats
@@ -54,16 +52,27 @@ STYLE: Any = {
 
 def plots(evaluation: Evaluation) -> dict[str, str]:
     """The drawings that this evaluation allows, by name: roc, det, reliability, histogram, learning."""
-    drawers: dict[str, Callable[[Evaluation], str]] = {}
+    drawers: dict[str, Callable[[Evaluation, Any], None]] = {}
     if _curves(evaluation):
-        drawers |= {"roc": roc_plot, "det": det_plot}
+        drawers |= {"roc": _draw_roc, "det": _draw_det}
     if evaluation.has_probabilities:
-        drawers["reliability"] = reliability_plot
+        drawers["reliability"] = _draw_reliability
     if evaluation.positive is not None or evaluation.has_probabilities:
-        drawers["histogram"] = histogram_plot
+        drawers["histogram"] = _draw_histogram
     if evaluation.method == "replay" and evaluation.positive is not None:
-        drawers["learning"] = learning_plot
-    return {name: drawer(evaluation) for name, drawer in drawers.items()}
+        drawers["learning"] = _draw_learning
+    drawn = {}
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        # The reader's browser draws the text: it does not matter that this machine lacks a glyph.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        for name, draw in drawers.items():
+            figure = Figure(figsize=(5.6, 4.4), layout="constrained")  # without pyplot: no global state
+            draw(evaluation, figure)
+            text = io.StringIO()
+            metadata = {"Date": None, "Creator": None}
+            figure.savefig(text, format="svg", transparent=True, metadata=metadata)
+            drawn[name] = text.getvalue()
+    return drawn
 
 
 def cleaned(text: str) -> str:
@@ -71,26 +80,7 @@ def cleaned(text: str) -> str:
 
     White space of any kind becomes a space, every other character that is not printable U+FFFD.
     """
-    if text.isprintable():
-        return text
     return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
-
-
-@contextmanager
-def _figure(width: float = 5.6, height: float = 4.4, rows: int = 1) -> Iterator[tuple[Any, Any]]:
-    """A matplotlib figure in our style, and its axes (an array for several rows)."""
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # The reader's browser draws the text: it does not matter that this machine lacks a glyph.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        # Without pyplot: no display and no global state.
-        figure = Figure(figsize=(width, height), layout="constrained")
-        yield figure, figure.subplots(rows, 1, sharex=True)
-
-
-def _svg(figure: Any) -> str:
-    text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return text.getvalue()
 
 
 def _curves(evaluation: Evaluation) -> list[tuple[str, str, Tally]]:
@@ -99,23 +89,22 @@ def _curves(evaluation: Evaluation) -> list[tuple[str, str, Tally]]:
         return [("all thresholds", SPAM_COLOUR, task.tally()) for task in rankings(evaluation)]
     tasks = one_against_rest(evaluation)
     return [
-        (_label(evaluation.classes[number]), colour, tasks[number].tally())
-        for number, colour in _largest(evaluation)
+        (label, colour, tasks[number].tally())
+        for number, label, colour in _largest(evaluation)
         if tasks and tasks[number].is_defined
     ]
 
 
-def _largest(evaluation: Evaluation) -> list[tuple[int, str]]:
-    """(number, colour) of the classes that are drawn: those with most messages, in class order."""
+def _largest(evaluation: Evaluation) -> list[tuple[int, str, str]]:
+    """(number, label, colour) of the classes that are drawn: those with most messages, in class order.
+
+    matplotlib must neither read a formula between dollars nor hide what begins with `_`.
+    """
     sizes = np.bincount(evaluation.truth, minlength=evaluation.n_classes)
     largest = sorted(np.argsort(-sizes, kind="stable")[: len(CLASS_COLOURS)].tolist())
-    return list(zip(largest, CLASS_COLOURS, strict=False))
-
-
-def _label(name: str) -> str:
-    """A class name as matplotlib shows it: short, no formula between dollars, not hidden by a leading `_`."""
-    shown = cleaned(name)[:30].replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown
+    labels = [cleaned(evaluation.classes[number])[:30].replace("$", r"\$") for number in largest]
+    labels = [f" {label}" if label.startswith("_") else label for label in labels]
+    return list(zip(largest, labels, CLASS_COLOURS, strict=False))
 
 
 def _draw_curves(
@@ -134,8 +123,8 @@ def _draw_curves(
         least = np.minimum(least, halves)
     axes.set(xlabel="others taken for the class, %", ylabel="of the class missed, %")
     if evaluation.positive is not None:
-        ham, lost, _, spam, missed, _ = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive)
-        point = np.clip([lost / ham, missed / spam], least, highest)
+        rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
+        point = np.clip(np.array(rates) / 100, least, highest)
         # With unsure decisions the dot can lie below the curve.
         is_unsure = (evaluation.decided == UNDECIDED).any()
         label = "as decided, unsure aside" if is_unsure else "as decided"
@@ -145,26 +134,24 @@ def _draw_curves(
     return least
 
 
-def roc_plot(evaluation: Evaluation) -> str:
+def _draw_roc(evaluation: Evaluation, figure: Any) -> None:
     """Spam missed against ham lost at every threshold, both axes logarithmic."""
-    with _figure() as (figure, axes):
-        _draw_curves(axes, evaluation, lambda shares: 100 * shares)
-        axes.set(xscale="log", yscale="log")
-        _plain_ticks(axes.xaxis, axes.yaxis)
-        return _svg(figure)
+    axes = figure.subplots()
+    _draw_curves(axes, evaluation, lambda shares: 100 * shares)
+    axes.set(xscale="log", yscale="log")
+    _plain_ticks(axes.xaxis, axes.yaxis)
 
 
-def det_plot(evaluation: Evaluation) -> str:
+def _draw_det(evaluation: Evaluation, figure: Any) -> None:
     """Detection error trade-off: both axes probit, so that normally spread scores give a straight line."""
-    with _figure() as (figure, axes):
-        # A share of 1 has no place; nothing above DET_END is shown.
-        least = _draw_curves(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
-        for name, floor in zip("xy", np.minimum(least, 0.4), strict=True):
-            ticks = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
-            labels = [f"{tick:g}" for tick in ticks]
-            ends = (ndtri(floor) - 0.05, ndtri(DET_END))
-            axes.set(**{f"{name}ticks": ndtri(ticks / 100), f"{name}ticklabels": labels, f"{name}lim": ends})
-        return _svg(figure)
+    axes = figure.subplots()
+    # A share of 1 has no place; nothing above DET_END is shown.
+    least = _draw_curves(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
+    for name, floor in zip("xy", np.minimum(least, 0.4), strict=True):
+        ticks = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
+        labels = [f"{tick:g}" for tick in ticks]
+        ends = (ndtri(floor) - 0.05, ndtri(DET_END))
+        axes.set(**{f"{name}ticks": ndtri(ticks / 100), f"{name}ticklabels": labels, f"{name}lim": ends})
 
 
 def _plain_ticks(*axes: Any) -> None:
@@ -174,78 +161,64 @@ def _plain_ticks(*axes: Any) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def reliability_plot(evaluation: Evaluation) -> str:
+def _draw_reliability(evaluation: Evaluation, figure: Any) -> None:
     """What came true against the probability given; on the diagonal both are equal."""
     bins = metrics.reliability(evaluation)
-    of_what = "of spam" if evaluation.positive is not None else "of the likeliest class"
+    axes = figure.subplots()
     size = 20 + 180 * bins.messages / bins.messages.max()
     dots = {"color": HAM_COLOUR, "alpha": 0.75, "label": "bins of messages", "zorder": 3}
-    with _figure() as (figure, axes):
-        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as said")
-        axes.plot(bins.confidence, bins.came_true, color=HAM_COLOUR, linewidth=1)
-        axes.scatter(bins.confidence, bins.came_true, s=size, **dots)
-        axes.set(xlabel=f"probability {of_what}, mean of the bin", ylabel="share that was")
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-        axes.legend(loc="upper left", markerscale=0.5)
-        return _svg(figure)
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as said")
+    axes.plot(bins.confidence, bins.came_true, color=HAM_COLOUR, linewidth=1)
+    axes.scatter(bins.confidence, bins.came_true, s=size, **dots)
+    of_what = "of spam" if evaluation.positive is not None else "of the likeliest class"
+    axes.set(xlabel=f"probability {of_what}, mean of the bin", ylabel="share that was")
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    axes.legend(loc="upper left", markerscale=0.5)
 
 
-def histogram_plot(evaluation: Evaluation) -> str:
+def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
     """How many messages of each class got which score; counts on a logarithmic axis: rare errors show."""
-    x_name = "probability given to the true class"
-    if evaluation.positive is not None:
-        x_name = "score: log-odds of spam, nats"
-    with _figure() as (figure, axes):
-        for label, colour, values, edges in _histograms(evaluation):
-            axes.hist(values, bins=edges, color=colour, alpha=0.28, label=label)
-            axes.hist(values, bins=edges, color=colour, histtype="step", linewidth=1.4)
-        axes.set(xlabel=x_name, yscale="log", ylabel="messages", ylim=(0.7, None))
-        _plain_ticks(axes.yaxis)
-        figure.legend(loc="outside upper right", ncols=4)
-        return _svg(figure)
-
-
-def _histograms(evaluation: Evaluation) -> list[tuple[str, str, Floats, Floats]]:
-    """(label, colour, values, bin edges) of each class; scores far out are counted in the last bins."""
-    truth, score = evaluation.truth, evaluation.score
+    truth, is_spam, axes = evaluation.truth, evaluation.is_positive, figure.subplots()
     if evaluation.positive is None:
-        given = evaluation.probabilities[np.arange(len(truth)), truth]
-        return [
-            (_label(evaluation.classes[number]), colour, given[truth == number], np.linspace(0, 1, 41))
-            for number, colour in _largest(evaluation)
-        ]
-    finite = score[np.isfinite(score)]
-    low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
-    edges = np.linspace(low, high if high > low else low + 1, 61)
-    values, is_spam = np.clip(score, edges[0], edges[-1]), evaluation.is_positive
-    others = labels.HAM if evaluation.n_classes == 2 else "all but spam"
-    return [
-        (others, HAM_COLOUR, values[~is_spam], edges),
-        (labels.SPAM, SPAM_COLOUR, values[is_spam], edges),
-    ]
+        x_name, edges, values = "probability given to the true class", np.linspace(0, 1, 41), evaluation.given
+        parts = [(label, colour, truth == number) for number, label, colour in _largest(evaluation)]
+    else:
+        x_name, score = "score: log-odds of spam, nats", evaluation.score
+        finite = score[np.isfinite(score)]
+        low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
+        edges = np.linspace(low, high if high > low else low + 1, 61)
+        values = np.clip(score, edges[0], edges[-1])  # scores far out are counted in the last bins
+        others = "ham" if evaluation.n_classes == 2 else "all but spam"
+        parts = [(others, HAM_COLOUR, ~is_spam), ("spam", SPAM_COLOUR, is_spam)]
+    for label, colour, rows in parts:
+        axes.hist(values[rows], bins=edges, color=colour, alpha=0.28, label=label)
+        axes.hist(values[rows], bins=edges, color=colour, histtype="step", linewidth=1.4)
+    axes.set(xlabel=x_name, yscale="log", ylabel="messages", ylim=(0.7, None))
+    _plain_ticks(axes.yaxis)
+    figure.legend(loc="outside upper right", ncols=4)
 
 
-def learning_plot(evaluation: Evaluation) -> str:
+def _draw_learning(evaluation: Evaluation, figure: Any) -> None:
     """Errors over time above, ranking below: solid and dotted, of the latest messages and so far."""
     points = metrics.learning_curve(evaluation)
-    messages = points["messages"]
+    messages, area = points["messages"], points["one_minus_roca_percent"]
     dotted = {"linewidth": 1, "linestyle": ":"}
-    with _figure(7.6, 5.0, rows=2) as (figure, (errors, areas)):
-        for prefix, more in (("window_", {}), ("", dotted)):
-            for key, name, colour in (("hm", "ham lost", HAM_COLOUR), ("sm", "spam missed", SPAM_COLOUR)):
-                label = f"{name}, latest tenth" if prefix else "… so far"
-                errors.plot(messages, points[f"{prefix}{key}_percent"], color=colour, label=label, **more)
-        errors.set(ylabel="errors, %", ylim=(0, None))
-        errors.legend(ncols=2, fontsize=8)
-        figure.get_layout_engine().set(hspace=0.12)
-        area, window = (points[f"{prefix}one_minus_roca_percent"] for prefix in ("", "window_"))
-        areas.plot(messages, area, color=INK, label="(1-ROCA)% so far")
-        areas.plot(messages, window, color=INK, label="(1-ROCA)%, latest tenth", **dotted)
-        if np.nanmax(area, initial=0) > 0:
-            areas.set_yscale("log", nonpositive="mask")
-            _plain_ticks(areas.yaxis)
-        else:
-            areas.set_ylim(0, 1)
-        areas.set(ylabel="(1-ROCA)%", xlabel="messages judged", xlim=(0, messages[-1]))
-        areas.legend(fontsize=8)
-        return _svg(figure)
+    figure.set_size_inches(7.6, 5.0)
+    errors, areas = figure.subplots(2, 1, sharex=True)
+    for prefix, more in (("window_", {}), ("", dotted)):
+        for key, name, colour in (("hm", "ham lost", HAM_COLOUR), ("sm", "spam missed", SPAM_COLOUR)):
+            label = f"{name}, latest tenth" if prefix else "… so far"
+            errors.plot(messages, points[f"{prefix}{key}_percent"], color=colour, label=label, **more)
+    errors.set(ylabel="errors, %", ylim=(0, None))
+    errors.legend(ncols=2, fontsize=8)
+    figure.get_layout_engine().set(hspace=0.12)
+    areas.plot(messages, area, color=INK, label="(1-ROCA)% so far")
+    window = points["window_one_minus_roca_percent"]
+    areas.plot(messages, window, color=INK, label="(1-ROCA)%, latest tenth", **dotted)
+    if np.nanmax(area, initial=0) > 0:
+        areas.set_yscale("log", nonpositive="mask")
+        _plain_ticks(areas.yaxis)
+    else:
+        areas.set_ylim(0, 1)
+    areas.set(ylabel="(1-ROCA)%", xlabel="messages judged", xlim=(0, messages[-1]))
+    areas.legend(fontsize=8)

@@ -46,9 +46,8 @@ def ranked(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
     score   : float64 (n,), larger = more like spam; infinite is allowed, nan is not
     is_spam : bool (n,)
     """
-    scores, group = np.unique(-score, return_inverse=True)
+    scores, group, size = np.unique(-score, return_inverse=True, return_counts=True)
     spam = np.bincount(group, weights=is_spam, minlength=len(scores))
-    size = np.bincount(group, minlength=len(scores))
     kind = np.where(spam == 0, 0, np.where(spam == size, 1, 2))  # only ham, only spam, mixed
     starts = np.ones(len(scores), dtype=np.bool_)
     starts[1:] = (kind[1:] != kind[:-1]) | (kind[1:] == 2)
@@ -81,8 +80,7 @@ def depends_on_one(evaluation: Evaluation, is_mean: bool = False) -> bool:
     is_mean : of the mean over the classes, each against the rest, also if one is spam
     """
     by_class = evaluation.positive is None or is_mean
-    sizes = np.bincount(evaluation.truth if by_class else evaluation.is_positive)
-    return bool((sizes == 1).any())
+    return 1 in np.bincount(evaluation.truth if by_class else evaluation.is_positive)
 
 
 def one_minus_roca(tally: Tally) -> float:
@@ -104,21 +102,19 @@ def roca_percent(tasks: list[Ranking], weights: Floats | None = None) -> float:
 
 
 def spam_missed_at(tally: Tally, permille: int) -> float:
-    """Share of spam missed by the lowest threshold that loses at most `permille` / 1000 of ham.
+    """Share of spam missed, 0 to 1, by the lowest threshold that loses at most `permille` / 1000 of ham.
 
-    A message is taken for spam if its score is at or above the threshold.  At most
-    floor(ham * permille / 1000) ham messages are at or above it.  Messages of one score are taken or left
-    together; with fewer than 1000 / permille ham messages none may be lost.
-    Returns 0 to 1; nan without ham or without spam.
+    A message is taken for spam if its score is at or above the threshold; at most
+    floor(ham * permille / 1000) ham may be.  Messages of one score are taken or left together.
+    nan without ham or without spam.
     """
     ham, spam = np.cumsum(tally[:, 0]), np.cumsum(tally[:, 1])
     if not ham[-1] or not spam[-1]:
         return nan
-    # The first block that would lose too much ham; all spam above it is caught.
+    # All spam above the first block that would lose too much ham is caught.
     block = int(np.searchsorted(ham, int(ham[-1]) * permille // 1000, side="right"))
-    if block == len(ham):
-        return 0.0
-    return float((spam[-1] - (spam[block - 1] if block else 0.0)) / spam[-1])
+    caught = spam[block - 1] if block else 0.0
+    return float((spam[-1] - caught) / spam[-1])
 
 
 def curve(tally: Tally) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from math import inf, isfinite, log
 from typing import NamedTuple, Protocol
 
@@ -16,10 +17,8 @@ from nbspam.decision import UNDECIDED
 from nbspam.errors import UsageError
 from nbspam.evaluate.evaluation import Outcome
 
-IMMEDIATE, DELAYED, PARTIAL, ON_ERROR, THICK, FIRST = (
-    *("immediate", "delayed", "partial"),
-    *("on-error", "thick", "first"),
-)
+IMMEDIATE, DELAYED, PARTIAL = "immediate", "delayed", "partial"
+ON_ERROR, THICK, FIRST = "on-error", "thick", "first"
 KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
 LEAST = 1e-300  # of a probability whose logarithm is taken
 
@@ -47,11 +46,11 @@ class SelfTraining(Filter, Protocol):
 class Autolearn:
     """A filter that learns each message on its own verdict, and unlearns it on feedback or long after.
 
-    learned : message -> class, of those without feedback
+    outdated : how many to unlearn of so many that were learned on own verdicts
+    learned  : message -> class, of those without feedback
     """
 
     def __init__(self, subject: SelfTraining, outdated: Callable[[int], int] = lambda own: 0) -> None:
-        """outdated : how many to unlearn of so many that were learned on own verdicts"""
         self._subject = subject
         self._outdated = outdated
         self._counted: dict[int, int] = {}  # of `learned` what is not unlearned, the oldest first
@@ -63,19 +62,16 @@ class Autolearn:
         label = self._subject.autolearn(message, outcome)
         if label != UNDECIDED:
             self.learned[message] = self._counted[message] = label
-            for _ in range(self._outdated(len(self._counted))):
-                self._unlearn(next(iter(self._counted)))
+            for oldest in [*islice(self._counted, self._outdated(len(self._counted)))]:
+                self._subject.unlearn(oldest, self._counted.pop(oldest))
         return outcome
 
     def learn(self, message: int, label: int) -> None:
         """Learn the true class of a message in place of its verdict."""
         self.learned.pop(message, None)
         if message in self._counted:
-            self._unlearn(message)
+            self._subject.unlearn(message, self._counted.pop(message))
         self._subject.learn(message, label)
-
-    def _unlearn(self, message: int) -> None:
-        self._subject.unlearn(message, self._counted.pop(message))
 
 
 class Feedback(NamedTuple):
@@ -110,9 +106,9 @@ def parse_feedback(text: str) -> Feedback:
     if kind in (IMMEDIATE, ON_ERROR) and not colon:
         return Feedback(kind)
     if kind in (DELAYED, FIRST) and amount.isdecimal() and amount.isascii() and len(amount) < 10:
-        return Feedback(kind, float(int(amount)))
+        return Feedback(kind, float(amount))
     try:
-        number = float(amount) if kind in (PARTIAL, THICK) else -1.0
+        number = float(amount)
     except ValueError:
         number = -1.0
     if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
@@ -140,26 +136,26 @@ def replay(
                   if the best class is at most M nats more likely than the next
     progress    : called with 1 after each message
     """
-    drawn = np.random.default_rng(seed).random(len(truth)) < feedback.amount
-    delay = int(feedback.amount) if feedback.kind == DELAYED else 0
+    kind, amount, first_of_class = feedback
+    drawn = np.random.default_rng(seed).random(len(truth)) < amount
     waiting: deque[int] = deque()
     run = Replay([], [])
     met: set[int] = set()
     for message, label in enumerate(truth):
         outcome = subject.score(message)
         run.outcomes.append(outcome)
-        is_first, is_wrong = label not in met, outcome.decided != label
-        met.add(label)
-        if (
-            feedback.kind in (IMMEDIATE, DELAYED)
-            or (feedback.first_of_class and is_first)
-            or (feedback.kind == PARTIAL and drawn[message])
-            or (feedback.kind == FIRST and message < feedback.amount)
-            or (feedback.kind in (ON_ERROR, THICK) and is_wrong)
-            or (feedback.kind == THICK and _margin(outcome, centre_nats) <= feedback.amount)
-        ):
+        is_learned = {
+            IMMEDIATE: True,
+            DELAYED: True,
+            PARTIAL: drawn[message],
+            FIRST: message < amount,
+            ON_ERROR: outcome.decided != label,
+            THICK: outcome.decided != label or _margin(outcome, centre_nats) <= amount,
+        }[kind]
+        if is_learned or (first_of_class and label not in met):
             waiting.append(message)
-        while waiting and waiting[0] <= message - delay:
+        met.add(label)
+        while waiting and waiting[0] <= message - (amount if kind == DELAYED else 0):
             run.learned.append(waiting.popleft())
             subject.learn(run.learned[-1], truth[run.learned[-1]])
         if progress is not None:

@@ -10,11 +10,12 @@ import base64
 import json
 from importlib.resources import files
 from math import isfinite
-from typing import Any
+
+import numpy as np
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate import figures
+from nbspam.evaluate import figures, metrics
 from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
 
 try:
@@ -26,7 +27,6 @@ except ImportError as error:
     remedy = "install the extra: pip install 'nbspam[report]'"
     raise UsageError("", why, remedy, "report-extra", option="report") from error
 
-MOST_MISTAKES = 10  # of each class
 MOST_CLASSES = 12  # a wider confusion matrix is shown as a list of its largest cells
 MOST_CELLS = 25
 CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
@@ -83,23 +83,85 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
     rows = figures.rows(found)
     by_key = {row.key: row for row in reversed(rows)}
     cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
+    names, counts = [*evaluation.classes, "unsure"], found["confusion"]
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=figures.sentences(found, len(set(evaluation.folds.tolist())), _is_in_time(evaluation)),
+        sentences=[*_said_of_figures(found), _said_of_method(evaluation)],
         rows=rows,
         plots=_embedded(evaluation),
-        confusion=_confusion(evaluation, found["confusion"]),
-        mistakes=_mistakes(evaluation),
+        names=names,
+        columns=names if any(row[-1] for row in counts) else names[:-1],
+        is_large=len(evaluation.classes) > MOST_CLASSES,
+        confusions=metrics.largest_confusions(counts, MOST_CELLS),
+        evaluation=evaluation,
+        mistakes=worst_mistakes(evaluation).tolist(),
+        score=_score,
         settings=_settings(evaluation),
     )
     return page
 
 
-def _is_in_time(evaluation: Evaluation) -> bool:
-    """True if all messages are dated, of more than one date, and were judged in the order of their dates."""
-    times = evaluation.times
-    return bool((times[1:] >= times[:-1]).all() and times[-1] > times[0])
+def _said_of_figures(found: figures.Summary) -> list[str]:
+    """What the evaluation found, in words, most important first."""
+    said = []
+    if found["hm_percent"] is None and found["sm_percent"] is None:
+        messages = _counted(found["messages"], "message")
+        said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
+    for key, whole, noun, fate in (
+        ("hm_percent", "ham", "wanted message", "lost to the spam folder"),
+        ("sm_percent", "spam", "spam message", "let through"),
+    ):
+        if found[key] is not None:
+            number = round(found[key] * found[whole] / 100)
+            some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
+            low, high = found[f"{key}_interval"]
+            between = f"true rate between {low:.2f} and {high:.2f} %"
+            said.append(f"Of {_counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between}).")
+    if found["unsure_percent"]:
+        unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
+        said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
+    wrong = found["one_minus_roca_percent"]
+    if wrong:
+        digits = max(0, len(str(int(100 / wrong))) - 2)  # 13,000 rather than 12,987
+        all_but_one = f"in all but one of {round(100 / wrong, -digits):,.0f} such pairs"
+        said.append(f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}.")
+    elif wrong is not None:
+        said.append("Every spam message scored higher than every wanted one.")
+    if wrong is not None:
+        ham, caught = found["ham"], 100 - found[figures.AT_HM]["0.1"]
+        lost = "at most one wanted message in a thousand"
+        if ham < 1000:  # these cannot say what one in a thousand is
+            lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
+    if found["ece_percent"] is not None:
+        said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
+    return said
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _said_of_method(evaluation: Evaluation) -> str:
+    """How the evaluation was made, in words."""
+    if evaluation.method == "folds":
+        n_folds = len(np.unique(evaluation.folds))
+        number = f"{n_folds} folds" if n_folds else "folds"
+        return f"Each message was judged by a filter that learned from other messages only ({number})."
+    if evaluation.method == "replay":
+        times, learned = evaluation.times, ""
+        is_in_time = (times[1:] >= times[:-1]).all() and times[-1] > times[0]  # not if one is undated
+        order = "in the order of their dates" if is_in_time else "in the order given"
+        if evaluation.trained is not None:
+            learned = f"; the filter learned the class of {evaluation.trained:,} of {len(evaluation):,}"
+        return f"The messages were judged one after another {order}, as a user would receive them{learned}."
+    if evaluation.method == "holdout":
+        return "The messages judged here were held back: the filter learned from others."
+    return (
+        "A filter made beforehand judged these messages. "
+        "If it had learned some of them, the figures are better than it deserves."
+    )
 
 
 def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:
@@ -111,41 +173,6 @@ def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:
         caption = caption if evaluation.positive is not None else other or caption
         shown.append({"name": name, "heading": heading, "caption": caption, "source": source})
     return shown
-
-
-def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> dict[str, Any]:
-    """The matrix if it fits the page, else its largest wrong cells as (true class, decided, messages)."""
-    names = [*evaluation.classes, "unsure"]
-    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
-    cells = [
-        (names[truth], names[decided], count)
-        for truth, row in enumerate(counts)
-        for decided, count in enumerate(row)
-        if truth != decided and count
-    ]
-    return {
-        "columns": names[:width],
-        "rows": [(name, row[:width], sum(row)) for name, row in zip(evaluation.classes, counts, strict=True)],
-        "fits": len(evaluation.classes) <= MOST_CLASSES,
-        "largest": sorted(cells, key=lambda cell: -cell[2])[:MOST_CELLS],
-    }
-
-
-def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """The worst mistakes of each class with their clues."""
-    return [
-        {
-            "name": evaluation.names[row],
-            "truth": evaluation.classes[evaluation.truth[row]],
-            "decided": evaluation.classes[evaluation.decided[row]],
-            "score": _score(evaluation, row),
-            "clues": [
-                (token, f"{weight:+.2f}", weight > 0)
-                for token, weight in evaluation.clues.get(evaluation.names[row], ())
-            ],
-        }
-        for row in worst_mistakes(evaluation, MOST_MISTAKES).tolist()
-    ]
 
 
 def _score(evaluation: Evaluation, row: int) -> str:

@@ -31,12 +31,17 @@ def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7) -> list
     x_decades, y_decades = (ceil(log10(2 * messages)) for messages in tally.sum(axis=0))
     lost, missed = curve(tally)
     x, y = _places(lost, x_decades, width * ACROSS), _places(missed, y_decades, height * DOWN)
-    rows = _drawn(x, y, width, height)
+    dots = np.zeros((height * DOWN, width * ACROSS), dtype=np.int64)  # rows from below
+    for left, right, high, low in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
+        dots[high, left : right + 1] = 1  # corners are joined by steps, first to the right, then down
+        dots[low : high + 1, right] = 1
+    codes = (dots[::-1].reshape(height, DOWN, width, ACROSS) * _BITS[:, None, :]).sum(axis=(1, 3))
     x_marks, y_marks = _marks(x_decades, width, ACROSS), _marks(y_decades, height, DOWN)
     margin = max(map(len, y_marks.values()))
     lines = [f"{'spam missed %':<{margin}}"]
-    for row, text in enumerate(rows):
+    for row, drawn in enumerate(codes.tolist()):
         label = y_marks.get(height - 1 - row, "")
+        text = "".join(chr(_BRAILLE + code) if code else " " for code in drawn)
         lines.append(f"{label:>{margin}} {'┤' if label else '│'}{text.rstrip()}")
     below = ""
     for place, label in x_marks.items():
@@ -45,16 +50,6 @@ def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7) -> list
             below = f"{below:<{start}}{label}"
     axis = "".join("┬" if place in x_marks else "─" for place in range(width))
     return [*lines, f"{'':>{margin}} └{axis}", f"{below}  ham lost %"]
-
-
-def _drawn(x: Ints, y: Ints, width: int, height: int) -> list[str]:
-    """Rows of Braille: the corners joined by steps, first to the right, then down."""
-    dots = np.zeros((height * DOWN, width * ACROSS), dtype=np.int64)
-    for left, right, high, low in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
-        dots[len(dots) - 1 - high, left : right + 1] = 1
-        dots[len(dots) - 1 - high : len(dots) - low, right] = 1
-    codes = (dots.reshape(height, DOWN, width, ACROSS) * _BITS[:, None, :]).sum(axis=(1, 3))
-    return ["".join(chr(_BRAILLE + code) if code else " " for code in row) for row in codes.tolist()]
 
 
 def _places(share: Floats, decades: int, size: int) -> Ints:

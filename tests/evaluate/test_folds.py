@@ -90,8 +90,6 @@ def test_a_past_without_one_of_the_classes_is_refused():
         time_splits([0, 0, 0, 1, 1, 1], np.arange(6), 2)
     with pytest.raises(BadDataError, match="oldest"):
         holdout([0, 0, 0, 1], 0.25, order=np.arange(4))
-    with pytest.raises(UsageError):
-        time_splits([0, 1], np.arange(2), 0)
 
 
 def test_a_holdout_keeps_the_share_of_each_class():

@@ -7,6 +7,7 @@ run stops at 250 kB; `make fuzz` goes to 1 MB.
 from __future__ import annotations
 
 import base64
+import functools
 import gc
 import io
 import time
@@ -50,7 +51,8 @@ def fill(piece: bytes | str, size: int) -> bytes:
 
 def count(pattern: bytes, size: int) -> bytes:
     """`pattern` with 0, 1, 2, ... in the places of %d, so that no two pieces are the same."""
-    pieces, length = [], 0
+    pieces: list[bytes] = []
+    length = 0
     while length < size:
         pieces.append(pattern.replace(b"%d", b"%d" % len(pieces)))
         length += len(pieces[-1])
@@ -58,10 +60,8 @@ def count(pattern: bytes, size: int) -> bytes:
 
 
 def mail(kind: str, body: bytes, encoding: str = "8bit") -> bytes:
-    header = (
-        f"From: a@example.org\nSubject: s\nContent-Type: {kind}\nContent-Transfer-Encoding: {encoding}\n\n"
-    )
-    return header.encode() + body
+    content = f"Content-Type: {kind}\nContent-Transfer-Encoding: {encoding}\n\n"
+    return b"From: a@example.org\nSubject: s\n" + content.encode() + body
 
 
 def text(body: bytes) -> bytes:
@@ -72,8 +72,16 @@ def page(body: bytes) -> bytes:
     return mail("text/html; charset=utf-8", body)
 
 
-def header(field: bytes) -> bytes:
-    return b"From: a@example.org\n" + field + b"\n\nbody\n"
+def style(body: bytes) -> bytes:
+    return page(b"<style>" + body + b"</style><p class=a>x")
+
+
+def header(fields: bytes) -> bytes:
+    return b"From: a@example.org\n" + fields + b"\n\nbody\n"
+
+
+def field(name: str, value: bytes) -> bytes:
+    return header(name.encode() + b": " + value)
 
 
 def multipart(body: bytes, boundary: bytes = b"b") -> bytes:
@@ -96,213 +104,70 @@ def counted(build: Callable[[bytes], bytes], pattern: bytes) -> Family:
 
 # --- families ---
 
-PAGES = {
-    "entities": "&amp;",
-    "entities without an end": "&amp",
-    "entities that are none": "&nosuchentity",
-    "ampersands": "&",
-    "numbers of entities begun": "&#",
-    "hexadecimal entities": "&#x1F600;",
-    "entities of entities": "&amp;#38;amp;",
-    "open tags": "<",
-    "nested tags": "<div>",
-    "nested inline tags": "<b><i><u>",
-    "misnested tags": "<b><i></b></i>",
-    "misnested anchors and paragraphs": "<a><p></a></p>",
-    "end tags": "</div>",
-    "nested tables": "<table><tr><td>",
-    "tables left open": "<table>x",
-    "lists": "<ul><li>",
-    "selects": "<select><option>x",
-    "comments": "<!-- x -->",
-    "comments begun": "<!--",
-    "comment ends": "-->",
-    "declarations": "<!x",
-    "cdata": "<![CDATA[",
-    "instructions": "<?x",
-    "scripts begun": "<script>",
-    "scripts in comments": "<script><!--<script>",
-    "titles begun": "<title>",
-    "text areas begun": "<textarea>",
-    "foreign content": "<svg><math>",
-    "templates": "<template>",
-    "noscripts": "<noscript>",
-    "forms": "<form><input>",
-    "frames": "<iframe src=http://a.example>",
-    "letters in tags": "v<b></b>i<i></i>",
-    "hidden letters": "v<span style=display:none>x</span>i",
-    "tiny letters": "v<font size=1 color=white>x</font>i",
-    "nested styles": "<div style='color:#fff;background:#000;font-size:2px'>",
-    "relative sizes": "<div style='font-size:90%'>x",
-    "anchors": "<a href='http://a.example/x'>x</a>",
-    "anchors left open": "<a href=http://a.example/>x",
-    "bases": "<base href=http://a.example/>",
-    "images": "<img src=http://a.example/x.gif width=1 height=1>",
-    "images in addresses": "<img src='data:image/png;base64,iVBORw0KGgo='>",
-    "quotes left open": "<p a=\"<p a='",
-    "attributes left open": "<a href=x ",
-    "equals in a tag": "<p =",
-    "line breaks": "<br>",
-    "white space": "<p> \t\n</p>",
-    "scripts of attributes": "<p onclick='a(\"b\")'>",
-    "metas": "<meta http-equiv=refresh content='0;url=http://a.example/'>",
-    "areas": "<map><area href=http://a.example/>",
-    "nul characters in tags": "<\0b\0>",
-}
 
-STYLES = {
-    "rules": ".a{display:none}",
-    "rules of many selectors": "p,",
-    "rules of many ancestors": "div ",
-    "children": "div>",
-    "siblings": "p~",
-    "media": "@media screen{",
-    "imports": "@import 'http://a.example/';",
-    "comments": "/*",
-    "closed comments": "/**/",
-    "braces": "{",
-    "closing braces": "}",
-    "brackets": "[a=",
-    "parentheses": ":not(",
-    "escapes": "\\64 ",
-    "backslashes": "\\",
-    "strings": '"',
-    "declarations": "p{color:",
-    "semicolons": ";",
-    "colours": "p{color:rgb(1,2,3);background:#fff!important}",
-    "universal": "*{font-size:1px}",
-    "variables": "p{--a:var(--a)}",
-    "addresses": "p{background:url(http://a.example/)}",
-}
+def split(pieces: str) -> list[str]:
+    return pieces.split("¦")
 
-TEXTS = {
-    "one letter": "a",
-    "spaces": " ",
-    "lines": "\n",
-    "carriage returns": "\r",
-    "tabs": "\t\n",
-    "punctuation": "!?",
-    "dots": ".",
-    "dotted letters": "a.",
-    "dashed letters": "a-",
-    "quoted letters": "a'",
-    "low lines": "a_",
-    "spaced letters": "v i a g r a ",
-    "letters spaced by dots": "v.i.a.g.r.a ",
-    "digits": "1",
-    "dotted digits": "1.1.",
-    "amounts": "$1,000.00 ",
-    "telephone numbers": "+1 (555) 555-5555 ",
-    "quotation marks": "> ",
-    "nested quotation": ">",
-    "nul characters": "\0",
-    "control characters": "\x1b[31m",
-    "letters not of UTF-8": b"\xff\xfe",
-    "beginnings of letters": b"\xf0\x9f\x98",
-    "emoji": "\U0001f600",
-    "joined emoji": "\U0001f468\u200d\U0001f469\u200d",
-    "flags": "\U0001f1e9\U0001f1ea",
-    "variation selectors": "a\ufe0f",
-    "Chinese": "发票优惠",
-    "Japanese": "ひらカナ漢",
-    "Hangul": "한글",
-    "decomposed Hangul": "\u1112\u1161\u11ab",
-    "Thai": "ไทย",
-    "mixed scripts": "aаα",
-    "look-alikes": "раураl ",
-    "full width": "ｖｉａ ",
-    "mathematical letters": "\U0001d42f\U0001d422",
-    "circled letters": "ⓥⓘ",
-    "ligatures": "\ufdfa",
-    "zero-width spaces": "\u200b",
-    "zero-width spaces in words": "v\u200bi\u200c",
-    "soft hyphens": "v\u00adi\u00ad",
-    "word joiners": "a\u2060\ufeff",
-    "bidirectional controls": "\u202ea\u202c",
-    "tag characters": "a\U000e0061",
-    "combining marks": "\u0301",
-    "words with marks": "a\u0301\u0316 ",
-    "marks in the wrong order": "\u0315\u0300\u05ae\u0327",
-    "marks that fall apart": "\u0344",
-    "blocks": "\u2588\u2580 ",
-    "addresses": "http://a.example/x ",
-    "addresses begun": "http://",
-    "users in addresses": "http://a@",
-    "hosts": "www.",
-    "labels": "http://a.b.",
-    "addresses in addresses": "http://a.example/?u=",
-    "escapes in addresses": "http://a.example/%41%2541 ",
-    "punycode": "http://xn--mnchen-3ya.example/ ",
-    "numbers as hosts": "http://1.2.3.4/ http://0x7f000001/ ",
-    "brackets of addresses": "http://[::",
-    "ports": "http://a.example:80:",
-    "steps in addresses": "http://a.example/../..",
-    "mail addresses": "a@b.example ",
-    "at signs": "a@",
-    "colons": "a:",
-    "slashes": "/",
-    "uuencoded beginnings": "begin 644 a\n",
-    "uuencoded files": "begin 644 a\n#0V%T\n`\nend\n",
-    "uuencoded lines": "begin 644 a\n" + "M" + "86%A" * 15 + "\n",
-    "lines of base64": base64.b64encode(bytes(range(57))).decode() + "\n",
-    "mbox lines": "From a@example.org Sat Jan  3 01:05:34 2026\n",
-    "header lines": "Subject: a\n",
-    "delimiters": "--b\n",
-    "encoded words": "=?utf-8?q?=41?= ",
-    "armour": "-----BEGIN PGP MESSAGE-----\n",
-    "entities": "&#118;",
-    "tags": "<b>",
-}
 
-HEADERS = {
-    "fields": "X: y\n",
-    "fields without a name": ": y\n",
-    "folded lines": "X: y\n z\n",
-    "lines without a colon": "x\n",
-    "Received": "Received: from a.example ([1.2.3.4]) by b.example; Mon, 3 Jun 2024 10:00:00 +0200\n",
-    "subjects": "Subject: free\n",
-    "dates": "Date: Mon, 3 Jun 2024 10:00:00 +0200\n",
-    "contents": "Content-Type: text/html; charset=utf-8\n",
-    "results": "Authentication-Results: a; spf=pass; dkim=fail (x)\n",
-    "mailers": "X-Mailer: a/1.0\n",
-}
+PAGES = split(
+    "&amp;¦&amp¦&nosuchentity¦&¦&#¦&#x1F600;¦&amp;#38;amp;¦<¦<div>¦<b><i><u>¦<b><i></b></i>¦"
+    "<a><p></a></p>¦</div>¦<table><tr><td>¦<table>x¦<ul><li>¦<select><option>x¦<!-- x -->¦<!--¦-->¦<!x¦"
+    "<![CDATA[¦<?x¦<script>¦<script><!--<script>¦<title>¦<textarea>¦<svg><math>¦<template>¦<noscript>¦"
+    "<form><input>¦<iframe src=http://a.example>¦v<b></b>i<i></i>¦v<span style=display:none>x</span>i¦"
+    "v<font size=1 color=white>x</font>i¦<div style='color:#fff;background:#000;font-size:2px'>¦"
+    "<div style='font-size:90%'>x¦<a href='http://a.example/x'>x</a>¦<a href=http://a.example/>x¦"
+    "<base href=http://a.example/>¦<img src=http://a.example/x.gif width=1 height=1>¦"
+    "<img src='data:image/png;base64,iVBORw0KGgo='>¦<p a=\"<p a='¦<a href=x ¦<p =¦<br>¦<p> \t\n</p>¦"
+    "<p onclick='a(\"b\")'>¦<meta http-equiv=refresh content='0;url=http://a.example/'>¦"
+    "<map><area href=http://a.example/>¦<\x00b\x00>"
+)
+
+STYLES = split(
+    ".a{display:none}¦p,¦div ¦div>¦p~¦@media screen{¦@import 'http://a.example/';¦/*¦/**/¦{¦}¦[a=¦"
+    ':not(¦\\64 ¦\\¦"¦p{color:¦;¦p{color:rgb(1,2,3);background:#fff!important}¦*{font-size:1px}¦'
+    "p{--a:var(--a)}¦p{background:url(http://a.example/)}"
+)
+
+TEXTS = split(
+    "a¦ ¦\n¦\r¦\t\n¦!?¦.¦a.¦a-¦a'¦a_¦v i a g r a ¦v.i.a.g.r.a ¦1¦1.1.¦$1,000.00 ¦+1 (555) 555-5555 ¦> ¦"
+    ">¦\x00¦\x1b[31m¦😀¦👨\u200d👩\u200d¦🇩🇪¦a️¦发票优惠¦ひらカナ漢¦한글¦\u1112\u1161\u11ab¦\u0e44\u0e17\u0e22¦"
+    "aа\u03b1¦раураl ¦ｖｉａ ¦𝐯𝐢¦\u24e5\u24d8¦ﷺ¦\u200b¦v\u200bi\u200c¦v\xadi\xad¦a\u2060\ufeff¦"
+    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦\u2588\u2580 ¦"
+    "http://a.example/x ¦http://¦http://a@¦www.¦http://a.b.¦http://a.example/?u=¦"
+    "http://a.example/%41%2541 ¦http://xn--mnchen-3ya.example/ ¦http://1.2.3.4/ http://0x7f000001/ ¦"
+    "http://[::¦http://a.example:80:¦http://a.example/../..¦a@b.example ¦a@¦a:¦/¦begin 644 a\n¦"
+    "begin 644 a\n#0V%T\n`\nend\n¦"
+    "begin 644 a\nM86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A\n¦"
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4\n¦"
+    "From a@example.org Sat Jan  3 01:05:34 2026\n¦Subject: a\n¦--b\n¦=?utf-8?q?=41?= ¦"
+    "-----BEGIN PGP MESSAGE-----\n¦&#118;¦<b>"
+)
+
+HEADERS = split(
+    "X: y\n¦: y\n¦X: y\n z\n¦x\n¦"
+    "Received: from a.example ([1.2.3.4]) by b.example; Mon, 3 Jun 2024 10:00:00 +0200\n¦"
+    "Subject: free\n¦Date: Mon, 3 Jun 2024 10:00:00 +0200\n¦Content-Type: text/html; charset=utf-8\n¦"
+    "Authentication-Results: a; spf=pass; dkim=fail (x)\n¦X-Mailer: a/1.0\n"
+)
 
 FIELDS = {
-    "encoded words": ("Subject", "=?utf-8?q?=41?= "),
-    "encoded words in base64": ("Subject", "=?utf-8?b?QUJD?= "),
-    "encoded words folded": ("Subject", "=?utf-8?q?=C3?=\n =?utf-8?q?=A9?=\n "),
-    "encoded words of other charsets": ("Subject", "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= "),
-    "encoded words without an end": ("Subject", "=?utf-8?q?"),
-    "encoded words begun": ("Subject", "=?"),
-    "encoded words of no charset": ("Subject", "=?x?q?=ff?= "),
-    "question marks": ("Subject", "?"),
-    "8-bit letters": ("Subject", b"\xe3\xe4 "),
-    "spaces": ("Subject", " "),
-    "marks": ("Subject", "a\u0301\u0315\u0300"),
-    "zero-width spaces": ("Subject", "v\u200b"),
-    "quotes": ("From", '"'),
-    "escapes": ("From", '"\\'),
-    "comments": ("From", "("),
-    "angles": ("From", "<a@b.example> "),
-    "addresses": ("To", "a@b.example, "),
-    "names": ("To", '"a b" <c@d.example>, '),
-    "groups": ("To", "a: b@c.example; "),
-    "at signs": ("From", "a@"),
-    "digits of a date": ("Date", "1"),
-    "comments of Received": ("Received", "from a (b [1.2.3.4]) "),
-    "hosts of Received": ("Received", "by a.b."),
-    "semicolons of Received": ("Received", ";"),
-    "references": ("References", "<a@b.example> "),
-    "identifiers": ("Message-ID", "<a@"),
-    "parameters": ("Content-Type", "text/plain; a=b"),
-    "continued parameters": ("Content-Type", "text/plain; name*0*=utf-8''%41; "),
-    "quoted parameters": ("Content-Type", 'text/plain; a="\\"'),
-    "comments of types": ("Content-Type", "text/(a)plain"),
-    "addresses to leave by": ("List-Unsubscribe", "<http://a.example/>, "),
-    "results": ("Authentication-Results", "a; spf=pass "),
+    "Subject": (
+        "=?utf-8?q?=41?= ¦=?utf-8?b?QUJD?= ¦=?utf-8?q?=C3?=\n =?utf-8?q?=A9?=\n ¦"
+        "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= ¦=?utf-8?q?¦=?¦=?x?q?=ff?= ¦?¦ ¦"
+        "a\u0301\u0315\u0300¦v\u200b"
+    ),
+    "From": '"¦"\\¦(¦<a@b.example> ¦a@',
+    "To": 'a@b.example, ¦"a b" <c@d.example>, ¦a: b@c.example; ',
+    "Date": "1",
+    "Received": "from a (b [1.2.3.4]) ¦by a.b.¦;",
+    "References": "<a@b.example> ",
+    "Message-ID": "<a@",
+    "Content-Type": "text/plain; a=b¦text/plain; name*0*=utf-8''%41; ¦text/plain; a=\"\\\"¦text/(a)plain",
+    "List-Unsubscribe": "<http://a.example/>, ",
+    "Authentication-Results": "a; spf=pass ",
 }
 
-BODIES = {  # (type, transfer encoding, body)
+BODIES: dict[str, tuple[str, str, bytes | str]] = {  # (type, transfer encoding, body)
     "quoted-printable": ("text/plain; charset=utf-8", "quoted-printable", "=C3=A9"),
     "soft line ends": ("text/plain", "quoted-printable", "=\n"),
     "equals": ("text/html", "quoted-printable", "="),
@@ -333,22 +198,16 @@ BODIES = {  # (type, transfer encoding, body)
     "signed": ("application/pkcs7-mime", "base64", base64.b64encode(b"\x30\x80\x06\x09" * 3)),
 }
 
-PARTS = {
-    "delimiters": "--b\n",
-    "delimiters of others": "--bx\n",
-    "dashes": "--",
-    "parts": "--b\nContent-Type: text/plain\n\nx\n",
-    "parts without an empty line": "--b\nx\n",
-    "pages": "--b\nContent-Type: text/html\n\n<b>x\n",
-    "attachments": "--b\nContent-Disposition: attachment; filename=a.exe\n\nx\n",
-    "ends": "--b--\n",
-    "messages": "--b\nContent-Type: message/rfc822\n\nSubject: a\n\nx\n",
-    "parts of 8-bit letters": b"--b\nSubject: \xe3\xe4\n\n\xc8\xc9\xca\n",
-    "alternatives": "--b\nContent-Type: multipart/alternative; boundary=b\n\n",
-    "base64 parts": "--b\nContent-Transfer-Encoding: base64\n\nQUJD\n",
-    "parts by reference": "--b\nContent-Type: message/external-body; access-type=URL\n\n",
-    "reports": "--b\nContent-Type: message/delivery-status\n\nAction: failed\n\n",
-}
+PARTS = split(
+    "--b\n¦--bx\n¦--¦--b\nContent-Type: text/plain\n\nx\n¦--b\nx\n¦"
+    "--b\nContent-Type: text/html\n\n<b>x\n¦"
+    "--b\nContent-Disposition: attachment; filename=a.exe\n\nx\n¦--b--\n¦"
+    "--b\nContent-Type: message/rfc822\n\nSubject: a\n\nx\n¦"
+    "--b\nContent-Type: multipart/alternative; boundary=b\n\n¦"
+    "--b\nContent-Transfer-Encoding: base64\n\nQUJD\n¦"
+    "--b\nContent-Type: message/external-body; access-type=URL\n\n¦"
+    "--b\nContent-Type: message/delivery-status\n\nAction: failed\n\n"
+)
 
 ZEROS = zlib.compress(bytes(1 << 20), 9)  # 1 MiB in 1 kB
 SHOWN = zlib.compress(b"BT (a) Tj [(b) -9 (c)] TJ ET " * 40_000, 9)
@@ -366,6 +225,13 @@ PDF_OBJECTS = {
     "hexadecimal strings": b"<41",
     "names": b"/#41",
     "streams": b"stream\n",
+    "open links": b"/URI(()/URI(",
+    "pages of one stream": b"%d 0 obj\n<</Type/Page/Contents 0 0 R>>\nendobj\n",
+    "fonts": b"%d 0 obj\n<</Type/Page/Contents 1 0 R/Parent %d 0 R/Resources<</Font<</F%d %d 0 R>>>>"
+    b"/ToUnicode %d 0 R/W[0 65535 500]>>\nstream\nBT /F%d 9 Tf (a) Tj beginbfrange <00> <01> [ "
+    b"endstream\nendobj\n",
+    "packed objects": b"%d 0 obj\n<</Type/ObjStm/N 9/First 99999/Extends %d 0 R>>\nstream\n"
+    b"7 0 7 0\nendstream\nendobj\n",
 }
 
 
@@ -446,6 +312,15 @@ OTHERS: dict[str, Family] = {
     "page: rules and elements": rules_and_elements,
     "page: ancestors and depth": ancestors_and_depth,
     "page: classes and rules": classes_and_rules,
+    "page: rules of one class": counted(style, b"p.a%d{color:red}"),
+    "page: sheets and their elements": counted(
+        page, b"<style>.a%d p{color:red}</style><div class=a%d><p id=a%d>"
+    ),
+    "page: white sizes": counted(page, b"<b style='font-size:%d%%'><font color=white><div></font>"),
+    "text: letters that are not UTF-8": repeated(text, b"\xff\xfe"),
+    "text: starts of letters": repeated(text, b"\xf0\x9f\x98"),
+    "Subject: 8-bit letters": repeated(functools.partial(field, "Subject"), b"\xe3\xe4 "),
+    "parts: 8-bit letters": repeated(multipart, b"--b\nSubject: \xe3\xe4\n\n\xc8\xc9\xca\n"),
     "text: different words": counted(text, b"w%d "),
     "text: different addresses": counted(text, b"http://h%d.example/%d "),
     "text: different labels": counted(lambda body: text(b"http://" + body), b"a%d."),
@@ -483,33 +358,38 @@ OTHERS: dict[str, Family] = {
     "document: entities": document("a.docx", "word/document.xml", b"<w:t>&amp;"),
     "document: open tags": document("a.odt", "content.xml", b"<"),
     "document: cells": document("a.xlsx", "xl/sharedStrings.xml", b"<si><t>x</t></si>"),
+    "document: a bomb": document("a.docx", "word/document.xml", b"<w:t>" + b"x" * 2_000),
+    "document: references": document("a.docx", "word/document.xml", b"<w:t>&#65"),
+    "document: links": document("a.docx", "word/_rels/document.xml.rels", b"href   =   &quot;HYPERLINK "),
+    "document: OLE": lambda size: attached(
+        "application/msword", "a.doc", fill(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0", size * 2 // 3)
+    ),
     "picture: beginnings": lambda size: attached(
         "image/png", "a.png", fill(b"\x89PNG\r\n\x1a\n", size * 2 // 3)
     ),
 }
 
-GROUPS: dict[str, dict[str, Family]] = {
-    "page": {name: repeated(page, piece) for name, piece in PAGES.items()},
-    "style": {
-        name: repeated(lambda body: page(b"<style>" + body + b"</style><p class=a>x"), piece)
-        for name, piece in STYLES.items()
-    },
-    "text": {name: repeated(text, piece) for name, piece in TEXTS.items()},
-    "header": {name: repeated(header, piece) for name, piece in HEADERS.items()},
-    "field": {
-        name: repeated(lambda body, field=field: header(field.encode() + b": " + body), piece)  # type: ignore[misc]
-        for name, (field, piece) in FIELDS.items()
-    },
-    "body": {
-        name: repeated(lambda body, kind=kind, coded=coded: mail(kind, body, coded), piece)  # type: ignore[misc]
-        for name, (kind, coded, piece) in BODIES.items()
-    },
-    "parts": {name: repeated(multipart, piece) for name, piece in PARTS.items()},
-    "pdf": {name: counted(pdf, pattern) for name, pattern in PDF_OBJECTS.items()},
+GROUPS: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {
+    "page": (page, PAGES),
+    "style": (style, STYLES),
+    "text": (text, TEXTS),
+    "header": (header, HEADERS),
+    "parts": (multipart, PARTS),
+    **{name: (functools.partial(field, name), split(pieces)) for name, pieces in FIELDS.items()},
 }
-FAMILIES = {
-    f"{group}: {name}": build for group, some in GROUPS.items() for name, build in some.items()
-} | OTHERS
+FAMILIES: dict[str, Family] = {
+    **{
+        f"{group}: {piece}": repeated(build, piece)
+        for group, (build, some) in GROUPS.items()
+        for piece in some
+    },
+    **{
+        f"body: {name}": repeated(functools.partial(mail, kind, encoding=encoding), piece)
+        for name, (kind, encoding, piece) in BODIES.items()
+    },
+    **{f"pdf: {name}": counted(pdf, pattern) for name, pattern in PDF_OBJECTS.items()},
+    **OTHERS,
+}
 
 
 # --- what is asked of each ---

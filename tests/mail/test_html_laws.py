@@ -1,11 +1,9 @@
 """Laws on HTML: nothing raises, time is linear, pages are independent; an oracle for honest pages."""
 
-import gc
 import os
 import string
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -145,82 +143,6 @@ def test_no_markup_is_left_in_the_text(pieces: list[str]) -> None:
     html = read_html("".join(pieces))
     assert "<" not in html.visible + html.hidden
     assert "".join(html.visible.split()) == "x" * pieces.count("x")
-
-
-# Time is linear: a text four times as long takes about four times as long.
-
-MARKS = (
-    '< <a & &# &amp " > </ <!-- <!----> <a> <p> <td> </b> <b></i> <table> <title> <style> </style> <script> '
-    "<xyz> <? </p></td> <p><b> <b></p> &#65;"
-)
-UNITS = {
-    **{mark: mark for mark in MARKS.split()},
-    "unclosed quotes": '<a href="',
-    "a > in quotes": '<a b=">"',
-    "changing quotes": "<a b='>\"' c=\">'\"",
-    "attributes": "a=b ",
-    "quoted attributes": "a='b' ",
-    "titles": "<title>x</title>",
-    "links": "<a href=x>y",
-    "links that differ": "<a href=x{}>y",
-    "references that are none": "&a;",
-    "hidden spans": '<span style="display:none">',
-    "unclosed divisions": "<div style='color:#{}'><p>",
-    "white fonts": "<font color=white><div></font>",
-    "sizes": "<b style='font-size:{}%'>",
-    "sheets": "<style>.a{{display:none}}</style><p class=a>",
-    "quotations": "<blockquote type=cite>x\n",
-    "details": "<details><summary>",
-    "comments in a style": "<p style='/*",
-}
-INSIDE = {
-    "attributes of one tag": ("<a ", "a{}=b ", ">"),
-    "classes of one tag": ("<style>.a{{display:none}}</style><a class='", "a ", "'>x"),
-    "a style": ("<p style='", "color:red;", "'>"),
-    "urls of a style": ("<p style='", "background:url(x);", "'>"),
-    "rules": ("<style>", ".a{}{{display:none}}", "</style><p class=a1>"),
-    "rules of one name": ("<style>", "p.a{}{{color:red}}", "</style>" + "<p class=b>" * 50),
-    "rules with ancestors": ("<style>", ".a{} p{{color:red}}", "</style>" + "<p>" * 50),
-    "selectors": ("<style>", "p,", "p{{color:red}}</style><p>"),
-    "words of a selector": ("<style>", "p ", "p{{color:red}}</style><p>"),
-    "blocks in blocks": ("<style>", "@media print{{", "</style><p>"),
-    "comments of a sheet": ("<style>", "/*x*/", "</style><p>"),
-    "rules and their elements": ("", "<style>.a{} p{{color:red}}</style><div class=a{}><p id=a{}>", ""),
-}
-
-
-def page(start: str, unit: str, end: str, size: int) -> str:
-    pieces = [
-        unit.replace("{}", str(number)).replace("{{", "{").replace("}}", "}")
-        for number in range(size // len(unit))
-    ]
-    return (
-        start.replace("{{", "{").replace("}}", "}")
-        + "".join(pieces)
-        + end.replace("{{", "{").replace("}}", "}")
-    )
-
-
-def seconds(text: str) -> float:
-    """CPU time, the least of three; without that of the garbage collector, which comes in steps."""
-    times = []
-    gc.disable()
-    for _ in range(3):
-        html_reader._remembered.clear()
-        start = time.process_time()
-        read_html(text)
-        times.append(time.process_time() - start)
-    gc.enable()
-    return min(times)
-
-
-FAMILIES = {name: ("", unit, "") for name, unit in UNITS.items()} | INSIDE
-
-
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
-def test_time_is_linear(family: tuple[str, str, str]) -> None:
-    few, many = [seconds(page(*family, size)) for size in (50_000, 200_000)]
-    assert many <= 6 * few + 0.02
 
 
 def test_rules_are_compared_so_often_and_no_more() -> None:
