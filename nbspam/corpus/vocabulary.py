@@ -7,11 +7,10 @@ Code 0 is NOTAWORD, the code of every token without another.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.corpus.reading import Progress, ReadShard, read_blocks
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.model.block import only_views
 from nbspam.model.counts import Counts, join_texts, split_texts, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
@@ -206,30 +204,32 @@ def build_vocabulary(
 ) -> tuple[Vocabulary, Skipped]:
     """Number the words of some mail, those in most messages first; and what could not be read.
 
-    The mail is read once.  Only when all words are counted and some chosen is it known which tokens are
-    NOTAWORD, so the blocks wait in a temporary file to be counted again.
+    The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
+    NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
     """
     _check_choice(choice)
     views = view_numbers(choice.views)
-    keys, texts = list(map(token_key, choice.words or ())), choice.words or []
-    counts = Accumulator(len(classes), None if choice.words is None else np.array(keys), views)
+    listed = None if choice.words is None else list(map(token_key, choice.words))
+    counts = Accumulator(len(classes), None if listed is None else np.array(listed), views)
     with TemporaryFile() as file:
 
         def keep(shard: ReadShard) -> ReadShard:
-            for block in shard.blocks if choice.words is None else ():
-                pickle.dump(only_views(block, views), file)
+            for block in shard.blocks if listed is None else ():
+                is_read = np.isin(block.views, views)[block.columns]
+                for array in (block.keys[block.columns[is_read]], block.rows()[is_read], block.labels):
+                    np.save(file, array)
             return shard
 
         skipped = counts.add_all(map(keep, read_blocks(items, classes, jobs)), progress)
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-        if choice.words is None:
-            keys, texts = _most_frequent(counts.counts(), choice)
-            counts, end = Accumulator(len(classes), np.array(keys, np.int64)), file.tell()
-            file.seek(0)
-            while file.tell() < end:
-                counts.add(pickle.load(file))
-    words = list(_numbered(counts.counts(), [NOTAWORD_KEY, *keys], [NOTAWORD, *texts]))
+        table = counts.counts()
+        if listed is None:
+            chosen = _most_frequent(table, choice)
+            words = [_notaword(table, chosen, file), *_words(table, chosen)]
+        else:
+            places = table.places(np.array([NOTAWORD_KEY, *listed])).tolist()
+            words = list(_words(table, places, [NOTAWORD, *(choice.words or ())]))
     return Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), skipped
 
 
@@ -244,21 +244,35 @@ def _check_choice(choice: Choice) -> None:
             raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
 
 
-def _most_frequent(table: Counts, choice: Choice) -> tuple[list[int], list[str]]:
-    """Keys and texts of the words that are chosen, in the order of their codes."""
+def _most_frequent(table: Counts, choice: Choice) -> list[int]:
+    """The columns of the words that are chosen, in the order of their codes."""
     documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
     texts = split_texts(table.texts, len(table.keys))
     chosen = np.flatnonzero(documents >= choice.min_count).tolist()
     chosen.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
-    chosen = chosen[: choice.size]
-    return table.keys[chosen].tolist(), [texts[j].decode("utf-8", "replace") for j in chosen]
+    return chosen[: choice.size]
 
 
-def _numbered(table: Counts, keys: list[int], texts: list[str]) -> Iterator[Word]:
-    """The words of these keys; one of a list that the mail does not hold is a word of the body."""
+def _notaword(table: Counts, chosen: list[int], file: IO[bytes]) -> Word:
+    """NOTAWORD, which is each token of the saved messages that is not chosen."""
+    keys = np.sort(np.append(table.keys[chosen], NOTAWORD_KEY))  # no token has this key
+    documents, end = np.zeros(len(table.messages), np.int64), file.tell()
+    file.seek(0)
+    while file.tell() < end:
+        tokens, rows, labels = (np.load(file) for _ in range(3))
+        place = np.minimum(np.searchsorted(keys, tokens), len(keys) - 1)
+        holders = labels[np.unique(rows[keys[place] != tokens])]
+        documents += np.bincount(holders, minlength=len(documents))
+    occurrences = table.occurrences.sum(axis=1) - table.occurrences[:, chosen].sum(axis=1)
+    return Word(NOTAWORD, NOTAWORD_VIEW, tuple(documents.tolist()), tuple(occurrences.tolist()))
+
+
+def _words(table: Counts, places: list[int], texts: list[str] | None = None) -> Iterator[Word]:
+    """The words of some columns; -1 is one of a list that the mail does not hold: a word of the body."""
     documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
-    nothing = (0,) * len(table.documents)
-    for j, text in zip(table.places(np.array(keys)).tolist(), texts, strict=True):
+    own, nothing = split_texts(table.texts, len(table.keys)), (0,) * len(table.documents)
+    for at, j in enumerate(places):
+        text = texts[at] if texts else own[j].decode("utf-8", "replace")
         if j < 0:
             yield Word(text, VIEWS.index("body"), nothing, nothing)
         else:
