@@ -179,7 +179,7 @@ class Filter:
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
     def current(self) -> Filter:
-        """Itself, or a new filter if another model file has taken the place of its own (`train --replace`).
+        """Itself, or a new filter if another model file has replaced its own.
 
         Ask before a message is counted: the other model may read other tokens.
         """

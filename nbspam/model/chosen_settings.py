@@ -184,7 +184,7 @@ def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str
         "normalise": (complement, "is for the complement model", "add `event_model=complement`"),
         "numeric_model": (
             settings.features == "both",
-            "scores numeric features beside words",
+            "is for numeric features together with words",
             "add `features=both`",
         ),
         "bins": binned,

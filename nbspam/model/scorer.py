@@ -274,7 +274,7 @@ class Scorer:
     ) -> list[ScorePart]:
         """What each measure adds that was met; its evidence is added to the others'.
 
-        tokens : those of the measures, of which some may be missing
+        tokens : those of the measures, some may be missing
         """
         messages = messages_measured(self.model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}

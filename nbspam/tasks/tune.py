@@ -46,7 +46,7 @@ LEVEL = 0.05
 
 
 class Candidate(NamedTuple):
-    """One way of scoring, and the options of `nbspam train` that ask for it."""
+    """One way of scoring, and the arguments of a training that ask for it, in backticks."""
 
     options: str
     settings: Settings
@@ -91,16 +91,16 @@ def default_candidate() -> Candidate:
 
 def first_candidates() -> list[Candidate]:
     """The default, one thing changed at a time, and the other event models."""
-    averaged = [Candidate(f"--alpha {alpha:g}", Settings(alpha=alpha)) for alpha in ALPHAS if alpha != ALPHA]
+    averaged = [Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS if alpha != ALPHA]
     averaged += [
-        Candidate(f"--threshold {threshold:g}", Settings(threshold=threshold))
+        Candidate(f"`threshold={threshold:g}`", Settings(threshold=threshold))
         for threshold in THRESHOLDS
         if threshold != THRESHOLD
     ]
-    averaged += [Candidate(f"--views {views}", Settings(views=views)) for views in SUBSETS]
-    words = [Candidate("--textbook", Settings(averaged=False))]
+    averaged += [Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS]
+    words = [Candidate("`textbook`", Settings(averaged=False))]
     words += [
-        Candidate(f"--event-model {name} --alpha auto", Settings(name), True)
+        Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True)
         for name in ("multinomial", "bernoulli", "complement")
     ]
     return [default_candidate(), *averaged, *words]
@@ -116,7 +116,7 @@ def crossed(tried: list[Tried]) -> list[Candidate]:
     threshold = min(thresholds, key=lambda one: one.log_loss).candidate.settings.threshold
     if alpha == ALPHA or threshold == THRESHOLD:
         return []
-    options = f"--alpha {alpha:g} --threshold {threshold:g}"
+    options = f"`alpha={alpha:g}` `threshold={threshold:g}`"
     return [Candidate(options, Settings(alpha=alpha, threshold=threshold))]
 
 
@@ -129,7 +129,7 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     tried += bench.judge(crossed(tried))
     chosen = choose(tried)
     best = min(tried[1:], key=lambda one: one.log_loss) if chosen is tried[0] else chosen
-    names = ("the default", f"`{best.candidate.options}`")
+    names = ("the default", best.candidate.options)
     found = compare(tried[0].evaluation, best.evaluation, names)
     return Tuned([tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)], chosen, found, how)
 
