@@ -54,7 +54,7 @@ def items(data: Path) -> Items:
 
 @pytest.fixture(scope="module")
 def vocabulary(items: Items) -> Vocabulary:
-    return build_vocabulary(items, ("ham", "spam"), Choice(size=500)).vocabulary
+    return build_vocabulary(items, ("ham", "spam"), Choice(size=500))[0]
 
 
 def trained(
@@ -393,15 +393,19 @@ def test_much_mail_of_one_class_read_last_is_calibrated(
     assert weights != first_weights(2, Settings().kinds)[0]
 
 
+@pytest.mark.parametrize("kept", [40, 6_000])
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_mail_than_is_kept_gives_the_same_counts(
-    kind: str, items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_model_is_the_same_however_often_what_was_read_is_merged(
+    kind: str, kept: int, items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = trained(items, tmp_path / "once", KINDS[kind])
-    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", 40)
+    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", kept)
     monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
     often = trained(items, tmp_path / "often", KINDS[kind])
     assert counts(often) == counts(at_once)
+    if kept > len(items):  # the calibration learned from all of them
+        one, other = (open_model(str(path)).calibration() for path in (at_once, often))
+        assert one == pytest.approx(other, abs=1e-9)
 
 
 def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ MODELS = {
 
 def numeric_blocks(source: Source) -> list[Block]:
     parts = read_blocks(source.items(), source.classes, 1, frozenset(("numeric",)))
-    return [block for some, _ in parts for block in some]
+    return [block for shard in parts for block in shard.blocks]
 
 
 @pytest.fixture(scope="module")
