@@ -23,7 +23,7 @@ from nbspam.model.calibration import (
     feature_names,
     first_weights,
 )
-from nbspam.model.scorer import Counted, Scorer, counted
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
@@ -168,7 +168,7 @@ def _refusal(model: Model, message: Counted) -> str:
 def _counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
     wanted = from_text(model.settings, model.path).wanted
-    return counted(read(data[:MAX_READ_BYTES], wanted), name)
+    return Counted(read(data[:MAX_READ_BYTES], wanted), name)
 
 
 def _rows(message: Counted, model: Model) -> list[MessageToken]:
