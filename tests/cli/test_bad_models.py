@@ -68,8 +68,9 @@ def test_a_bad_model_is_refused_by_every_command_and_not_changed(
     done = program("classify", "-p", "-m", path, stdin=message)
     assert (done.returncode, done.stdout, f"[{slug}]" in done.stderr.decode()) == (75, message, True)
     refusal(status, slug, path, "eval", source, "-m", path)
-    refusal(status, slug, path, "model", "merge", path, path, "-o", tmp_path / "new")
     refusal(status, slug, path, "train", "--update", source, "-m", path)
+    refusal(status, slug, path, "model", "merge", path, path, "-o", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
     assert (path.read_bytes() if path.exists() else None) == content
 
 
