@@ -23,7 +23,7 @@ from nbspam.decision import (
     stored_loss,
     zero_one_loss,
 )
-from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
+from nbspam.errors import BadDataError, NbspamError, UsageError
 
 NAMES = ("ham", "spam")
 THREE = ("ham", "work", "spam")
@@ -237,14 +237,6 @@ def test_each_fault_of_a_matrix_file_is_named(text: str, why: str) -> None:
     assert why in caught.value.why
     assert (caught.value.where, caught.value.slug) == ("loss.txt", "loss-matrix")
     assert caught.value.remedy
-
-
-def test_a_matrix_file_that_is_missing_or_not_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NoInputError):
-        read_loss(str(tmp_path / "none"), NAMES)
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadDataError, match="UTF-8"):
-        read_loss(str(tmp_path / "binary"), NAMES)
 
 
 @given(st.text(alphabet="hamspunrecl 01.-\t\n#e", max_size=80))

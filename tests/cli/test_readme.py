@@ -40,12 +40,6 @@ def test_the_readme_has_console_blocks_to_run() -> None:
     assert len(RUNS) >= 5
 
 
-def test_a_console_block_that_shows_other_output_fails() -> None:
-    assert re.fullmatch(as_pattern("a ... c\n...\nlast\n"), "a b c\none\ntwo\nlast\n")
-    assert not re.fullmatch(as_pattern("a ... c\n...\nlast\n"), "a b c\none\ntwo\nnot last\n")
-    assert not re.fullmatch(as_pattern("a ... c\n"), "a b\nc\n")
-
-
 def test_the_readme_installs_the_program_and_again(tmp_path: Path) -> None:
     section = README.partition("## Install\n")[2].partition("\n## ")[0]
     commands = "".join(line[4:] + "\n" for line in section.splitlines() if line.startswith("    "))

@@ -160,13 +160,6 @@ def test_a_closed_stream_never_changes_the_verdict(
     assert subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True).returncode == status
 
 
-@pytest.mark.parametrize("closed", ["<&-", "<&- 2>&-", "<&- >&- 2>&-"])
-def test_a_closed_stdin_is_not_a_message(model: Path, closed: str) -> None:
-    command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model)])
-    done = subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True)
-    assert (done.returncode, done.stdout) == (74, b"")
-
-
 def test_an_error_without_stderr_keeps_its_status(model: Path) -> None:
     command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model), "missing"])
     for closed, status in (("2>&-", 66), ("2>/dev/full", 74)):

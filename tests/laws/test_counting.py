@@ -33,8 +33,7 @@ from nbspam.store.updater import updating
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens, token_key
-from nbspam.tokens.measures import MEASURES
+from nbspam.tokens.bag import VIEWS, Tokens, token_key
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
 Items = list[Item]
@@ -242,9 +241,6 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
         (["--update", "NEWCLASS"], 65),
         (["--update", "MAIL", "--alpha", "1"], 64),
         (["--update", "MAIL", "--event-model", "bernoulli"], 64),
-        (["--update", "MAIL", "--replace"], 64),
-        (["--update", "/nowhere"], 66),
-        (["MAIL"], 73),
     ],
 )
 def test_a_refused_update_leaves_the_model_to_the_byte(
@@ -339,26 +335,6 @@ def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
     assert learn(str(other), "spam", mail("hello")) == "learned"
     assert counts(model) == counts(other)
     assert sorted(os.listdir(tmp_path)) == ["m", "other"]
-
-
-@pytest.mark.parametrize(
-    ("second_alpha", "measures", "weights"),
-    [(0.0, False, 9), (10.0, False, 13), (10.0, True, 13 + len(MEASURES))],
-)
-def test_a_model_keeps_the_kinds_of_evidence_that_it_was_trained_with(
-    items: Items, tmp_path: Path, second_alpha: float, measures: bool, weights: int
-) -> None:
-    settings = Settings(second_alpha=second_alpha, measures=measures)
-    path = str(trained(items[::2], tmp_path / "model", settings))
-    learn(path, items[1].label, items[1].read())
-    update(items[3::2], ("ham", "spam"), path)
-    merge([path, path], str(tmp_path / "merged"))
-    for name in (path, str(tmp_path / "merged")):
-        model = open_model(name)
-        assert len(model.calibration()) == weights
-        assert model.settings["second_alpha"] == repr(second_alpha)
-        assert (model.words[MEASURES_VIEW] > 0) == measures
-        assert check_model(name) == []
 
 
 @pytest.mark.parametrize("dated", [True, False])

@@ -74,11 +74,6 @@ def test_nearly_the_same_message_under_two_labels_is_listed(folder: Path, tmp_pa
     assert [set(group) for group in checked.near] == [{(str(near), "ham"), (spam, "spam")}]
 
 
-def test_too_few_messages_are_not_judged(tmp_path: Path) -> None:
-    checked = check_labels(read(make_corpus(tmp_path / "mail", {"ham": 60, "spam": 19})))
-    assert checked.doubts is None
-
-
 @pytest.mark.parametrize(
     "options",
     [[], ["--textbook"], ["--features", "both"], ["--views", "body"]],

@@ -128,11 +128,6 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     assert counts(path) == before
 
 
-def test_the_number_of_processes_changes_no_count(tmp_path: Path, trained: dict[str, Path]) -> None:
-    run("train", DATA, "-q", "-j", "2", "-m", tmp_path / "two.nbspam", *MODELS["complement+aode"])
-    assert counts(tmp_path / "two.nbspam") == counts(trained["complement+aode"])
-
-
 # Bad input
 
 
@@ -265,18 +260,3 @@ def test_four_classes_go_through_train_and_classify(event_model: str, folders: P
         assert min(verdict["risks"], key=verdict["risks"].get) == verdict["label"]
         right += verdict["label"] == name
     assert right >= 3
-
-
-def test_a_loss_matrix_given_to_train_decides(folders: Path, tmp_path: Path) -> None:
-    rows = ("lists 0 9 9 9", "private 9 0 9 9", "work 9 9 0 9", "spam 9 9 9 0", "unsure 0.1 0.1 0.1 0")
-    matrix = "\n".join(("lists private work spam", *rows))
-    (tmp_path / "loss").write_text(matrix)
-    path = tmp_path / "m.nbspam"
-    run("train", folders, "-q", "-m", path, "--loss", tmp_path / "loss")
-    (tmp_path / "loss").unlink()  # the model keeps it
-    out = run("classify", "--json", "-m", path, stdin=b"Subject: hm\n\nnothing known here\n")
-    verdict = json.loads(out)
-    assert verdict["label"] == "unsure"
-    for action, costs in (("lists", (0, 9, 9, 9)), ("unsure", (0.1, 0.1, 0.1, 0))):
-        expected = sum(c * verdict["probabilities"][name] for c, name in zip(costs, CLASSES, strict=True))
-        assert verdict["risks"][action] == pytest.approx(expected)

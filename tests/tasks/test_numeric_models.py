@@ -110,24 +110,3 @@ def test_edges_that_make_no_sense_are_refused(source: Path, options: list[str], 
     )
     said = error("train", source, "-m", source / "no.nbspam", *event_model, *options, status=64)
     assert f"[{slug}]" in said
-
-
-def test_parameters_on_a_prior_model_have_its_share(source: Path, tmp_path: Path) -> None:
-    prior = trained(source, "gaussian")
-    run(
-        "train",
-        "-q",
-        "-m",
-        tmp_path / "m",
-        "--prior-model",
-        prior,
-        "--prior-weight",
-        "2.5",
-        "--event-model",
-        "gaussian",
-    )
-    own, shared = words_of(prior), words_of(tmp_path / "m")
-    assert shared["mean"] == own["mean"]
-    assert shared["variance"] == pytest.approx(own["variance"])
-    (low, high), (wider_low, wider_high) = (one["mean_interval"]["spam"] for one in (own, shared))
-    assert wider_low < low < high < wider_high

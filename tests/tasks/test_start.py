@@ -68,12 +68,6 @@ def test_first_message_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: P
     assert run("classify", "-m", own, "--start", shared, stdin=NEW) == run("classify", "-m", own, stdin=NEW)
 
 
-def test_message_of_the_shared_model_can_be_forgotten_by_the_copy(shared: Path, own: Path) -> None:
-    assert run("unlearn", "-q", "-m", own, "--start", shared, stdin=SPAM) == "forgotten\t-\n"
-    run("unlearn", "-q", "-m", shared, stdin=SPAM)
-    assert counts(own) == counts(shared)
-
-
 def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path, tmp_path: Path) -> None:
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
     done = program("train", "--update", source, "-m", own, "--start", shared)
@@ -81,16 +75,6 @@ def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path
     run("train", "-q", "--update", source, "-m", shared)
     assert counts(own) == counts(shared)
     assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
-
-
-def test_start_can_be_named_by_the_environment(
-    shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NBSPAM_START", str(shared))
-    assert run("classify", "-m", own, stdin=SPAM).startswith("spam\t")
-    run("learn", "-q", "ham", "-m", own, stdin=HAM)
-    own.unlink()
-    assert "[model-missing]" in error("classify", "-m", own, "--start", "", status=66, stdin=SPAM)
 
 
 def test_missing_or_foreign_start_is_refused_and_no_mail_is_lost(own: Path, tmp_path: Path) -> None:
