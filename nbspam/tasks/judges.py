@@ -71,12 +71,8 @@ class RowTokens(Counted):
         self.tokens = [{} for _ in range(N_VIEWS)]
         pairs = slice(block.starts[row], block.starts[row + 1])
         columns = block.columns[pairs]
-        found = zip(
-            *(array.tolist() for array in (columns, block.keys[columns], block.views[columns])),
-            block.counts[pairs].tolist(),
-            strict=True,
-        )
-        for column, key, view, times in found:
+        arrays = (columns, block.keys[columns], block.views[columns], block.counts[pairs])
+        for column, key, view, times in zip(*[array.tolist() for array in arrays], strict=True):
             self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
 
 
@@ -121,10 +117,8 @@ class BatchJudge:
         if not self.settings.averaged:
             return self._model.log_joint(judged)
         counts = self._model.counts
-        evidence = view_evidence(as_counted(judged, counts), self.settings)
-        return bulk_scores(self._weights, evidence) + prior_shift(
-            self.settings, counts.messages, self._classes
-        )
+        scores = bulk_scores(self._weights, view_evidence(as_counted(judged, counts), self.settings))
+        return scores + prior_shift(self.settings, counts.messages, self._classes)
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
@@ -188,16 +182,13 @@ class ReplayJudge:
         if self.settings.averaged:
             found, weights = self.seen(message), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
-            if self.settings.prior == "empirical":
-                return joint
             shift = prior_shift(self.settings, messages, self._classes).tolist()
             return [score + more for score, more in zip(joint, shift, strict=True)]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
         row = select_rows(self._block, np.array([self._order[message]]))
-        model = TextbookModel(self.settings, self._classes, self._counts, None)
-        found_joint: list[float] = model.log_joint(row)[0].tolist()
-        return found_joint
+        found_joint = TextbookModel(self.settings, self._classes, self._counts, None).log_joint(row)
+        return [*found_joint[0].tolist()]
 
     def score(self, message: int) -> Outcome:
         """Judges message number `message` of the replay."""

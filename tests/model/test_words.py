@@ -474,7 +474,7 @@ def test_classes_weigh_in_the_loss_as_the_prior_says_they_will_come() -> None:
     labels = np.array([0, 0, 0, 1])
     for of_mail in ("empirical", "smoothed"):
         assert prior_weights(of_mail, labels, ("ham", "spam")).tolist() == [1, 1, 1, 1]
-    weights = prior_weights({"spam": 0.5, "ham": 0.5}, labels, ("ham", "spam"))
+    weights = prior_weights("spam=0.5,ham=0.5", labels, ("ham", "spam"))
     assert weights == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
     joint = np.log([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
     twice = np.array([0, 1, 2, 3, 3, 3])  # spam three times is as many as ham
