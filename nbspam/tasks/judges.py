@@ -20,7 +20,7 @@ from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
-from nbspam.model.calibrate import bulk_scores, calibrate, prior_shift
+from nbspam.model.calibrate import bulk_scores, calibrate_on, prior_shift, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, split_texts
 from nbspam.model.posterior import log_odds, log_posteriors
@@ -109,7 +109,8 @@ class BatchJudge:
             self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
             self._model.settings = self.settings
         if self.settings.averaged:
-            self._weights = calibrate(sample, counts, self.settings).weights
+            samples = [view_evidence(way(sample, counts), self.settings) for way in ways_to_see(sample)]
+            self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
