@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -54,16 +53,10 @@ def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> floa
     return log_loss(joint, found.labels, prior_weights(settings.prior, found.labels, model.classes))
 
 
-class _Fold(NamedTuple):
-    """Some messages, and the model of all others.  rows : int64, which messages of the sample"""
-
-    model: TextbookModel
-    judged: Block
-    words: WordRows
-    rows: Ints
+Fold = tuple[TextbookModel, Block, WordRows, Ints]  # the model of all others; messages; which they are
 
 
-def _folds(model: TextbookModel, sample: Block) -> list[_Fold]:
+def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     """The messages of a sample in parts; copies of a message are in one part."""
     found = []
     part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
@@ -74,16 +67,16 @@ def _folds(model: TextbookModel, sample: Block) -> list[_Fold]:
         if features:
             features.add(judged.features, judged.labels, -1)
         others = TextbookModel(model.settings, model.classes, counts, features)
-        found.append(_Fold(others, judged, WordRows(counts, judged), rows))
+        found.append((others, judged, WordRows(counts, judged), rows))
     return found
 
 
-def _textbook_loss(folds: list[_Fold], labels: Ints, weights: Floats, alpha: float) -> float:
+def _textbook_loss(folds: list[Fold], labels: Ints, weights: Floats, alpha: float) -> float:
     joints = []
-    for fold in folds:
-        fold.model.settings = fold.model.settings.replaced(alpha=alpha)
-        joints.append(fold.model.log_joint(fold.judged, fold.words))
-    rows = np.concatenate([fold.rows for fold in folds])
+    for model, judged, words, _ in folds:
+        model.settings = model.settings.replaced(alpha=alpha)
+        joints.append(model.log_joint(judged, words))
+    rows = np.concatenate([fold[-1] for fold in folds])
     return scaled_log_loss(np.concatenate(joints), labels[rows], weights[rows])
 
 

@@ -169,10 +169,8 @@ def feature_block(features: Floats, labels: Ints) -> Block:
 
 def merge_blocks(blocks: list[Block]) -> Block:
     """One block with the rows of all, in the order given, and ascending keys."""
-    if len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all():
-        return blocks[0]
-    if not blocks:
-        return Block()
+    if not blocks or (len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all()):
+        return blocks[0] if blocks else Block()
     keys, places, origins = merge_columns([block.keys for block in blocks])
 
     def join(name: str) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
+from nbspam.model.features import values_of
 from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, clamped, mean_and_variance, with_zero_row
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
@@ -186,7 +187,7 @@ def log_odds_deviation(
     if scorer.features is not None:
         if settings.numeric_model == "aode":
             return None
-        features, values = scorer.features, scorer.features.values(scored.features)
+        features, values = scorer.features, values_of(scorer.features.names, scored.features)
         variances += feature_variances(features.event_model, features.counts, settings.alpha, values)[0]
     prior_counts: list[float] = []
     if settings.averaged:
