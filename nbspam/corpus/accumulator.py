@@ -19,7 +19,7 @@ from nbspam.model.block import (
     select_rows,
     used_columns,
 )
-from nbspam.model.counts import Counts, Ints, merge_counts, no_counts
+from nbspam.model.counts import Counts, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
@@ -66,7 +66,7 @@ class Accumulator:
         """
         self._vocabulary, self._views, self._words = vocabulary, views, words
         self.features = FeatureRows() if features else None
-        self._counts = [no_counts(n_classes)]  # each at least twice as long as the next: see _fold
+        self._counts = [Block().count(n_classes)]  # each at least twice as long as the next: see _fold
         self._pending = Pile()
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
