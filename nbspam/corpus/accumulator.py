@@ -6,10 +6,14 @@ messages of each class only, because the calibration needs no more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus.feature_rows import FeatureRows
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import (
     Block,
     merge_blocks,
@@ -71,6 +75,17 @@ class Accumulator:
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+
+    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> Skipped:
+        """All blocks of some shards; the mail that could not be read."""
+        skipped: Skipped = []
+        for blocks, unread, _ in parts:
+            skipped.extend(unread)
+            for block in blocks:
+                self.add(block)
+                if progress:
+                    progress(len(block), int(block.sizes.sum()))
+        return skipped
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
