@@ -12,7 +12,7 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render
+from nbspam.cli import render_evaluation
 from nbspam.cli.tune import candidate_name, show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
@@ -203,7 +203,7 @@ def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) 
 
 
 def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render, "PIPE_WIDTH", 80)
+    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 80)
     _, output, _ = run_here("tune", str(mailbox))
     lines = output.splitlines()
     rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
