@@ -101,7 +101,7 @@ def _run(arguments: list[str]) -> int:
     try:
         return _command(arguments)
     except NbspamError as error:
-        from nbspam.cli.texts import error_text
+        from nbspam.cli import error_text
 
         sys.stderr.write(error_text(error))
         return error.status
@@ -121,12 +121,10 @@ def _run(arguments: list[str]) -> int:
 def _command(arguments: list[str]) -> int:
     gc.set_threshold(RARE_COLLECTION)
     if arguments[:1] == ["classify"]:
-        from nbspam.cli.options import parse_arguments
+        from nbspam.cli.classify import classify, parse_arguments
 
         understood = parse_arguments(arguments[1:])
         if understood is not None:
-            from nbspam.cli.classify import classify
-
             return classify(*understood)
     # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

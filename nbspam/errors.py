@@ -6,7 +6,7 @@ How to raise one below the command line:
   allowed the values that would be right, where these can be listed; they become the remedy
   remedy  what to do next, one line
 No text names a flag.  In `why` and `remedy` an argument is in backticks, written as in Python:
-"train again with `features=both`", "add `update`"; the command line shows it as an option (cli/texts.py).
+"train again with `features=both`", "add `update`"; the command line shows it as an option (cli/__init__.py).
 A slug never changes: people search for it, tests check it.  Procmail and other programs read the exit status:
 75 is a temporary failure, every other status from 64 a lasting one.
 """

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
-from nbspam.cli.options import SETTINGS
-from nbspam.cli.texts import default_model, default_start, error_text, verdict_line
+from nbspam.cli import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.tasks.passthrough import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
+from nbspam.passthrough import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +27,40 @@ REGULAR_FILE = 0o100000
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
+# The flags of this command; the table with their help is nbspam.cli.options.
+SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
+SWITCHES = (
+    *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
+    *("--verbose", "--quiet"),
+)
+VALUES = (
+    *("--model", "--start", "--files-from", "--loss"),
+    *("--event-model", "--alpha", "--prior", "--features"),
+)
+SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
+
+
+def parse_arguments(arguments: list[str]) -> tuple[Options, list[str]] | None:
+    """(options, paths), or None for what click should read: help, an unknown flag, a missing value."""
+    options: Options = {}
+    paths: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--":
+            return options, [*paths, *waiting]
+        if not argument.startswith("-") or argument == "-":
+            paths.append(argument)
+            continue
+        flag, equals, value = SHORT_FLAGS.get(argument, argument).partition("=")
+        found: str | None = None
+        if flag in VALUES:
+            found = value if equals else next(waiting, None)
+        elif flag in SWITCHES and not equals:
+            found = "1"
+        if found is None:
+            return None
+        options[flag[2:].replace("-", "_")] = found
+    return options, paths
 
 
 def classify(options: Options, paths: list[str]) -> int:
@@ -136,7 +169,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     data = sys.stdin.buffer.read() if not paths or paths[0] == STDIN_NAME else _contents(paths[0])
     output, status, complaint = data, TryAgainError.status, ""
     try:
-        from nbspam.tasks.passthrough import marked
+        from nbspam.passthrough import marked
 
         spam_filter = _open(options)
         if "exit_code" in options:

@@ -9,10 +9,10 @@ from math import isnan
 import click
 from rich.markup import escape
 
+from nbspam.cli import amount, plain
 from nbspam.cli.render import waiting
 from nbspam.cli.render_evaluation import console, heading, narrow_table
 from nbspam.cli.shared import options, shows_progress
-from nbspam.cli.texts import amount, plain
 from nbspam.evaluate.comparison import Comparison, Difference, compare
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.formats import load

@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-from nbspam.cli.options import SCORING, SETTINGS, SOURCE
+from nbspam.cli import flag_of
+from nbspam.cli.classify import SETTINGS
+from nbspam.cli.options import SCORING, SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say, steps, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
@@ -19,7 +21,6 @@ from nbspam.cli.shared import (
     shows_progress,
     source_argument,
 )
-from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped

@@ -21,11 +21,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli.classify import ReadableMessages
-from nbspam.cli.options import EXPLAIN, SETTINGS
+from nbspam.cli import counted_text, plain
+from nbspam.cli.classify import SETTINGS, ReadableMessages
+from nbspam.cli.options import EXPLAIN
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
-from nbspam.cli.texts import counted_text, plain
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
 from nbspam.model.features import bin_text

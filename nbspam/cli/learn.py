@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
+from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
-from nbspam.cli.texts import amount, plain
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import check_class, learn_all, unlearn_all
 from nbspam.tasks.start import copy_shared, own_or_shared

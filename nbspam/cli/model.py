@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 import click
 
+from nbspam.cli import amount, counts_text, plain
 from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
-from nbspam.cli.texts import amount, counts_text, plain
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.store.check import check_model
 from nbspam.store.text import dump_model, load

@@ -1,59 +1,81 @@
-"""The options of all commands: one table, and the short parser of `classify`.
-
-`classify` starts once for each mail and is read without click.  The short parser knows the table and nothing
-else; what it does not understand (help, an unknown option, a missing value) is left to click.
-"""
+"""The options of all commands: one table.  `classify` has a short parser of its own (nbspam.cli.classify)."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+import click
+
+from nbspam.cli import default_model, default_start
+from nbspam.corpus.executor import MAX_JOBS, default_jobs
+from nbspam.errors import show_faults
 from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Type = str | tuple[str, ...]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Option:
-    """One option.
+class Octal(click.ParamType[int]):
+    """Permissions as chmod takes them: 600 is 0o600."""
 
-    flags    : as people type them, such as "-m --model"
-    help     : one sentence
-    value    : the name of the value in the help; empty for a switch
-    type     : text, int, float, octal, or the allowed values
-    least    : the smallest number allowed;  most : the largest one
-    default  : the value if the option is not given
-    shown    : the default in the help, if it is not a constant
-    name     : of the parameter, if not that of the long flag
-    repeats  : it may be given many times;  required : it must be given
+    name = "octal"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """An integer from 0 to 0o777."""
+        try:
+            number = int(value, 8)
+        except ValueError:
+            number = -1
+        if not 0 <= number <= 0o777:
+            self.fail(f"{value!r} is not of the form 660", param, ctx)
+        return number
+
+
+class Real(click.FloatRange):
+    """A float in a range; nan, which click takes, is an error."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A number in the range."""
+        number: float = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+def _option(
+    flags: str, help: str, value: str = "", *, type: Any = None, shown: str = "", name: str = "", **more: Any
+) -> Decorator:
+    """An option for click.
+
+    flags : as people type them, such as "-m --model"
+    value : the name of the value in the help; empty for a switch
+    type  : of click, or the allowed values
+    shown : the default in the help, if it is not a constant
+    name  : of the parameter, if not that of the long flag
     """
+    names = [*flags.split(), *filter(None, [name])]
+    if not value:
+        return click.option(*names, is_flag=True, help=help, **more)
+    if isinstance(type, tuple):
+        value, type = "", click.Choice(type)
+    more["show_default"] = shown or "default" in more
+    return click.option(*names, metavar=value or None, type=type, help=help, **more)
 
-    __slots__ = (
-        *("default", "flags", "help", "least", "most", "name", "repeats", "required"),
-        *("shown", "type", "value"),
-    )
 
-    def __init__(
-        self,
-        flags: str,
-        help: str,
-        value: str = "",
-        *,
-        type: Type = "text",
-        least: float | None = None,
-        most: float | None = None,
-        default: object = None,
-        shown: str = "",
-        name: str = "",
-        repeats: bool = False,
-        required: bool = False,
-    ) -> None:
-        self.flags = tuple(flags.split())
-        self.help, self.value, self.type = help, value, type
-        self.least, self.most = least, most
-        self.default, self.shown = default, shown
-        self.name = name or self.flags[-1].lstrip("-").replace("-", "_")
-        self.repeats, self.required = repeats, required
+def _own_model() -> str:
+    return default_model(os.environ)
+
+
+def _own_start() -> str:
+    return default_start(os.environ)
+
+
+def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        show_faults()
 
 
 _DEFAULT_MODEL = "$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam"
@@ -64,201 +86,197 @@ _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By name; "command.name" is the form of one command.
-OPTIONS = {
+OPTIONS: dict[str, Decorator] = {
     # Labelled mail
-    "ham": Option(
-        "--ham", "Ham: a Maildir, MH folder, mbox, folder or file; repeatable.", "PATH", repeats=True
+    "ham": _option(
+        "--ham", "Ham: a Maildir, MH folder, mbox, folder or file; repeatable.", "PATH", multiple=True
     ),
-    "spam": Option("--spam", "Spam, in the same forms; repeatable.", "PATH", repeats=True),
-    "class": Option("--class", "Mail of a class; repeatable.", "NAME=PATH", name="classes", repeats=True),
-    "rules": Option("--rules", "Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
-    "skip_unread": Option(
+    "spam": _option("--spam", "Spam, in the same forms; repeatable.", "PATH", multiple=True),
+    "class": _option("--class", "Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
+    "rules": _option("--rules", "Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
+    "skip_unread": _option(
         "--skip-unread",
         "Skip unread mail, except spam: unread spam may still be in a folder of ham. "
         "Maildir, MH and mbox know what is unread.",
     ),
     # The model, and how it counts and scores
-    "model": Option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL),
-    "classify.model": Option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL),
-    "eval.model": Option("-m --model", "Judge all messages by this model, as classify does.", "MODEL"),
-    "start": Option(
+    "model": _option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model),
+    "classify.model": _option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL),
+    "eval.model": _option("-m --model", "Judge all messages by this model, as classify does.", "MODEL"),
+    "start": _option(
         "--start",
         "While there is no model, judge by this one; the first learned message makes a copy of it.",
         "MODEL",
         shown="$NBSPAM_START",
+        default=_own_start,
     ),
-    "classify.start": Option(
+    "classify.start": _option(
         "--start", "While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"
     ),
-    "replace": Option("--replace", "Write over an existing model."),
-    "event_model": Option(
+    "replace": _option("--replace", "Write over an existing model."),
+    "event_model": _option(
         "--event-model",
         "The naive Bayes event model.",
         "NAME",
         type=EVENT_MODELS,
         shown="presence; gaussian with --features numeric",
     ),
-    "alpha": Option(
+    "alpha": _option(
         "--alpha", f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"
     ),
-    "threshold": Option(
+    "threshold": _option(
         "--threshold",
         "With averaged views, ignore a token whose log-odds are not above this.",
         "NATS",
-        type="float",
+        type=float,
         default=THRESHOLD,
     ),
-    "views": Option(
+    "views": _option(
         "--views", f"Read only the tokens of these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"
     ),
-    "prior": Option("--prior", f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
-    "features": Option(
+    "prior": _option("--prior", f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
+    "features": _option(
         "--features",
         "Count and score words, numeric features or both. Default: the features of the event model.",
         "NAME",
         type=FEATURES,
     ),
-    "numeric_model": Option(
+    "numeric_model": _option(
         "--numeric-model",
         "With --features both, the model of the numeric features.",
         "NAME",
         type=NUMERIC_MODELS,
         shown="gaussian",
     ),
-    "bins": Option(
-        "--bins", "Bins of a numeric feature, for categorical and aode.", "N", type="int", default=BINS
+    "bins": _option(
+        "--bins", "Bins of a numeric feature, for categorical and aode.", "N", type=int, default=BINS
     ),
-    "binning": Option(
+    "binning": _option(
         "--binning", "Bins of equal frequency or of equal width.", "NAME", type=BINNINGS, default=BINNINGS[0]
     ),
-    "edges": Option(
+    "edges": _option(
         "--edges",
         "The inner edges of the bins of a numeric feature: size=1000,5000; repeatable.",
         "FEATURE=EDGES",
-        repeats=True,
+        multiple=True,
     ),
-    "normalise": Option("--normalise", "Normalise the weights of the complement model."),
-    "textbook": Option("--textbook", "Score as the lecture notes do: one bag, lambda = 1, no calibration."),
-    "vocab": Option("--vocab", _VOCAB, "FILE"),
-    "loss": Option(
+    "normalise": _option("--normalise", "Normalise the weights of the complement model."),
+    "textbook": _option("--textbook", "Score as the lecture notes do: one bag, lambda = 1, no calibration."),
+    "vocab": _option("--vocab", _VOCAB, "FILE"),
+    "loss": _option(
         "--loss", "Costs of wrong decisions: FP=10,FN=1,unsure=0.2, or a loss matrix file.", _LOSS
     ),
     # Another way of scoring than that of the model
-    "score.event_model": Option("--event-model", "Score by another event model.", "NAME"),
-    "score.alpha": Option("--alpha", "Score with another smoothing constant.", "X"),
-    "score.prior": Option("--prior", f"Score with another prior: {_PRIOR}", "PRIOR"),
-    "score.features": Option("--features", "Score by words, numeric or both.", "NAME"),
-    "explain.event_model": Option(
+    "score.event_model": _option("--event-model", "Score by another event model.", "NAME"),
+    "score.alpha": _option("--alpha", "Score with another smoothing constant.", "X"),
+    "score.prior": _option("--prior", f"Score with another prior: {_PRIOR}", "PRIOR"),
+    "score.features": _option("--features", "Score by words, numeric or both.", "NAME"),
+    "explain.event_model": _option(
         "--event-model", "Score by another event model.", "NAME", type=EVENT_MODELS
     ),
-    "explain.features": Option("--features", "Score by these features.", "NAME", type=FEATURES),
+    "explain.features": _option("--features", "Score by these features.", "NAME", type=FEATURES),
     # train
-    "prior_model": Option(
+    "prior_model": _option(
         "--prior-model", "Use a model trained elsewhere as the prior of this one.", "MODEL"
     ),
-    "prior_weight": Option(
-        "--prior-weight", "Count the prior model as W messages.", "W", type="float", shown="100"
+    "prior_weight": _option(
+        "--prior-weight", "Count the prior model as W messages.", "W", type=float, shown="100"
     ),
-    "regime": Option(
+    "regime": _option(
         "--regime",
         "Count all messages; on-error: in order of time, only those that the filter so far judges wrongly; "
         "thick:MARGIN: also those less than MARGIN nats from the cut-off.",
         "REGIME",
         default="all",
     ),
-    "update": Option(
+    "update": _option(
         "--update", "Add the mail to an existing model; a message counted before counts again.", name="adds"
     ),
     # classify, learn, serve
-    "files_from": Option("--files-from", _FILES_FROM, "LIST"),
-    "passthrough": Option("-p --passthrough", "Write the message with an X-Nbspam header inserted."),
-    "spam_flag": Option("--spam-flag", "Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "exit_code": Option("--exit-code", "Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "autolearn": Option("--autolearn", "Learn each message as its verdict, if the verdict is sure enough."),
-    "socket": Option("--socket", "Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
-    "socket_mode": Option(
+    "files_from": _option("--files-from", _FILES_FROM, "LIST"),
+    "passthrough": _option("-p --passthrough", "Write the message with an X-Nbspam header inserted."),
+    "spam_flag": _option("--spam-flag", "Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
+    "exit_code": _option("--exit-code", "Exit with 0 for spam, 1 for ham, 2 for unsure."),
+    "autolearn": _option("--autolearn", "Learn each message as its verdict, if the verdict is sure enough."),
+    "socket": _option("--socket", "Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
+    "socket_mode": _option(
         "--socket-mode",
         "Permissions of the socket: the users who may connect.",
         "OCTAL",
-        type="octal",
+        type=Octal(),
         default="600",
         name="mode",
     ),
-    "listen": Option(
+    "listen": _option(
         "--listen", "Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"
     ),
-    "timeout": Option(
+    "timeout": _option(
         "--timeout",
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
-        type="float",
-        least=0.1,
-        most=3600,
+        type=Real(0.1, 3600),
         default=60,
         name="seconds",
     ),
-    "allow_tell": Option("--allow-tell", "Let clients correct the model (spamc -L)."),
+    "allow_tell": _option("--allow-tell", "Let clients correct the model (spamc -L)."),
     # eval, tune
-    "folds": Option(
-        "--folds", "Judge each of K parts by a filter trained on the others.", "K", type="int", shown="10"
+    "folds": _option(
+        "--folds", "Judge each of K parts by a filter trained on the others.", "K", type=int, shown="10"
     ),
-    "grouped": Option("--grouped", "With --folds, keep near-duplicates (a spam campaign) in one part."),
-    "replay": Option("--replay", "In order of time, judge each message, then learn it."),
-    "feedback": Option(
+    "grouped": _option("--grouped", "With --folds, keep near-duplicates (a spam campaign) in one part."),
+    "replay": _option("--replay", "In order of time, judge each message, then learn it."),
+    "feedback": _option(
         "--feedback",
         "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
         "KIND",
         shown="immediate",
     ),
-    "eval.autolearn": Option("--autolearn", "With --replay, let the filter learn its own verdicts too."),
-    "holdout": Option(
-        "--holdout", "Judge this share by a filter trained on the rest.", "SHARE", type="float"
-    ),
-    "by_time": Option("--by-time", "With --holdout, judge the newest messages, not a random share."),
-    "results": Option(
+    "eval.autolearn": _option("--autolearn", "With --replay, let the filter learn its own verdicts too."),
+    "holdout": _option("--holdout", "Judge this share by a filter trained on the rest.", "SHARE", type=float),
+    "by_time": _option("--by-time", "With --holdout, judge the newest messages, not a random share."),
+    "results": _option(
         "--results", "Write a result line for each message, as TREC does: file= judge= class= score=.", "FILE"
     ),
-    "save": Option("--save", "Keep the evaluation, for nbspam compare.", "FILE.json"),
-    "report": Option("--report", "Write a page with curves and the worst mistakes.", "FILE.html"),
-    "seed": Option(
+    "save": _option("--save", "Keep the evaluation, for nbspam compare.", "FILE.json"),
+    "report": _option("--report", "Write a page with curves and the worst mistakes.", "FILE.html"),
+    "seed": _option(
         "--seed",
         "Seed of random choices: folds, holdout, partial feedback.",
         "N",
-        type="int",
-        least=0,
+        type=click.IntRange(0),
         default=0,
     ),
-    "write": Option("--write", "Train MODEL on SOURCE with the best settings."),
+    "write": _option("--write", "Train MODEL on SOURCE with the best settings."),
     # explain, vocab, vectorize, model
-    "top": Option("--top", "Number of clues; 0 shows all.", "N", type="int", least=0, default=15),
-    "vocab.top": Option("--top", "Number of codes; 0 shows all.", "N", type="int", least=0, default=20),
-    "output": Option("-o --output", "The file to write; - is stdout.", "FILE", required=True),
-    "dump.output": Option("-o --output", "The file to write; - is stdout.", "FILE", default="-"),
-    "merge.output": Option("-o --output", "The merged model.", "MODEL", required=True),
-    "size": Option("--size", "Keep the N most frequent words. Default: all.", "N", type="int"),
-    "min_count": Option("--min-count", "Keep words in N or more messages.", "N", type="int", default=1),
-    "word_list": Option("--word-list", "Keep only the words of this dictionary, one a line.", "FILE"),
-    "view": Option(
+    "top": _option("--top", "Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
+    "vocab.top": _option("--top", "Number of codes; 0 shows all.", "N", type=click.IntRange(0), default=20),
+    "output": _option("-o --output", "The file to write; - is stdout.", "FILE", required=True),
+    "dump.output": _option("-o --output", "The file to write; - is stdout.", "FILE", default="-"),
+    "merge.output": _option("-o --output", "The merged model.", "MODEL", required=True),
+    "size": _option("--size", "Keep the N most frequent words. Default: all.", "N", type=int),
+    "min_count": _option("--min-count", "Keep words in N or more messages.", "N", type=int, default=1),
+    "word_list": _option("--word-list", "Keep only the words of this dictionary, one a line.", "FILE"),
+    "view": _option(
         "--view",
         "Count all tokens, or the words of the text. Default: all; body with --word-list.",
         "NAME",
         type=("all", "body"),
     ),
-    "vectorize.features": Option(
+    "vectorize.features": _option(
         "--features",
         "The columns: the words of a vocabulary, or the numeric features.",
         "NAME",
         type=("words", "numeric"),
         default="words",
     ),
-    "vectorize.vocab": Option("--vocab", "With words: the vocabulary; its codes are the columns.", "FILE"),
-    "vectorize.event_model": Option(
+    "vectorize.vocab": _option("--vocab", "With words: the vocabulary; its codes are the columns.", "FILE"),
+    "vectorize.event_model": _option(
         "--event-model",
         "With words: bernoulli is 1 if a word is in the message; multinomial is how often.",
         "NAME",
         type=("bernoulli", "multinomial"),
     ),
-    "format": Option(
+    "format": _option(
         "--format",
         "The form of the file.",
         "NAME",
@@ -266,9 +284,11 @@ OPTIONS = {
         default="npz",
         name="form",
     ),
-    "formulas": Option("--formulas", "Show every symbol of the model with its number, and a worked example."),
-    "word": Option("--word", "The word of the example of --formulas. Default: a strong one.", "WORD"),
-    "from": Option(
+    "formulas": _option(
+        "--formulas", "Show every symbol of the model with its number, and a worked example."
+    ),
+    "word": _option("--word", "The word of the example of --formulas. Default: a strong one.", "WORD"),
+    "from": _option(
         "--from",
         "The filter that wrote FILE.",
         "NAME",
@@ -277,26 +297,31 @@ OPTIONS = {
         name="form",
     ),
     # All commands
-    "jobs": Option("-j --jobs", "Processes that share the work.", "N", type="int", shown="all cores"),
-    "json": Option("--json", "Write JSON to stdout, one object a line.", name="as_json"),
-    "classify.json": Option("--json", "Write one JSON object for each message."),
-    "classify.verbose": Option("-v --verbose", _VERBOSE),
-    "verbose": Option("-v --verbose", _VERBOSE),
-    "eval.verbose": Option(
+    "jobs": _option(
+        "-j --jobs",
+        "Processes that share the work.",
+        "N",
+        type=click.IntRange(1, MAX_JOBS),
+        shown="all cores",
+        default=default_jobs,
+    ),
+    "json": _option("--json", "Write JSON to stdout, one object a line.", name="as_json"),
+    "classify.json": _option("--json", "Write one JSON object for each message."),
+    "classify.verbose": _option("-v --verbose", _VERBOSE),
+    "verbose": _option("-v --verbose", _VERBOSE, expose_value=False, callback=_show_faults),
+    "eval.verbose": _option(
         "-v --verbose",
         "Name every misclassified message, the worst ten of a class with their clues, and messages that are "
         "read only in part because of a fault of nbspam.",
     ),
-    "quiet": Option("-q --quiet", "Write nothing to stderr except errors."),
-    "doctor.quiet": Option("-q --quiet", "Show only what is wrong."),
+    "quiet": _option("-q --quiet", "Write nothing to stderr except errors."),
+    "doctor.quiet": _option("-q --quiet", "Show only what is wrong."),
 }
 SOURCE = ("ham", "spam", "class", "rules", "skip_unread")
 SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),
     *("numeric_model", "bins", "binning", "normalise", "textbook"),
 )
-# The options that change the way of scoring of a model.
-SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")
 EXPLAIN = ("explain.event_model", "explain.features", "score.alpha", "score.prior", "textbook")
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 CLASSIFY = (
@@ -312,33 +337,3 @@ CLASSIFY = (
     ),
     *("loss", *OTHER_SCORING, "classify.verbose", "quiet"),
 )
-
-
-def parse_arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]] | None:
-    """(options, paths) of `classify`, or None if click should read them."""
-    by_flag = {flag: OPTIONS[key] for key in CLASSIFY for flag in OPTIONS[key].flags}
-    options: dict[str, str] = {}
-    paths: list[str] = []
-    waiting = list(reversed(arguments))
-    while waiting:
-        argument = waiting.pop()
-        if argument == "--":
-            return options, paths + list(reversed(waiting))
-        if not argument.startswith("-") or argument == "-":
-            paths.append(argument)
-            continue
-        flag, equals, value = argument.partition("=")
-        if flag not in by_flag or (equals and not flag.startswith("--")):
-            return None
-        option = by_flag[flag]
-        if bool(equals) and not option.value:
-            return None
-        if not option.value:
-            options[option.name] = "1"
-        elif equals:
-            options[option.name] = value
-        elif waiting:
-            options[option.name] = waiting.pop()
-        else:
-            return None
-    return options, paths

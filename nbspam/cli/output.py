@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from nbspam.cli.texts import plain
+from nbspam.cli import plain
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.store.connection import is_foreign

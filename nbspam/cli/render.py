@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 
-from nbspam.cli.texts import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error

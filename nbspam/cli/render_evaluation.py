@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbspam.cli.texts import amount, plain
+from nbspam.cli import amount, plain
 from nbspam.decision import UNDECIDED
 from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
 from nbspam.evaluate.figures import Summary, rows

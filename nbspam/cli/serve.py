@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nbspam.cli import plain
 from nbspam.cli.shared import asked_options, options
-from nbspam.cli.texts import plain
 from nbspam.errors import UsageError
 
 if TYPE_CHECKING:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable
-from math import isnan
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from nbspam.cli.options import OPTIONS, Option
-from nbspam.cli.texts import default_model, default_start, flag_of
+from nbspam.cli import flag_of
+from nbspam.cli.options import OPTIONS
 from nbspam.corpus import Source, open_labelled
-from nbspam.corpus.executor import MAX_JOBS, default_jobs
-from nbspam.errors import BadDataError, UsageError, show_faults
+from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import checked_name
 from nbspam.model.chosen_settings import check_all_act, chosen
-from nbspam.settings import (
-    ALL_VIEWS,
-    Settings,
-)
+from nbspam.settings import ALL_VIEWS, Settings
 
 if TYPE_CHECKING:
     from nbspam.model.chosen_settings import Scoring
@@ -28,41 +22,8 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-# Defaults that depend on the user and the machine.
-_DEFAULTS: dict[str, Callable[[], object]] = {
-    "model": lambda: default_model(os.environ),
-    "start": lambda: default_start(os.environ),
-    "jobs": default_jobs,
-}
 source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1)
 files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1)
-
-
-class Octal(click.ParamType[int]):
-    """Permissions as chmod takes them: 600 is 0o600."""
-
-    name = "octal"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """An integer from 0 to 0o777."""
-        try:
-            number = int(value, 8)
-        except ValueError:
-            number = -1
-        if not 0 <= number <= 0o777:
-            self.fail(f"{value!r} is not of the form 660", param, ctx)
-        return number
-
-
-class Real(click.FloatRange):
-    """A float in a range; nan, which click takes, is an error."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """A number in the range."""
-        number: float = super().convert(value, param, ctx)
-        if isnan(number) and self.min is not None:
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
 
 
 def options(*keys: str) -> Callable[[Decorated], Decorated]:
@@ -70,49 +31,10 @@ def options(*keys: str) -> Callable[[Decorated], Decorated]:
 
     def decorate(command: Decorated) -> Decorated:
         for key in reversed(keys):
-            command = _click_option(key, OPTIONS[key])(command)
+            OPTIONS[key](command)
         return command
 
     return decorate
-
-
-def _click_option(key: str, option: Option) -> Callable[[Decorated], Decorated]:
-    if key == "verbose":
-        return click.option(
-            *option.flags, is_flag=True, expose_value=False, callback=_verbose, help=option.help
-        )
-    if not option.value:
-        return click.option(*option.flags, option.name, is_flag=True, help=option.help)
-    default = _DEFAULTS.get(key, option.default)
-    fallback: dict[str, Any] = {} if default is None else {"default": default}  # None is a value for click
-    return click.option(
-        *option.flags,
-        option.name,
-        metavar=None if isinstance(option.type, tuple) else option.value,
-        type=_click_type(key, option),
-        show_default=option.shown or option.default is not None,
-        multiple=option.repeats,
-        required=option.required,
-        help=option.help,
-        **fallback,
-    )
-
-
-def _click_type(key: str, option: Option) -> click.ParamType[Any]:
-    if isinstance(option.type, tuple):
-        return click.Choice(option.type)
-    if key == "jobs":
-        return click.IntRange(1, MAX_JOBS)
-    if option.type == "int":
-        return click.INT if option.least is None else click.IntRange(int(option.least))
-    if option.type == "float":
-        return click.FLOAT if option.least is None else Real(option.least, option.most)
-    return Octal() if option.type == "octal" else click.STRING
-
-
-def _verbose(context: click.Context, option: click.Parameter, is_given: bool) -> None:
-    if is_given:
-        show_faults()
 
 
 def names_mail(given: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nbspam.cli import flag_of
 from nbspam.cli.options import SCORING, SOURCE
 from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, train_summary
@@ -19,7 +20,6 @@ from nbspam.cli.shared import (
     shows_progress,
     source_argument,
 )
-from nbspam.cli.texts import flag_of
 from nbspam.corpus import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss

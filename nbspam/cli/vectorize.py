@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from nbspam.cli import amount, counts_text
 from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say
 from nbspam.cli.shared import labelled_source, named_files, options, shows_progress, source_argument
-from nbspam.cli.texts import amount, counts_text
 from nbspam.corpus.vectorize import (
     Columns,
     NumericColumns,

@@ -24,8 +24,7 @@ from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Ints, join_texts, split_texts, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEWS, view_numbers
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key, view_numbers
 from nbspam.tokens.words import words as split_words
 
 FORMAT = 1

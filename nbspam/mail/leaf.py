@@ -8,8 +8,8 @@ documents, if it knows their kind.
 from __future__ import annotations
 
 from nbspam.mail.charset import canonical, charset_of_page, decode
+from nbspam.mail.headers import parse_parameters
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
-from nbspam.mail.parameters import parse_parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns, take_texts
-from nbspam.tokens.bag import NOTAWORD_VIEW, READ_NUMBERS, Tokens
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, features_digest, token_digests
+from nbspam.tokens.bag import (
+    NOTAWORD,
+    NOTAWORD_KEY,
+    NOTAWORD_VIEW,
+    READ_NUMBERS,
+    Tokens,
+    features_digest,
+    token_digests,
+)
 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 

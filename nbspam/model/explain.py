@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.model.posterior import ScorePart, rest_weights
 from nbspam.model.scorer import Counted
-from nbspam.tokens.bag import NOTAWORD_VIEW, VIEW_NAMES
-from nbspam.tokens.keys import NOTAWORD, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, token_key
 
 if TYPE_CHECKING:
     from nbspam.filter import Filter, Verdict

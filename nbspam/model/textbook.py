@@ -18,7 +18,7 @@ from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, mak
 from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import make_words
 from nbspam.settings import Settings
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY
 
 if TYPE_CHECKING:
     from nbspam.model.words import WordLaw

@@ -1,6 +1,6 @@
 """View evidence of many messages, also of messages that are themselves among the counted.
 
-The law is that of nbspam.model.evidence: log(n + lambda) of each count less log(N + lambda |V|) of the
+The law is that of nbspam.model.scorer: log(n + lambda) of each count less log(N + lambda |V|) of the
 totals.  A message that was counted is scored at other counts: without itself and its copies or its campaign,
 or as they were before it came.
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibration import rough_weights
 from nbspam.model.counts import Counts, Floats, Ints, Numbers, columns_of
-from nbspam.model.evidence import NEARLY_ZERO, times_counted
+from nbspam.model.scorer import NEARLY_ZERO, times_counted
 from nbspam.settings import (
     AT_LEAST,
     DILUTION,
@@ -28,8 +28,7 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS
-from nbspam.tokens.keys import key_list
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 
 SLICE_ROWS = 250  # scored at a time: bounds the memory of the temporary arrays
@@ -168,7 +167,7 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
 
 
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
-    """What the calibration sees of every row; the law is nbspam.model.evidence."""
+    """What the calibration sees of every row; the law is nbspam.model.scorer."""
     block, n_classes = seen.block, len(seen.pairs)
     slices = [
         _Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings)
@@ -189,7 +188,7 @@ def view_evidence(seen: Seen, settings: Settings) -> Evidence:
 
 
 def log_smoothed(counts: Numbers, pseudo: Numbers | float) -> Floats:
-    """log(count + pseudo), nats: nbspam.model.evidence.log_ratios is the difference of two classes.
+    """log(count + pseudo), nats: nbspam.model.scorer.log_ratios is the difference of two classes.
 
     Each value is computed once: counts are small numbers that come again and again.
     """

@@ -14,6 +14,7 @@ from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import SPAM, checked_name
 from nbspam.model.explain import clues as clues_of
+from nbspam.passthrough import marked, piped_message
 from nbspam.serve.codec import (
     ClientError,
     Request,
@@ -29,7 +30,6 @@ from nbspam.serve.codec import (
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.tasks.autolearn import check_autolearn, lesson
-from nbspam.tasks.passthrough import marked, piped_message
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 USER = "%u"  # in the path of a model: the name of the user

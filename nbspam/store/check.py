@@ -21,8 +21,7 @@ from nbspam.store.prior import prior_messages, stored_units
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY, token_key
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
 
 _DIGESTS_PER_QUERY = 400
 _EXAMPLES = 3  # rows named in one complaint

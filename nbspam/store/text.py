@@ -20,8 +20,7 @@ from nbspam.store.connection import FORMAT, check_format, store_error
 from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.store.updater import packed, unpacked
 from nbspam.store.writer import insert, new_model
-from nbspam.tokens.bag import N_VIEWS, NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD
+from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
 MAGIC = "#nbspam-model"
 END = "#end"

@@ -18,8 +18,7 @@ from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, open_t
 from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, rows_of_keys
 from nbspam.store.writer import Writer, insert
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD, NOTAWORD_KEY
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]

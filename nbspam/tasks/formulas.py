@@ -13,10 +13,9 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import check_weights, feature_names, first_weights, rough_weights, shown_name
 from nbspam.model.credible_intervals import beta_interval
-from nbspam.model.evidence import ViewEvidence, measure_evidence
 from nbspam.model.features import bin_text, bins_between
 from nbspam.model.posterior import log_priors_of
-from nbspam.model.scorer import make_words
+from nbspam.model.scorer import ViewEvidence, make_words, measure_evidence
 from nbspam.model.words import vocabulary_size, word_totals
 from nbspam.settings import (
     AT_LEAST,

@@ -29,9 +29,8 @@ from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
 from nbspam.store.text import natural
 from nbspam.store.writer import new_model
-from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS
+from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, token_key
 from nbspam.tokens.headers import header_tokens
-from nbspam.tokens.keys import token_key
 from nbspam.tokens.structure import atom
 from nbspam.tokens.unicode_words import folded
 from nbspam.tokens.words import words

@@ -26,7 +26,7 @@ from nbspam.store.prior import WEIGHT, on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
 from nbspam.tasks.update import counts_of
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:

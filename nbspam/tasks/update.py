@@ -30,7 +30,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Message -> tokens of each view.  The specification is docs/tokens.md.
 
-Reading order: bag (the views), words, headers, urls, structure, texts, measures, origin.  Imported only if a
+Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric.
 What is remembered between messages (`words.Memory`) saves time and changes no result.
 """

@@ -1,12 +1,14 @@
-"""How a message is made -> tokens of the structure view.
+"""How a message is made, and the addresses of the web in it -> tokens of the structure view.
 
-Content types, encodings, character sets, attachments and documents; of a page what its form is.
+Content types, encodings, character sets, attachments and documents; of a page what its form is; of an address
+its scheme, host with parents, port and path words.
 """
 
 from __future__ import annotations
 
 from nbspam.mail.message import name_on_windows
-from nbspam.tokens.words import words
+from nbspam.tokens.bag import INNER
+from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, Memory, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,21 @@ _MAGIC = (
     (b"7z\xbc\xaf", "7z"),
     (b"{\\rtf", "rtf"),
 )
+MAX_URLS = 500  # of a text; later ones repeat what the first said
+MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
+MAX_HOSTS = 5_000  # hosts whose tokens are remembered
+MAX_HOST = 80  # characters of one that is remembered
+MAX_SCHEME = 20  # letters of a scheme that are read
+MAX_URL = 2_000  # characters of one URL that are read
+MAX_INNER = 5  # addresses inside of one
+MAX_PATH_WORDS = 30
+_END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
+_STOP = bytes.maketrans(_END, b" " * len(_END))
+_PATH = ALPHABET.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
+_AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
+_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
+_SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
 def atom(text: str, limit: int) -> str:
@@ -105,4 +122,170 @@ def page_tokens(html: Html) -> list[str]:
         found.append(f"comments={html.comments.bit_length()}")
     if html.joined:
         found.append(f"joined={html.joined.bit_length()}")
+    return found
+
+
+def cut_urls(text: str) -> tuple[str, list[str]]:
+    """Running text without its URLs, and the URLs.  A URL is a word, ://, and what follows up to a space."""
+    pieces = text.split("://", MAX_URLS)
+    if len(pieces) == 1:
+        return text, []
+    rest: list[str] = []
+    urls: list[str] = []
+    before, inside = pieces[0], ""  # inside: an address that has another one in it
+    for number, after in enumerate(pieces[1:], 2):
+        scheme = "" if inside else _trailing_word(before)
+        rest.append(before[: len(before) - len(scheme)])
+        end = _url_end(after)
+        inside += scheme + "://" + after[:end]
+        if 0 < end == len(after) and number < len(pieces):
+            before = ""
+            continue
+        urls.append(inside.rstrip(_AFTER))
+        before, inside = " " + after[end:], ""
+    rest.append(before)
+    return "".join(rest), urls
+
+
+def _trailing_word(text: str) -> str:
+    """The ASCII letters at the end of a text, at most 12."""
+    size = 0
+    for character in reversed(text[-12:]):
+        if not (character.isascii() and character.isalpha()):
+            break
+        size += 1
+    return text[len(text) - size :]
+
+
+def _url_end(text: str) -> int:
+    """Where the first character is that no address has; brackets may be around a host of IPv6."""
+    try:
+        head = text[:MAX_URL].encode("ascii")
+    except UnicodeEncodeError as error:  # Chinese follows an address without a space
+        head = text[: error.start].encode("ascii")
+    bracket = head.find(b"]", 0, MAX_HOST) if head[:1] == b"[" else 0
+    is_ipv6 = bracket > 0 and head.count(b":", 0, bracket) > 1
+    end = head.translate(_STOP).find(b" ", bracket + 1 if is_ipv6 else 0)
+    return len(head) if end < 0 else end
+
+
+class Host:
+    """What a URL leads to.
+
+    name   : in lower case, without user, port and last dot
+    tokens : of the host with its parents, and of what is odd about it
+    """
+
+    __slots__ = ("name", "tokens")
+
+    def __init__(self, authority: str) -> None:
+        """authority : user@host:port in lower case"""
+        _, at, host = authority.rpartition("@")
+        bracketed, port = host[:1] == "[", ""
+        host, _, port = host[1:].partition("]") if bracketed else host.partition(":")
+        self.name = _plain(host)
+        self.tokens: list[str] = []
+        if at:
+            self.tokens.append("url=#user")
+        if port.strip(":"):
+            self.tokens.append("url=port:" + port.strip(":")[:6])
+        if "%" in host or "&" in host:
+            self.tokens.append("url=#escaped-host")
+        self.tokens.extend(["url=" + name for name in parents(self.name)])
+        if ":" in self.name or self.name.replace(".", "").isdigit():
+            self.tokens.append("url=#ip")
+        if not host.isascii() or "xn--" in host:
+            self.tokens.append("url=#idn")
+
+
+_hosts = Memory(Host, MAX_HOSTS, MAX_HOST)
+
+
+def read_url(url: str) -> tuple[list[str], Host]:
+    """The tokens of a URL, each with the prefix `url=`, and its host; a relative address gives path words."""
+    scheme, rest = _split_scheme(url)
+    if scheme == "mailto":
+        mail_host = "".join(rest.partition("?")[0].rpartition("@")[2].lower().split())
+        return ["url=mailto", *("url=" + name for name in parents(mail_host.strip(".")))], _hosts[""]
+    begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
+    if not scheme and not begins_with_host:
+        return _path_words(rest), _hosts[""]
+    if scheme and not begins_with_host and scheme not in _WEB:  # cid: data: javascript: tel:
+        return ["url=" + scheme[:MAX_SCHEME]], _hosts[""]
+    authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
+    host = _hosts[authority]
+    found = ["url=" + scheme[:MAX_SCHEME], *host.tokens] if scheme else list(host.tokens)
+    if "%" in path:
+        path = _unescaped(path)
+    if len(path) > 1:
+        found.extend(_path_words(path))
+    if "://" in path:  # the address sends the reader on to another one
+        for inner in path.split("://", MAX_INNER)[1:]:
+            found.extend(_hosts[_split_authority("".join(inner.split()))[0]].tokens)
+    return found, host
+
+
+def host_of(url: str) -> str:
+    """The name of the host of an address with or without a scheme."""
+    scheme, _, rest = url[:MAX_URL].strip().translate(_BREAKS).partition("://")
+    return _hosts[_split_authority(rest if scheme.isalpha() else url.strip())[0]].name
+
+
+def _split_scheme(url: str) -> tuple[str, str]:
+    """Scheme in lower case, "" if there is none, and the rest; browsers ignore tabs and line ends."""
+    url = url[:MAX_URL].strip()
+    if not url.isprintable():
+        url = url.translate(_BREAKS)
+    scheme, colon, rest = url.partition(":")
+    return (scheme.lower(), rest) if colon and scheme.isalpha() else ("", url)
+
+
+def _split_authority(rest: str) -> tuple[str, str]:
+    """What follows the scheme, as (user@host:port in lower case, path and query); \\ is / for a browser.
+
+    A comma ends the host, too: people write http://lake.example,http://hill.example
+    """
+    rest = rest.lstrip("/\\")
+    size = len(rest)
+    for mark in "/\\?#,;":
+        found = rest.find(mark, 0, size)
+        size = found if found >= 0 else size
+    return rest[:size].lower(), rest[size:]
+
+
+def _plain(host: str) -> str:
+    """The host that a browser looks for: escapes decoded, letters folded, a number as four."""
+    if "%" in host:
+        host = "".join(_unescaped(host).lower().split())
+    if not host.isascii():
+        from nbspam.tokens.unicode_words import folded  # rare
+
+        host = "".join(folded(host.replace("\u3002", ".")).replace(INNER, "").split())
+    host = host.strip(".")
+    if host[host.rfind(".") + 1 :][:1].isdigit():  # 0xc0.0x207 and 3221225991 are 192.0.2.7
+        from _socket import inet_aton, inet_ntoa  # `socket` costs a fresh process some milliseconds
+
+        try:
+            return inet_ntoa(inet_aton(host))
+        except (OSError, ValueError):
+            pass
+    return host
+
+
+def _unescaped(text: str) -> str:
+    """The text with its escapes (%2F) decoded, as UTF-8."""
+    from nbspam.mail.transfer import percent_decoded  # rare
+
+    return percent_decoded(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def _path_words(path: str) -> list[str]:
+    """Words of path and query; numbers are dropped, long runs become skip tokens."""
+    spaced = path.encode("ascii", "replace").translate(_PATH).decode("ascii")
+    found: list[str] = []
+    for word in spaced.split(None, MAX_PATH_WORDS)[:MAX_PATH_WORDS]:
+        if len(word) > MAX_WORD:
+            found.append("url=" + skip_token(word))
+        elif len(word) > 1 and not word.isdigit():
+            found.append("url=/" + word)
     return found

@@ -7,8 +7,17 @@ is read once.
 from __future__ import annotations
 
 from nbspam.mail.limits import MAX_TOKENS
-from nbspam.tokens.structure import atom, page_tokens, part_tokens
-from nbspam.tokens.urls import MAX_LINKS, MAX_URLS, Host, cut_urls, host_of, read_url
+from nbspam.tokens.structure import (
+    MAX_LINKS,
+    MAX_URLS,
+    Host,
+    atom,
+    cut_urls,
+    host_of,
+    page_tokens,
+    part_tokens,
+    read_url,
+)
 from nbspam.tokens.words import words
 
 TYPE_CHECKING = False

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.cli import classify_command as by_click
-from nbspam.cli.options import CLASSIFY, OPTIONS, parse_arguments
+from nbspam.cli.classify import parse_arguments
 from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.scorer import Scored
-from nbspam.tasks.passthrough import own_fields
+from nbspam.passthrough import own_fields
 from tests.tiny_mail import error, mail, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -42,7 +43,8 @@ def classify(model: Path, *options: object, stdin: bytes = b"") -> tuple[int, by
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-FLAGS = [flag for key in CLASSIFY for flag in OPTIONS[key].flags]
+OPTIONS = [one for one in by_click.classify_command.params if isinstance(one, click.Option)]
+FLAGS = [flag for option in OPTIONS for flag in option.opts]
 
 
 @given(
@@ -65,15 +67,14 @@ def test_click_reads_alike_what_the_short_parser_understands(arguments: list[str
     assert read == [understood]
 
 
-@pytest.mark.parametrize("key", CLASSIFY)
-def test_the_short_parser_reads_every_option_in_every_spelling(key: str) -> None:
-    option = OPTIONS[key]
-    value = ["value"] if option.value else []
-    for flag in option.flags:
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_the_short_parser_reads_every_option_in_every_spelling(option: click.Option) -> None:
+    value = [] if option.is_flag else ["value"]
+    for flag in option.opts:
         expected = {option.name: "value" if value else "1"}
         assert parse_arguments([flag, *value, "path"]) == (expected, ["path"])
     if value:
-        assert parse_arguments([f"{option.flags[-1]}=value"]) == ({option.name: "value"}, [])
+        assert parse_arguments([f"{option.opts[-1]}=value"]) == ({option.name: "value"}, [])
     assert parse_arguments(["-", "a", "--", "-p", "--"]) == ({}, ["-", "a", "-p", "--"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from nbspam.cli.texts import error_text
+from nbspam.cli import error_text
 from nbspam.errors import UsageError
 
 ERROR = UsageError(

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError, DamagedModelError
-from nbspam.model.evidence import measure_evidence
-from nbspam.model.scorer import make_words
+from nbspam.model.scorer import make_words, measure_evidence
 from nbspam.settings import from_text
 from nbspam.store.check import check_model
 from nbspam.store.connection import store_error

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.filter import open_filter
-from nbspam.tasks.passthrough import marked, own_fields
+from nbspam.passthrough import marked, own_fields
 from tests.cli.hardship import HAM, SPAM, process, program
 from tests.tiny_mail import Done, write_folders
 

@@ -20,7 +20,7 @@ from nbspam.cli.classify import named_messages, single_message
 from nbspam.corpus import open_unlabelled
 from nbspam.corpus.item import MAGIC, MAX_HELD_BYTES, UNPACKED
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
-from nbspam.tasks.passthrough import unboxed
+from nbspam.passthrough import unboxed
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 

@@ -38,8 +38,7 @@ from nbspam.store.updater import updating
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens
-from nbspam.tokens.keys import token_key
+from nbspam.tokens.bag import MEASURES_VIEW, VIEWS, Tokens, token_key
 from nbspam.tokens.measures import MEASURES
 from nbspam.tokens.numeric import NAMES
 from tests.tiny_mail import counts, error, mail, program, run, write_folders

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nbspam.mail import parse
 from nbspam.mail.attachments import read_document
 from nbspam.mail.limits import Allowance
-from nbspam.mail.message import MAX_ADDRESSES, MAX_NAMES, MAX_TEXT, Document
+from nbspam.mail.message import MAX_NAMES, MAX_TEXT, Document
 from nbspam.tokens import Tokens, tokenize
 
 TYPES = {"[Content_Types].xml": "<Types/>"}
@@ -156,45 +156,6 @@ def _mail_of(payload: bytes) -> bytes:
 def test_rtf_is_no_text_whatever_it_is_declared_as() -> None:
     (part,) = parse(b"Content-Type: text/rtf\n\n{\\rtf1\\ansi word}").parts
     assert (part.text, part.document) == ("", None)
-
-
-def repeated(unit: str, size: int) -> str:
-    return (unit * (size // len(unit) + 1))[:size]
-
-
-HOSTILE = {
-    "headers": lambda n: b"PK\x03\x04" * (n // 4),
-    "long names": lambda n: (b"PK\x03\x04" + b"\xff" * 40) * (n // 44),
-    "bomb": lambda n: docx_of("<w:t>" + "x" * 20 * n),
-    "tags": lambda n: docx_of("<" * n),
-    "references": lambda n: docx_of("<w:t>" + "&#65" * n),
-    "links": lambda n: docx_of(repeated(' href="', n)),
-    "spaces": lambda n: docx_of(repeated("href   =   ", n)),
-    "lists": lambda n: archive(
-        {**TYPES, **{f"{k}.rels": repeated("HYPERLINK &quot;", 10**5) for k in range(n // 10**4)}}
-    ),
-    "broken": lambda n: (
-        archive(TYPES) + (b"PK\x03\x04\x14\0\0\0\x08\0" + b"\0" * 16 + b"\x06\0\0\0a.rels\xff") * (n // 37)
-    ),
-    "ole": lambda n: OLE + "_VBA_PROJEC".encode("utf-16-le") * (n // 22),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_cost_no_more_than_their_size(name: str) -> None:
-    def seconds(size: int) -> float:
-        payload = HOSTILE[name](size)[: 1 << 20]
-        times = []
-        for _ in range(3):
-            begin = time.process_time()
-            found = read(payload)
-            times.append(time.process_time() - begin)
-        assert len(found.text) <= MAX_TEXT
-        assert len(found.addresses) <= MAX_ADDRESSES
-        return min(times)
-
-    assert seconds(800_000) < max(6 * seconds(200_000), 0.1)
-    assert seconds(800_000) < 1.0
 
 
 def test_many_bombs_in_one_message_are_bounded() -> None:

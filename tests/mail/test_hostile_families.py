@@ -225,6 +225,13 @@ PDF_OBJECTS = {
     "hexadecimal strings": b"<41",
     "names": b"/#41",
     "streams": b"stream\n",
+    "open links": b"/URI(()/URI(",
+    "pages of one stream": b"%d 0 obj\n<</Type/Page/Contents 0 0 R>>\nendobj\n",
+    "fonts": b"%d 0 obj\n<</Type/Page/Contents 1 0 R/Parent %d 0 R/Resources<</Font<</F%d %d 0 R>>>>"
+    b"/ToUnicode %d 0 R/W[0 65535 500]>>\nstream\nBT /F%d 9 Tf (a) Tj beginbfrange <00> <01> [ "
+    b"endstream\nendobj\n",
+    "packed objects": b"%d 0 obj\n<</Type/ObjStm/N 9/First 99999/Extends %d 0 R>>\nstream\n"
+    b"7 0 7 0\nendstream\nendobj\n",
 }
 
 
@@ -351,6 +358,12 @@ OTHERS: dict[str, Family] = {
     "document: entities": document("a.docx", "word/document.xml", b"<w:t>&amp;"),
     "document: open tags": document("a.odt", "content.xml", b"<"),
     "document: cells": document("a.xlsx", "xl/sharedStrings.xml", b"<si><t>x</t></si>"),
+    "document: a bomb": document("a.docx", "word/document.xml", b"<w:t>" + b"x" * 2_000),
+    "document: references": document("a.docx", "word/document.xml", b"<w:t>&#65"),
+    "document: links": document("a.docx", "word/_rels/document.xml.rels", b"href   =   &quot;HYPERLINK "),
+    "document: OLE": lambda size: attached(
+        "application/msword", "a.doc", fill(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0", size * 2 // 3)
+    ),
     "picture: beginnings": lambda size: attached(
         "image/png", "a.png", fill(b"\x89PNG\r\n\x1a\n", size * 2 // 3)
     ),

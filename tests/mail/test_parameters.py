@@ -3,8 +3,8 @@
 import pytest
 
 from nbspam.mail import parse
+from nbspam.mail.headers import parse_parameters
 from nbspam.mail.limits import Allowance
-from nbspam.mail.parameters import parse_parameters
 
 
 def parameters(value):

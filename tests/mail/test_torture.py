@@ -19,7 +19,7 @@ import pytest
 from nbspam.filter import open_filter
 from nbspam.mail import header_lines
 from nbspam.mail.headers import header_start
-from nbspam.tasks.passthrough import OWN, marked
+from nbspam.passthrough import OWN, marked
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU_SECONDS = 1.0  # a message

@@ -16,7 +16,7 @@ from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import MAX_REMOVED, Clue, Explanation
 from nbspam.model.scorer import Counted
-from nbspam.tokens.keys import NOTAWORD, token_key
+from nbspam.tokens.bag import NOTAWORD, token_key
 from tests.tiny_mail import mail, run, write_folders
 
 WAYS = {

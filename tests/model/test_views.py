@@ -13,9 +13,8 @@ from nbspam.model.block import Block, BlockBuilder, merge_blocks, over_words, se
 from nbspam.model.calibrate import bulk_scores, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
-from nbspam.model.evidence import capped_scale, measure_evidence
 from nbspam.model.posterior import ScorePart
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Counted, Scorer, capped_scale, measure_evidence
 from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.judges import RowTokens, texts_of

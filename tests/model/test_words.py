@@ -25,8 +25,7 @@ from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.words import WordLaw, power_factor
 from nbspam.settings import Settings
-from nbspam.tokens.bag import NOTAWORD_VIEW
-from nbspam.tokens.keys import NOTAWORD_KEY
+from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
 
 Matrix = NDArray[Any]  # (n_messages, n_words): how often each word occurs in each message
 WORDS = 12

@@ -21,6 +21,7 @@ from nbspam.errors import BadDataError, NbspamError, TryAgainError
 from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
+from nbspam.passthrough import marked
 from nbspam.serve.codec import (
     COMMANDS,
     JUDGING,
@@ -36,7 +37,6 @@ from nbspam.serve.codec import (
     score_of,
     symbols,
 )
-from nbspam.tasks.passthrough import marked
 
 MOST = 5_000  # bytes of a message, in these tests
 NO_USER = "User header contains control chars, or is too long"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -20,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.cli.serve import serve_command
-from nbspam.errors import CannotCreateError, UsageError
+from nbspam.errors import CannotCreateError
 from nbspam.serve.codec import MAX_MESSAGE_BYTES
 from nbspam.serve.daemon import Listening, on_address, on_path
 from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
@@ -326,26 +325,6 @@ def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
     assert second not in server.workers()
 
 
-def test_server_without_descriptors_recovers(serve: Callable[..., Server]) -> None:
-    server = serve("-j", "1")
-    (worker,) = server.workers(1)
-    resource.prlimit(worker, resource.RLIMIT_NOFILE, (14, 14))
-    silent = [server.connect() for _ in range(20)]
-    eventually(lambda: "no connection can be taken: Too many open files" in server.log)
-    for one in silent:
-        one.close()
-    assert server.ask("CHECK", SPAM).startswith(OK)
-
-
-def test_worker_that_dies_young_does_not_delay_the_end(serve: Callable[..., Server]) -> None:
-    server = serve(code="import nbspam.serve.daemon as module; module.SHORT_LIFE_SECONDS = 600.0")
-    os.kill(server.workers()[0], signal.SIGKILL)
-    eventually(lambda: "ended with -9" in server.log)
-    assert server.ask("CHECK", SPAM).startswith(OK)
-    server.process.terminate()
-    assert server.process.wait(PATIENCE) == 0
-
-
 def test_workers_end_with_their_parent(serve: Callable[..., Server]) -> None:
     server = serve()
     workers = server.workers()
@@ -574,14 +553,6 @@ def test_server_listens_on_tcp(serve: Callable[..., Server]) -> None:
         on_address(f"127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "localhost", "host:", "127.0.0.1:0", "127.0.0.1:99999", "::1:783", "a:b"]
-)
-def test_text_that_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is not HOST:PORT"):
-        on_address(text)
-
-
 @pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
 def test_addresses_that_other_machines_reach_are_known(host: str, number: int) -> None:
     with socket.socket() as one:  # bound, and not listened on
@@ -592,13 +563,13 @@ def test_addresses_that_other_machines_reach_are_known(host: str, number: int) -
 @pytest.mark.parametrize(
     ("options", "status", "slug"),
     [
-        (["--listen", "nowhere"], 64, "listen"),
+        *[(["--listen", text], 64, "listen") for text in ("", "localhost", "host:", "::1:783", "a:b")],
+        *[(["--listen", f"127.0.0.1:{port}"], 64, "listen") for port in (0, 99999)],
         (["--listen", "127.0.0.1:1783", "--socket", "s"], 64, "listen-twice"),
         (["--socket-mode", "999"], 64, "usage"),
         (["--timeout", "0"], 64, "usage"),
         (["--timeout", "nan"], 64, "usage"),
         (["--socket", ""], 64, "socket"),
-        (["--listen", ""], 64, "listen"),
         (["--listen", "", "--socket", "s"], 64, "listen-twice"),
         (["--loss", "FP=x"], 64, "loss"),
         (["--socket", "/proc/s"], 73, "socket-failed"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nbspam.cli.texts import default_model, model_places
+from nbspam.cli import default_model, model_places
 from nbspam.tasks import doctor as doctor_task
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from nbspam.tasks.import_words import import_words

@@ -21,8 +21,7 @@ from nbspam.store.writer import new_model
 from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens.bag import VIEWS
-from nbspam.tokens.keys import token_key
+from nbspam.tokens.bag import VIEWS, token_key
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, error, mail, run, write_folders
 

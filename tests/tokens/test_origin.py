@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.tokens.origin import MAX_HOPS, unnamed_origin
+from nbspam.tokens.measures import MAX_HOPS, unnamed_origin
 
 AT_HOME = "from [192.168.1.5] (unknown [192.168.1.5]) by mail.a.example with ESMTPSA id 1"
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nbspam.tokens.urls import cut_urls, host_of, read_url
+from nbspam.tokens.structure import cut_urls, host_of, read_url
 
 
 def url_tokens(url: str) -> list[str]:
