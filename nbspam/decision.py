@@ -44,7 +44,14 @@ class Loss:
         if unsure is not None:
             costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
             self.unsure = tuple(float(cost) for cost in costs)
-        _check(self, where)
+        if not self.matrix or any(len(row) != len(self.matrix) for row in self.rows):
+            raise _bad_matrix(where, f"not square: {len(self.matrix)} rows, and a row of another length")
+        for row in self.rows:
+            for truth, cost in enumerate(row):
+                if not (isfinite(cost) and cost >= 0):
+                    raise _bad_matrix(where, f"a cost is a finite number >= 0, not {cost:g}")
+                if cost < self.matrix[truth][truth]:
+                    raise _bad_matrix(where, "a wrong decision costs less than the right one")
 
     @property
     def rows(self) -> tuple[tuple[float, ...], ...]:
@@ -52,22 +59,10 @@ class Loss:
         return self.matrix if self.unsure is None else (*self.matrix, self.unsure)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Loss) and (self.matrix, self.unsure) == (other.matrix, other.unsure)
+        return isinstance(other, Loss) and self.rows == other.rows
 
     def __hash__(self) -> int:
-        return hash((self.matrix, self.unsure))
-
-
-def _check(loss: Loss, where: str) -> None:
-    size = len(loss.matrix)
-    if size == 0 or any(len(row) != size for row in loss.rows):
-        raise _bad_matrix(where, f"not square: {size} rows, and a row of another length")
-    for row in loss.rows:
-        for truth, cost in enumerate(row):
-            if not (isfinite(cost) and cost >= 0):
-                raise _bad_matrix(where, f"a cost is a finite number >= 0, not {cost:g}")
-            if cost < loss.matrix[truth][truth]:
-                raise _bad_matrix(where, "a wrong decision costs less than the right one")
+        return hash(self.rows)
 
 
 def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
@@ -147,19 +142,16 @@ def _log_ratio(numerator: float, denominator: float) -> float:
 
 def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
     """The losses that people write: costs, or the path of a matrix file; None for None."""
-    if text is None:
-        return None
-    if "=" in text or not text:
-        return parse_loss(text, classes)
-    return matrix_from_text(_matrix_text(text), classes, text)
+    return stored_loss(loss_settings(text, classes), classes, text or "")
 
 
 def loss_settings(text: str | None, classes: tuple[str, ...]) -> dict[str, str]:
     """The losses that people write as a model file keeps them; of a matrix file its text."""
     if text is None:
         return {}
-    read_loss(text, classes)  # raises what is wrong with it
-    return {"loss": text} if "=" in text else {"loss_matrix": _matrix_text(text)}
+    settings = {"loss": text} if "=" in text or not text else {"loss_matrix": _matrix_text(text)}
+    stored_loss(settings, classes, text)  # raises what is wrong with it
+    return settings
 
 
 def stored_loss(

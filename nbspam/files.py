@@ -48,27 +48,26 @@ class NewFile:
         mode = 0o600 if self._old else 0o666  # until it has the mode of the old file, nobody else reads it
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode))
 
-    def keep(self) -> None:
-        """Give it the target's name, once it is on the disk."""
+    def keep(self, replaces: bool = True) -> bool:
+        """Give it the target's name, once it is on the disk.
+
+        replaces : replace a file of this name; without it, return False if there is one by now, which stays
+        """
         _flush(self.path)
-        if self._old:
+        if self._old and replaces:
             with contextlib.suppress(OSError):  # only root may
                 os.chown(self.path, self._old.st_uid, self._old.st_gid)
             os.chmod(self.path, stat.S_IMODE(self._old.st_mode))
-        os.replace(self.path, self._target)
-        _flush(os.path.dirname(self._target))
-
-    def keep_if_first(self) -> bool:
-        """As `keep`; False if there is a file of this name by now, which stays."""
-        _flush(self.path)
-        try:
-            os.link(self.path, self._target)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links: a file that comes between the next two calls is lost
-            if os.path.lexists(self._target):
-                return False
+        if replaces:
             os.replace(self.path, self._target)
+        else:
+            try:
+                os.link(self.path, self._target)
+            except OSError:
+                if os.path.lexists(self._target):
+                    return False
+                # A file system without links: a file that comes just now is lost.
+                os.replace(self.path, self._target)
         _flush(os.path.dirname(self._target))
         return True
 

@@ -12,7 +12,7 @@ from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_lo
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
-from nbspam.model.scorer import Counted, Scorer, counted
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import from_text
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
@@ -98,10 +98,8 @@ class Filter:
         """reopen : makes the same filter from the file that then has the model's path
         owner  : what must live as long as the filter, such as the temporary folder of its model
         """
-        self._reopen = reopen
-        self._owner = owner
-        self.model = model
-        self.settings = settings
+        self._reopen, self._owner = reopen, owner
+        self.model, self.settings = model, settings
         self.loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(_with_prior(model), settings)
 
@@ -116,22 +114,22 @@ class Filter:
 
     def count(self, data: bytes, name: str = "") -> Counted:
         """The distinct tokens of a message, and its numeric features if they are scored."""
-        return counted(read(data, self.settings.wanted), name)
+        return Counted(read(data, self.settings.wanted), name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
-        """The verdict on a message whose tokens are counted."""
-        scored = self._prior_alone()
-        if can_judge(self.settings.averaged, self.scorer.model.messages):
-            scored = self.scorer.score(message)
-        return Verdict(name, scored, self.model.classes, self.loss)
+        """The verdict on a message whose tokens are counted.
 
-    def _prior_alone(self) -> Scored:
-        """Scores without evidence: undefined, unless the prior is a number of its own."""
-        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
+        """
+        model = self.scorer.model
+        if can_judge(self.settings.averaged, model.messages):
+            return Verdict(name, self.scorer.score(message), model.classes, self.loss)
+        prior = parse_prior(self.settings.prior)
         values = [-inf] * len(model.classes)
         if prior not in OF_MAIL:
             values = log_priors(prior, model.messages, model.classes)
-        return Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
+        alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
+        return Verdict(name, alone, model.classes, self.loss)
 
     def judge_now(self, message: Counted, name: str = "") -> Verdict:
         """As `judge`, by the model as it is now: another program may change it between two messages."""
@@ -179,7 +177,7 @@ class Filter:
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
     def current(self) -> Filter:
-        """Itself, or a new filter if another model file has taken the place of its own (`train --replace`).
+        """Itself, or a new filter if another model file has replaced its own.
 
         Ask before a message is counted: the other model may read other tokens.
         """

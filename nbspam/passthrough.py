@@ -57,7 +57,7 @@ def piped_message(data: bytes) -> bytes:
 
     procmail writes a `From ` line before every mail; the parser skips it, and only quoted lines need work.
     """
-    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else data
+    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else None
     return data if found is None else found
 
 
@@ -65,8 +65,11 @@ def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_f
     """The message with the verdict in its header."""
     names = (OWN, *FLAGS) if spam_flag else (OWN,)
     lines = header_lines(data)
-    start = _place(data, lines)
-    end = b"\r\n" if _first_line_end(data, start) == b"\r\n" else b"\n"
+    start = header_start(data)
+    if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
+        start = lines[0][1]  # after an indented first field
+    feed = data.find(b"\n", start if start < len(data) else 0)
+    end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
     own = own_fields(verdict, clues, spam_flag).encode("ascii").replace(b"\n", end)
     if not lines and data[start : start + 1] in (b" ", b"\t"):
         own += end  # indented text without a header
@@ -76,14 +79,6 @@ def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_f
     if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
         before += end  # an mbox line alone
     return before + own + _without(data, cuts, start, len(data))
-
-
-def _place(data: bytes, lines: HeaderLines) -> int:
-    """Where our fields go: first, or after an indented first field."""
-    start = header_start(data)
-    if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
-        return lines[0][1]
-    return start
 
 
 def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
@@ -124,11 +119,6 @@ def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) ->
                 pieces.append(cut[len(cut.rstrip(b"\r\n")) :])
                 last = b"\n"
     return b"".join([*pieces, data[start:stop]])
-
-
-def _first_line_end(data: bytes, start: int) -> bytes:
-    feed = data.find(b"\n", start if start < len(data) else 0)
-    return b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
 
 
 def own_fields(verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> str:

@@ -100,7 +100,9 @@ class Settings:
         measures: bool = True,
         bigrams: bool = True,
     ) -> None:
-        _check_event_model(event_model)
+        if event_model not in EVENT_MODELS:
+            why = "no such event model"
+            raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
         if features == "both" and event_model in NUMERIC_MODELS:
             event_model, numeric_model = "presence", event_model
         features = features or ("words" if event_model in WORD_MODELS else "numeric")
@@ -195,12 +197,6 @@ def from_text(values: dict[str, str], where: str = "model") -> Settings:
         return Settings(**found)
     except (KeyError, ValueError, UsageError) as error:
         raise DamagedModelError(where, f"setting {error}") from None
-
-
-def _check_event_model(event_model: str) -> None:
-    if event_model not in EVENT_MODELS:
-        why = "no such event model"
-        raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
 
 
 def _check_features(event_model: str, features: str) -> None:

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from nbspam.errors import NbspamError
 
 
+_IN_DATA_FOLDER = ("nbspam", "model.nbspam")
+
+
 def plain(text: str) -> str:
     """The text with every character that is not printable written as an escape."""
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else _escape(character)
-        for character in text.encode("utf-8", "backslashreplace").decode("utf-8")
+        one if one.isprintable() else one.encode("unicode_escape", "backslashreplace").decode("ascii")
+        for one in text.encode("utf-8", "backslashreplace").decode("utf-8")
     )
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def amount(number: int, unit: str) -> str:
@@ -59,11 +58,9 @@ def with_flags(text: str) -> str:
         return text
     import re  # 5 ms, for errors only
 
-    return re.sub("`([a-z_]+)(=?)([^`]*)`", lambda found: _option(*found.groups()), text)
-
-
-def _option(name: str, equals: str, value: str) -> str:
-    return flag_of(name) + (" " if equals else "") + value
+    return re.sub(
+        "`([a-z_]+)(=?)([^`]*)`", lambda found: flag_of(found[1]) + (found[2] and " ") + found[3], text
+    )
 
 
 def error_text(error: NbspamError) -> str:
@@ -89,7 +86,7 @@ def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[s
     """(why, path) of the places where a model may be; the first is the one."""
     places = [("the default place", model_in_home(os.path.expanduser("~")))]
     if os.path.isabs(environment.get("XDG_DATA_HOME", "")):  # any other is to be ignored, says its standard
-        places.insert(0, ("in $XDG_DATA_HOME", _in_data_folder(environment["XDG_DATA_HOME"])))
+        places.insert(0, ("in $XDG_DATA_HOME", os.path.join(environment["XDG_DATA_HOME"], *_IN_DATA_FOLDER)))
     if environment.get("NBSPAM_MODEL"):
         places.insert(0, ("named by $NBSPAM_MODEL", environment["NBSPAM_MODEL"]))
     return places
@@ -97,11 +94,7 @@ def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[s
 
 def model_in_home(home: str) -> str:
     """Where the model of who has this home folder lies by default."""
-    return _in_data_folder(os.path.join(home, ".local", "share"))
-
-
-def _in_data_folder(folder: str) -> str:
-    return os.path.join(folder, "nbspam", "model.nbspam")
+    return os.path.join(home, ".local", "share", *_IN_DATA_FOLDER)
 
 
 def verdict_line(label: str, probability: float | None, name: str) -> str:

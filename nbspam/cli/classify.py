@@ -92,16 +92,11 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    if "json" in options:
-        _write(verdict_json(spam_filter, verdict))
-    else:
-        _write(verdict_line(verdict.label, verdict.probability, verdict.name))
+    line = verdict_line(verdict.label, verdict.probability, verdict.name)
+    text = verdict_json(spam_filter, verdict) if "json" in options else line
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
     _learn(spam_filter, verdict, data, options)
     return verdict
-
-
-def _write(text: str) -> None:
-    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -112,17 +107,11 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     from nbspam.model.explain import interval, share_interval
 
     counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
-    clues = [
-        {
-            "token": token,
-            "nats": nats,
-            "share_interval": share_interval(spam_filter, counts[token], verdict.number)
-            if token in counts
-            else None,
-        }
-        for token, nats in verdict.clues
-        if isfinite(nats)
-    ]
+    clues = []
+    for token, nats in verdict.clues:
+        if isfinite(nats):
+            share = share_interval(spam_filter, counts[token], verdict.number) if token in counts else None
+            clues.append({"token": token, "nats": nats, "share_interval": share})
     content = {
         "name": verdict.name,
         "label": verdict.label,
@@ -139,16 +128,16 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status says it, too."""
     found = list(named_messages(options, paths))
+    contents = []
     for _, data in found:
         if isinstance(data, NbspamError):
             raise data
+        contents.append(data)
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option="exit_code")
     _check_has_status(spam_filter)
-    name, content = found[0]
-    assert isinstance(content, bytes)
-    return EXIT_CODES[_answer(spam_filter, name, content, options).label]
+    return EXIT_CODES[_answer(spam_filter, found[0][0], contents[0], options).label]
 
 
 def _check_has_status(spam_filter: Filter) -> None:

@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import product
-from math import inf, isfinite
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any
 
 import click
 from rich import box
@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import counted_text, plain
+from nbspam.cli import amount, counted_text, plain
 from nbspam.cli.classify import SETTINGS, ReadableMessages
 from nbspam.cli.options import EXPLAIN
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
 from nbspam.filter import Filter, Verdict, open_filter
-from nbspam.model.explain import Clue, Explanation, Sum, has_evidence
+from nbspam.model.explain import Explanation, Sum, count_text, has_evidence
 from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
@@ -39,7 +39,6 @@ MAX_COLUMNS = 6  # classes with a column each
 FOLDED = 10  # cells of a heading where there is little room
 MAX_FLIP = 8  # clues named
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
-SUM_NAMES = {"unknown": "unknown in {}", "prior": "prior {}"}
 
 
 @click.command("explain")
@@ -144,18 +143,14 @@ def _text(found: Explanation, judge: Filter, left_out: int) -> str:
 
 def _headline(found: Explanation, judge: Filter) -> Text:
     verdict = found.verdict
-    line = Text(plain(verdict.label), style="bold")
-    if verdict.probability is None:
-        line.append(f"  the probability is undefined: {_why_undefined(verdict, judge)}", style="not bold")
-    else:
-        name = plain(judge.classes[verdict.number])
-        line.append(f"  P({name}) {verdict.probability:.4f}", style="not bold")
+    line = f"  the probability is undefined: {_why_undefined(verdict, judge)}"
+    if verdict.probability is not None:
+        line = f"  P({plain(judge.classes[verdict.number])}) {verdict.probability:.4f}"
     if verdict.log_odds is not None:
-        line.append(f"   log-odds {verdict.log_odds:+.2f}", style="not bold")
+        line += f"   log-odds {verdict.log_odds:+.2f}"
     if found.interval:
-        line.append("  (95 %: {:+.2f} to {:+.2f})".format(*found.interval), style="not bold")
-    line.append(f"   {plain(verdict.name)}", style="not bold dim")
-    return line
+        line += "  (95 %: {:+.2f} to {:+.2f})".format(*found.interval)
+    return Text.assemble((plain(verdict.label), "bold"), line, (f"   {plain(verdict.name)}", "dim"))
 
 
 def _why_undefined(verdict: Verdict, judge: Filter) -> str:
@@ -179,10 +174,14 @@ def _sum_table(found: Explanation, judge: Filter) -> Table:
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
-    largest = max((abs(one.log_odds) for one in found.sums if _finite(one.log_odds)), default=0.0)  # type: ignore[arg-type]
+    largest = max((abs(nats) for one in found.sums if (nats := _finite(one.log_odds))), default=0.0)
     for one in found.sums:
-        if one.log_odds or one.log_odds is None or one.kind == "view":
-            table.add_row(Text(_sum_name(one)), nats_text(one.log_odds), _bar(one.log_odds, largest))
+        nats = one.log_odds
+        if nats or nats is None or one.kind == "view":
+            size = abs(_finite(nats) or 0.0)
+            cells = max(1, round(BAR_CELLS * size / largest)) if size else 0
+            bar = Text("■" * cells, style=_colour(nats or 0.0))
+            table.add_row(Text(_sum_name(one)), nats_text(nats), bar)
     total = found.verdict.scored.log_odds(found.verdict.number)
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
     name = f"= log-odds of {plain(judge.classes[found.verdict.number])}"
@@ -192,18 +191,12 @@ def _sum_table(found: Explanation, judge: Filter) -> Table:
 
 def _sum_name(one: Sum) -> str:
     if one.kind == "view":
-        return f"{one.name}, {one.clues:,} {'clue' if one.clues == 1 else 'clues'}"
+        return f"{one.name}, {amount(one.clues, 'clue')}"
     if one.kind == "features":
         return f"numeric features, {one.clues:,}"
     if one.kind == "base" and one.name == "bernoulli":
         return "absent words"
-    return SUM_NAMES.get(one.kind, "{}").format(plain(one.name))
-
-
-def _bar(value: float | None, largest: float) -> Text:
-    if not value or abs(value) == inf or not largest:
-        return Text("")
-    return Text("■" * max(1, round(BAR_CELLS * abs(value) / largest)), style=_colour(value))
+    return {"unknown": "unknown in ", "prior": "prior "}.get(one.kind, "") + plain(one.name)
 
 
 def nats_text(value: float | None, style: str = "") -> Text:
@@ -219,35 +212,31 @@ def _colour(value: float) -> str:
     return "" if not value else "red" if value > 0 else "green"
 
 
-class _Column(NamedTuple):
-    heading: str
-    cells: list[Text]
-
-    def width(self, most: int) -> int:
-        """Room for all cells, and for so many cells of the heading."""
-        return max(min(cell_len(self.heading), most), *(cell.cell_len for cell in self.cells))
-
-
 def clue_table(found: Explanation, classes: tuple[str, ...], width: int) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     As many classes have a column as the width allows; the others share one.  Headings are folded before
     classes share a column, and numbers are never cut.
     """
-    texts = [_cut(plain(clue.token)) for clue in found.clues]
-    wanted = min(MIN_CLUE, max(map(cell_len, ["clue", *texts])))
+    texts = [plain(clue.token) for clue in found.clues]
+    texts = [text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…" for text in texts]
+    widest = max(map(cell_len, ["clue", *texts]))
     for groups, most in product(_column_groups(found.verdict), (WIDTH, FOLDED)):
         columns, gap = _columns(found, classes, groups), 3 if most == WIDTH else 2
-        room = width - sum(column.width(most) + gap for column in columns) - 2
-        if room >= wanted:
+        widths = [
+            max(min(cell_len(heading), most), *(cell.cell_len for cell in cells))
+            for heading, cells in columns
+        ]
+        room = width - sum(widths) - gap * len(widths) - 2
+        if room >= min(MIN_CLUE, widest):
             break
     table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 2, 0, 1), pad_edge=False)
-    for column in columns:
-        justify: Any = "left" if column.heading == "where" else "right"
-        table.add_column(Text(column.heading), justify=justify, width=column.width(most), overflow="fold")
-    table.add_column("clue", width=max(4, min(room, max(map(cell_len, ["clue", *texts])))), overflow="fold")
-    for row, text in enumerate(texts):
-        table.add_row(*(column.cells[row] for column in columns), Text(text))
+    for (heading, _), cells in zip(columns, widths, strict=True):
+        justify: Any = "left" if heading == "where" else "right"
+        table.add_column(Text(heading), justify=justify, width=cells, overflow="fold")
+    table.add_column("clue", width=max(4, min(room, widest)), overflow="fold")
+    for row in zip(*(cells for _, cells in columns), map(Text, texts), strict=True):
+        table.add_row(*row)
     return table
 
 
@@ -263,32 +252,20 @@ def _column_groups(verdict: Verdict) -> list[list[Sequence[int]]]:
     return layouts
 
 
-def _columns(found: Explanation, classes: tuple[str, ...], groups: list[Sequence[int]]) -> list[_Column]:
-    clues, names = found.clues, [plain(name) for name in classes]
-    headings = [names[group[0]] if len(group) == 1 else f"{len(group)} others" for group in groups]
-    counts = [_counts(clue, groups) for clue in clues]
-    shares = [_percents(clue.share_interval) for clue in clues]
-    return [
-        _Column("nats", [nats_text(clue.log_odds) for clue in clues]),
-        *(_Column(head, [Text(row[place]) for row in counts]) for place, head in enumerate(headings)),
-        _Column(f"share of {names[found.verdict.number]}", shares),
-        _Column("where", [Text(clue.view or clue.kind) for clue in clues]),
-    ]
-
-
-def _counts(clue: Clue, groups: list[Sequence[int]]) -> list[str]:
-    """How many messages of each group of classes hold a clue; of a numeric feature nothing is counted."""
-    if not clue.counts:
-        return [""] * len(groups)
-    return clue._replace(counts=tuple(sum(clue.counts[k] for k in group) for group in groups)).count_texts()
-
-
-def _percents(share: tuple[float, float] | None) -> Text:
-    return Text(f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else "")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…"
+def _columns(
+    found: Explanation, classes: tuple[str, ...], groups: list[Sequence[int]]
+) -> list[tuple[str, list[Text]]]:
+    """Headings and cells.  A numeric feature has no counts."""
+    names = [plain(name) for name in classes]
+    columns = [("nats", [nats_text(clue.log_odds) for clue in found.clues])]
+    for group in groups:
+        heading = names[group[0]] if len(group) == 1 else f"{len(group)} others"
+        sums = [sum(clue.counts[k] for k in group) if clue.counts else None for clue in found.clues]
+        columns.append((heading, [Text("" if n is None else count_text(n)) for n in sums]))
+    shares = [clue.share_interval for clue in found.clues]
+    percents = [Text(f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else "") for share in shares]
+    places = [Text(clue.view or clue.kind) for clue in found.clues]
+    return [*columns, (f"share of {names[found.verdict.number]}", percents), ("where", places)]
 
 
 def _feature_table(found: Explanation, classes: Sequence[str]) -> Table:

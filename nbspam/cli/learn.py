@@ -16,7 +16,7 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import check_class, learn_all, unlearn_all
+from nbspam.store.learn import check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
@@ -69,7 +69,7 @@ def unlearn_command(files: tuple[str, ...], model: str, start: str, quiet: bool,
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
     check_class(own_or_shared(model, start))
-    return _each(given, files, model, start, quiet, partial(unlearn_all, model))
+    return _each(given, files, model, start, quiet, partial(learn_all, model, None))
 
 
 def _each(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from nbspam.cli import with_flags
 from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
@@ -84,14 +85,17 @@ def _content(tuned: Tuned) -> dict[str, Any]:
     figures = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
     candidates = []
     for one in tuned.tried:
-        found = {"options": one.candidate.options, "event_model": one.candidate.settings.event_model}
+        found = {
+            "options": with_flags(one.candidate.options),
+            "event_model": one.candidate.settings.event_model,
+        }
         values = {name: getattr(one, name) for name in figures}
         candidates.append(found | {name: None if isnan(value) else value for name, value in values.items()})
     chosen = tuned.chosen.candidate
     return {
         "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
-        "chosen": chosen.options,
+        "chosen": with_flags(chosen.options),
         "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
         "default_stays": chosen.options == "",
         "candidates": candidates,
@@ -113,8 +117,8 @@ def show_tuning(tuned: Tuned, notes: list[str]) -> None:
         table.add_row(*cells, style="bold green" if one is chosen else "")
     out.print(table)
     if tuned.comparison is not None:
-        out.print(escape(f"Paired: {tuned.comparison.verdict}."), soft_wrap=True)
-    verdict = f"[bold]Chosen[/]: nbspam train {escape(chosen.candidate.options)} …"
+        out.print(escape(f"Paired: {with_flags(tuned.comparison.verdict)}."), soft_wrap=True)
+    verdict = f"[bold]Chosen[/]: nbspam train {escape(with_flags(chosen.candidate.options))} …"
     if chosen is tuned.tried[0]:
         verdict = "[bold]The default stays[/]: no other choice is better by more than chance."
     out.print(verdict, soft_wrap=True)
@@ -126,7 +130,12 @@ def _cells(one: Tried) -> list[str]:
         shares = [100 * float((evaluation.decided != evaluation.truth).mean())]
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    return [escape(candidate_name(one.candidate.options)), *percents, ranking, f"{one.log_loss:.5f}"]
+    return [
+        escape(candidate_name(with_flags(one.candidate.options))),
+        *percents,
+        ranking,
+        f"{one.log_loss:.5f}",
+    ]
 
 
 def candidate_name(options: str) -> str:

@@ -104,7 +104,7 @@ class Accumulator:
         if len(self._counts) > 1:
             self._counts = [merge_counts(self._counts)]
         counts = self._counts[0]
-        counts.messages = self.messages  # of which some may have no words
+        counts.messages = self.messages  # some may have no words
         return counts
 
     def recent(self) -> Block:

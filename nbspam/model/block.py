@@ -167,7 +167,7 @@ def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
 
 
 def feature_block(features: Floats, labels: Ints) -> Block:
-    """Messages of which only the numeric features are known."""
+    """Messages with only their numeric features."""
     n = len(labels)
     return Block(
         starts=np.zeros(n + 1, np.int64),
@@ -296,7 +296,7 @@ def is_dated(dates: Floats) -> bool:
 def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Ints:
     """About n of some labelled rows, in the order given: of each class its share, the latest.
 
-    messages : int64 (n_classes,), of which the shares are taken
+    messages : int64 (n_classes,), for the shares
     The latest of all would be of one class where a folder of ham is older than that of spam.  Without dates
     the last read are not the latest, so they are chosen by their digests, which is at random.
     """

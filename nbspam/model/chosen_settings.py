@@ -16,6 +16,7 @@ from nbspam.settings import (
     FEATURES,
     MEASURES_NAME,
     NUMERIC_MODELS,
+    TEXTBOOK_ALPHA,
     THRESHOLD,
     Settings,
     textbook,
@@ -60,7 +61,7 @@ def chosen(given: Scoring) -> Settings:
         alpha=None if alpha in (None, "auto") else asked_alpha(str(alpha), ", or auto"),
         prior=given.get("prior", "empirical"),
         averaged=False if given.get("textbook") else None,
-        threshold=_checked_threshold(given.get("threshold", THRESHOLD)),
+        threshold=given.get("threshold", THRESHOLD),
         normalise=given.get("normalise", False),
         features=features,
         numeric_model=numeric_model or "",
@@ -68,39 +69,34 @@ def chosen(given: Scoring) -> Settings:
         binning=given.get("binning", BINNINGS[0]),
         views=_checked_views(given.get("views", ALL_VIEWS), features),
     )
+    if not 0 <= settings.threshold < float("inf"):
+        why, where = "is not a number of nats >= 0", f"{settings.threshold:g}"
+        raise UsageError(where, why, "for example: 2", "threshold", option="threshold")
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
-    _check_views_are_scored(settings)
-    return settings
-
-
-def _checked_threshold(value: float) -> float:
-    if not 0 <= value < float("inf"):
-        why, remedy = "is not a number of nats >= 0", "for example: 2"
-        raise UsageError(f"{value:g}", why, remedy, "threshold", option="threshold")
-    return value
-
-
-def _checked_views(text: str, features: str) -> str:
-    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
-    names = [name.strip() for name in text.split(",")]
-    if text != ALL_VIEWS and not set(names) <= set(READ_VIEWS):
-        remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
-        raise UsageError(text[:60], "names no views", remedy, "views", option="views")
-    if text == ALL_VIEWS or set(names) == set(READ_VIEWS):
-        return ALL_VIEWS
-    if features == "numeric":
-        raise UsageError(text, "numeric features are of no view", "leave it out", "views", option="views")
-    return ",".join(name for name in READ_VIEWS if name in names)
-
-
-def _check_views_are_scored(settings: Settings) -> None:
     scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
     useless = [name for name in settings.views.split(",") if not scored.get(name, True)]
     if useless:
         why = f"{' and '.join(useless)} are scored by averaged views alone"
-        remedy = "name views of words, and no other"
-        raise UsageError(settings.views, why, remedy, "views", option="views")
+        raise _wrong_views(settings.views, why, "name views of words, and no other")
+    return settings
+
+
+def _checked_views(text: str, features: str) -> str:
+    """Names of views as Settings.views has them, in the order of READ_VIEWS."""
+    names = set(READ_VIEWS) if text == ALL_VIEWS else {name.strip() for name in text.split(",")}
+    if not names <= set(READ_VIEWS):
+        remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
+        raise _wrong_views(text[:60], "names no views", remedy)
+    if names == set(READ_VIEWS):
+        return ALL_VIEWS
+    if features == "numeric":
+        raise _wrong_views(text, "numeric features are of no view", "leave it out")
+    return ",".join(name for name in READ_VIEWS if name in names)
+
+
+def _wrong_views(where: str, why: str, remedy: str) -> UsageError:
+    return UsageError(where, why, remedy, "views", option="views")
 
 
 def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
@@ -108,12 +104,6 @@ def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
 
     change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
     """
-    new = _changed(settings, change)
-    check_all_act(change, new)
-    return new
-
-
-def _changed(settings: Settings, change: Mapping[str, str]) -> Settings:
     event_model, numeric_model, features = _models_asked(settings, change)
     same = event_model == settings.event_model
     new = Settings(
@@ -129,10 +119,11 @@ def _changed(settings: Settings, change: Mapping[str, str]) -> Settings:
         binning=settings.binning,
     )
     if "textbook" in change:
-        plain = textbook(new)
-        return plain.replaced(alpha=new.alpha) if "alpha" in change else plain
-    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
-        return settings.replaced(alpha=new.alpha, prior=new.prior)
+        alpha = new.alpha if "alpha" in change else TEXTBOOK_ALPHA
+        new = textbook(new).replaced(alpha=alpha)
+    elif new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
+        new = settings.replaced(alpha=new.alpha, prior=new.prior)
+    check_all_act(change, new)
     return new
 
 
@@ -157,47 +148,30 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
 
     is_kept : a model is made, whose bins serve other event models, too, when it classifies
     """
-    acting = _acting(settings, is_kept)
+    idle = _idle(settings, is_kept)
     for name in names:
-        acts, why, remedy = acting.get(name, (True, "", ""))
-        if not acts:
+        if name in idle:
+            why, remedy = idle[name]
             raise UsageError("", why, f"leave it out, or {remedy}", "no-effect", option=name)
 
 
-def _acting(settings: Settings, is_kept: bool) -> dict[str, tuple[bool, str, str]]:
-    """Setting -> whether it acts, and if not why and what else to say."""
+def _idle(settings: Settings, is_kept: bool) -> dict[str, tuple[str, str]]:
+    """Setting without effect -> why, and what else to do."""
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
-    complement = settings.event_model == "complement"
-    gaussian = settings.numeric_model == "gaussian"
-    smoothed = settings.prior == "smoothed"  # by lambda
-    binned = (
-        with_numbers and (is_kept or not gaussian),
-        "no numeric feature is cut into bins here",
-        "add `event_model=categorical` or aode",
-    )
-    return {
-        "threshold": (
-            settings.averaged,
-            "is for averaged views, and scores are one sum here",
-            "score by presence without `textbook`",
-        ),
-        "normalise": (complement, "is for the complement model", "add `event_model=complement`"),
-        "numeric_model": (
-            settings.features == "both",
-            "scores numeric features beside words",
-            "add `features=both`",
-        ),
-        "bins": binned,
-        "binning": binned,
-        "edges": binned,
-        "alpha": (
-            with_words or not gaussian or smoothed,
-            "the Gaussian model has no lambda",
-            "choose another event model",
-        ),
-        "prior": (
-            not complement or with_numbers,
-            "the complement model has no prior",
-            "choose another event model",
-        ),
-    }
+    complement, gaussian = settings.event_model == "complement", settings.numeric_model == "gaussian"
+    idle = {}
+    if not settings.averaged:
+        why = "is for averaged views, and scores are one sum here"
+        idle["threshold"] = (why, "score by presence without `textbook`")
+    if not complement:
+        idle["normalise"] = ("is for the complement model", "add `event_model=complement`")
+    elif not with_numbers:
+        idle["prior"] = ("the complement model has no prior", "choose another event model")
+    if settings.features != "both":
+        idle["numeric_model"] = ("is for numeric features together with words", "add `features=both`")
+    if not with_numbers or (gaussian and not is_kept):
+        why = "no numeric feature is cut into bins here"
+        idle |= dict.fromkeys(("bins", "binning", "edges"), (why, "add `event_model=categorical` or aode"))
+    if not with_words and gaussian and settings.prior != "smoothed":  # which is smoothed by lambda
+        idle["alpha"] = ("the Gaussian model has no lambda", "choose another event model")
+    return idle

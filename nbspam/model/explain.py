@@ -42,9 +42,12 @@ class Clue(NamedTuple):
     share_interval: Interval | None
     kind: str
 
-    def count_texts(self) -> list[str]:
-        """The counts for people: `1,234`; `6.5` or `0.067` where they have the share of a prior model."""
-        return [f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" if n >= 1 else f"{n:.2g}" for n in self.counts]
+
+def count_text(number: float) -> str:
+    """A count for people: `1,234`; `6.5` or `0.067` where it has the share of a prior model."""
+    if number == int(number):
+        return f"{number:,.0f}"
+    return f"{number:,.1f}" if number >= 1 else f"{number:.2g}"
 
 
 class Sum(NamedTuple):
@@ -79,32 +82,37 @@ class Explanation(NamedTuple):
 
 def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanation:
     """The explanation of the verdict of a filter on a message."""
-    sums = _sums(verdict)
+    parts = verdict.scored.contributions(verdict.number)
+    sums = _sums(verdict, parts)
     total = verdict.scored.log_odds(verdict.number)
     residual = None
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
-    flip = _flip(judge, message, verdict)
+    features: list[tuple[FeatureFacts, float | None]] = []
+    if judge.scorer.features is not None:
+        nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
+        facts = judge.scorer.features.facts(verdict.scored.features)
+        features = sorted(
+            ((one, nats.get(one.name)) for one in facts), key=lambda found: -abs(found[1] or 0.0)
+        )
     return Explanation(
-        *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip),
-        _features(judge, verdict),
+        *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict)),
+        *(_flip(judge, message, verdict), features),
     )
 
 
 def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]:
     """The clues of a verdict, the largest contribution first; at most `top`."""
-    found = [
-        one for one in verdict.scored.contributions(verdict.number) if one[0].kind in ("token", "feature")
-    ]
-    found.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
-    return [_clue(judge, part, nats, verdict.number) for part, nats in found[:top]]
-
-
-def _clue(judge: Filter, part: ScorePart, nats: float | None, number: int) -> Clue:
-    counts, occurrences = part.counts[::2], part.counts[1::2]
-    share = share_interval(judge, counts, number) if counts else None
-    view = VIEW_NAMES[part.view] if part.view >= 0 else ""
-    return Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind)
+    parts = verdict.scored.contributions(verdict.number)
+    parts = [one for one in parts if one[0].kind in ("token", "feature")]
+    parts.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
+    found = []
+    for part, nats in parts[:top]:
+        view = VIEW_NAMES[part.view] if part.view >= 0 else ""
+        counts, occurrences = part.counts[::2], part.counts[1::2]
+        share = share_interval(judge, counts, verdict.number) if counts else None
+        found.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
+    return found
 
 
 def interval(judge: Filter, verdict: Verdict) -> Interval | None:
@@ -130,20 +138,10 @@ def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Int
     return word_share_interval(counts, number, belief(judge.settings.alpha, judge.settings.averaged))
 
 
-def _features(judge: Filter, verdict: Verdict) -> list[tuple[FeatureFacts, float | None]]:
-    scorer = judge.scorer.features
-    if scorer is None:
-        return []
-    parts = verdict.scored.contributions(verdict.number)
-    nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
-    found = [(facts, nats.get(facts.name)) for facts in scorer.facts(verdict.scored.features)]
-    return sorted(found, key=lambda one: -abs(one[1] or 0.0))
-
-
-def _sums(verdict: Verdict) -> list[Sum]:
+def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
     """The contributions by kind, those of tokens by view."""
     groups: dict[tuple[str, str], list[float | None]] = {}
-    for part, nats in verdict.scored.contributions(verdict.number):
+    for part, nats in parts:
         key = (part.kind, part.text)
         if part.kind == "token":
             key = ("view", VIEW_NAMES[part.view])
@@ -166,64 +164,55 @@ def _total(values: list[float | None]) -> float | None:
     return inf if inf in known else -inf if -inf in known else fsum(known)
 
 
-class _Lead(NamedTuple):
-    """What a verdict rests on: class `number` leads its best rival, or lags behind it if undecided."""
-
-    number: int
-    leads: bool
-
-    def first_and_second(self, scores: list[float]) -> tuple[int, int]:
-        """The leading class and the other one."""
-        rival = max((k for k in range(len(scores)) if k != self.number), key=lambda k: scores[k])
-        return (self.number, rival) if self.leads else (rival, self.number)
-
-    def nats(self, values: list[float]) -> float:
-        """The lead in scores; 0 if both classes are ruled out."""
-        first, second = self.first_and_second(values)
-        return 0.0 if values[first] == values[second] == -inf else values[first] - values[second]
-
-
 def _flip(judge: Filter, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
     """The smallest set found of clues without which the verdict changes, and the new label.
 
     An unsure verdict can change to each of the two best classes, so both are tried.
     """
     scores = verdict.scored.scores
+    numbers = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
     if verdict.label in judge.classes:
-        leads = [_Lead(judge.classes.index(verdict.label), leads=True)]
-    else:
-        leads = [_Lead(k, leads=False) for k in sorted(range(len(scores)), key=lambda k: -scores[k])[:2]]
-    found = [flip for lead in leads if (flip := _remove_clues(judge, message, verdict, lead))]
+        numbers = [judge.classes.index(verdict.label)]
+    found = [flip for number in numbers if (flip := _remove_clues(judge, message, verdict, number))]
     return min(found, key=lambda flip: len(flip[0]), default=None)
 
 
 def _remove_clues(
-    judge: Filter, message: Counted, verdict: Verdict, lead: _Lead
+    judge: Filter, message: Counted, verdict: Verdict, number: int
 ) -> tuple[list[str], str] | None:
     """Remove the clue that supports the verdict most, again and again, until the verdict changes.
 
+    number : the class that is decided, or that an unsure message may become
     Each step tries the strongest clue of every view, because the strongest of all need not matter most in an
     average.  In one sum the result is the smallest set there is.
     """
+
+    def first_and_second(scores: list[float]) -> tuple[int, int]:
+        rival = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
+        return (number, rival) if verdict.label in judge.classes else (rival, number)
+
+    def lead(scores: list[float]) -> float:
+        first, second = first_and_second(scores)
+        return 0.0 if scores[first] == scores[second] == -inf else scores[first] - scores[second]
+
     removed: list[str] = []
     now = verdict
     while len(removed) < MAX_REMOVED:
         tries = []
-        for text, view in _strongest_by_view(now, lead):
+        for text, view in _strongest_by_view(now, *first_and_second(now.scored.scores)):
             rest = _without(judge, message, text, view)
             tries.append((text, rest, judge.judge(rest, verdict.name)))
         if not tries:
             return None
-        text, message, now = min(tries, key=lambda one: lead.nats(one[2].scored.scores))
+        text, message, now = min(tries, key=lambda one: lead(one[2].scored.scores))
         removed.append(text)
         if now.label != verdict.label:
             return removed, now.label
     return None
 
 
-def _strongest_by_view(verdict: Verdict, lead: _Lead) -> list[tuple[str, int]]:
-    """The token of each view that adds most to the lead, and the view."""
-    first, second = lead.first_and_second(verdict.scored.scores)
+def _strongest_by_view(verdict: Verdict, first: int, second: int) -> list[tuple[str, int]]:
+    """The token of each view that says most for the first class against the second, and the view."""
     best: dict[int, tuple[float, str]] = {}
     for part in verdict.scored.parts:
         a, b = part.values[first], part.values[second]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import fsum, inf, log
 
-from nbspam.errors import DamagedModelError, UsageError
+from nbspam.errors import DamagedModelError, UsageError, log_faults
 from nbspam.model.calibration import alike_adds, check_weights, first_weights, own_weights, rough_scores
 from nbspam.model.calibration import rough_weights as rough_weights_of
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
@@ -46,7 +46,7 @@ from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measur
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import TypeVar
 
     from nbspam.model.counts import CountsModel
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     Model = reader.Model | CountsModel
     Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
     Rows = dict[int, Row]
-    KnownWord = tuple[str, int, Row]  # text, how often, its counts
+    KnownWord = tuple[Row, str, int, Row]  # n_jk by class, text, how often, all counts
     Thing = TypeVar("Thing")
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
@@ -75,7 +75,10 @@ class Counted:
 
     __slots__ = ("_digest", "features", "tokens")
 
-    def __init__(self, read: Tokens) -> None:
+    def __init__(self, read: Tokens, name: str = "") -> None:
+        """A fault of this program met in the message is logged under `name`."""
+        if read.failures:
+            log_faults(name, read.failures)
         self.features = read.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
@@ -105,48 +108,6 @@ class Counted:
             for number, name in enumerate(VIEW_NAMES):
                 if name not in read:
                     self.tokens[number] = {}
-
-
-def counted(tokens: Tokens, name: str = "") -> Counted:
-    """The distinct tokens of a message that was read; a fault met in it is logged under `name`."""
-    if tokens.failures:
-        from nbspam.errors import log_faults
-
-        log_faults(name, tokens.failures)
-    return Counted(tokens)
-
-
-class ViewWords:
-    """The words of one view of a message that the model met, and what they add to the scores.
-
-    known       : (n_jk by class, word) in the order of the message
-    unknown     : share of the view's distinct tokens that were never met
-    familiarity : what the evidence of the view is multiplied by
-    parts       : text -> what the word adds
-    """
-
-    __slots__ = ("familiarity", "known", "parts", "unknown", "view")
-
-    def __init__(self, view: int, tokens: dict[int, tuple[str, int]], rows: Rows, diluted: bool) -> None:
-        self.view = view
-        self.known: list[tuple[Row, KnownWord]] = []
-        for key, (text, times) in tokens.items():
-            counts = rows.get(key, ())
-            if any(counts):
-                self.known.append((counts[::2], (text, times, counts)))
-        self.unknown = 1.0 - len(self.known) / len(tokens) if tokens else 0.0
-        self.familiarity = 1.0 - self.unknown ** DILUTION[view] if diluted else 1.0
-        self.parts: dict[str, ScorePart] = {}
-
-    def add(self, word: KnownWord, values: list[float], scale: float) -> None:
-        """Adds nats by class to the part of a word, which begins here if it has none yet."""
-        text, times, counts = word
-        part = self.parts.get(text)
-        if part is None:
-            part = self.parts[text] = ScorePart("token", text, self.view, values, counts, times)
-        else:
-            part.values = [a + b for a, b in zip(part.values, values, strict=True)]
-        part.scale += scale
 
 
 class Scorer:
@@ -197,7 +158,7 @@ class Scorer:
     def score(self, counted: Counted) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
-            return self._summed([*self._feature_parts(counted), self._prior_part()], counted)
+            return self._sum(counted, {})
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         try:
@@ -209,35 +170,37 @@ class Scorer:
 
     def _sum(self, counted: Counted, rows: Rows) -> Scored:
         """The sum of the textbook."""
-        parts = word_parts(self.words, counted, rows)
-        if self.words.uses_prior or self.features is not None:
-            parts.append(self._prior_part())
-        return self._summed([*parts, *self._feature_parts(counted)], counted)
-
-    def _feature_parts(self, counted: Counted) -> list[ScorePart]:
-        if self.features is None:
-            return []
-        found = self.features.contributions(counted.features)
-        return [ScorePart("feature", text, -1, values) for text, values in found]
-
-    def _summed(self, parts: list[ScorePart], counted: Counted) -> Scored:
+        features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self._log_prior))]
+        if self.features is not None:
+            found = self.features.contributions(counted.features)
+            features = [ScorePart("feature", text, -1, values) for text, values in found]
+        if self.settings.features == "numeric":
+            parts = [*features, *prior]
+        else:
+            parts = word_parts(self.words, counted, rows)
+            if self.words.uses_prior or self.features is not None:
+                parts += [*prior, *features]
         scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
         scored.features = counted.features
         return scored
-
-    def _prior_part(self) -> ScorePart:
-        return ScorePart("prior", self.settings.prior, -1, list(self._log_prior))
 
     def _score_views(self, counted: Counted, rows: Rows) -> Scored:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
-            words = ViewWords(view, tokens, rows, self.settings.diluted)
-            unknown.append(words.unknown)
-            for place in range(view, len(self._laws), len(VIEWS)):
-                evidence[place] = self._mean(words, place)
-            parts.extend(words.parts.values())
+            known: list[KnownWord] = []
+            for key, (text, times) in tokens.items():
+                counts = rows.get(key, ())
+                if any(counts):
+                    known.append((counts[::2], text, times, counts))
+            share = 1.0 - len(known) / len(tokens) if tokens else 0.0
+            familiarity = 1.0 - share ** DILUTION[view] if self.settings.diluted else 1.0
+            unknown.append(share)
+            found: dict[str, ScorePart] = {}
+            for row in range(view, len(self._laws), len(VIEWS)):
+                evidence[row] = self._mean(row, view, known, familiarity, found)
+            parts.extend(found.values())
         common = [*unknown, *rough_scores(self._rough, evidence)]
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
@@ -247,26 +210,40 @@ class Scorer:
         scored.evidence, scored.common = evidence, common
         return scored
 
-    def _mean(self, words: ViewWords, place: int) -> list[float]:
-        """The mean evidence of a view, row `place`; what each informative word adds goes to its part."""
-        law = self._laws[place]
+    def _mean(
+        self, row: int, view: int, known: list[KnownWord], familiarity: float, parts: dict[str, ScorePart]
+    ) -> list[float]:
+        """A row of evidence, nats by class: the mean of the informative words of a view.
+
+        known       : the words of the view that the model met, in the order of the message
+        familiarity : what the mean is multiplied by;  parts : text -> what a word adds, with this row added
+        SHRINKAGE scales down a mean of few words.  Each word of a capped view is scaled alike, so that
+        `explain` still adds up.
+        """
+        law = self._laws[row]
         candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
         weigh, floor = law.weigh, law.floor
-        for documents, word in words.known:
-            spread, weights = weigh(documents)
+        for word in known:
+            spread, weights = weigh(word[0])
             if spread > floor:
                 candidates.append((spread, (word, weights)))
-        found = [(word, times_counted(word[1]), weights) for word, weights in law.informative(candidates)]
+        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
-        share = mean_scale(sum([n for _, n, _ in found]), words.familiarity)
-        share = capped_scale(share, sums[1], self._ham_cap)
-        scale = self._weights[place] * share  # what a nat of a word's weight adds, counted once
-        for word, n, weights in found:
+        share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
+        if share * sums[1] < -self._ham_cap:
+            share = self._ham_cap / -sums[1]
+        scale = self._weights[row] * share  # what a nat of a word's weight adds, counted once
+        for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
             if self._rough:
-                more = alike_adds(self._weights, n * share * self._rough[place], weights, self._own)
+                more = alike_adds(self._weights, n * share * self._rough[row], weights, self._own)
                 values = [a + b for a, b in zip(values, more, strict=True)]
-            words.add(word, values, n * scale)
+            part = parts.get(text)
+            if part is None:
+                part = parts[text] = ScorePart("token", text, view, values, counts, times)
+            else:
+                part.values = [a + b for a, b in zip(part.values, values, strict=True)]
+            part.scale += n * scale
         return [share * total for total in sums]
 
     def _add_measures(
@@ -274,7 +251,7 @@ class Scorer:
     ) -> list[ScorePart]:
         """What each measure adds that was met; its evidence is added to the others'.
 
-        tokens : those of the measures, of which some may be missing
+        tokens : those of the measures, some may be missing
         """
         messages = messages_measured(self.model.documents[MEASURES_VIEW])
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
@@ -321,10 +298,24 @@ def make_words(model: Model, settings: Settings) -> WordLaw:
 
 
 def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
-    """What each word of a message adds, and the base, which does not depend on the words."""
+    """What each word of a message adds, and the base, which does not depend on the words.
+
+    All words that the model does not know are one NOTAWORD.
+    """
+    found: list[tuple[str, int, int, Row]] = []
+    outside = 0
+    for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
+        for key, (text, times) in tokens.items():
+            if key in rows:
+                found.append((text, view, times, rows[key]))
+            else:
+                outside += times
+    if outside:
+        nothing = (0,) * (2 * words.n_classes)
+        found.append((NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)))
     parts = [
         ScorePart("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
-        for text, view, times, counts in _word_counts(counted, rows, words.n_classes)
+        for text, view, times, counts in found
     ]
     ruled_out = words.ruled_out(part.counts[::2] for part in parts)
     parts.append(ScorePart("base", words.event_model, -1, list(words.base)))
@@ -332,20 +323,6 @@ def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
         absent = [-inf if out else 0.0 for out in ruled_out]
         parts.append(ScorePart("base", "a word of every message is absent", -1, absent))
     return parts
-
-
-def _word_counts(counted: Counted, rows: Rows, n_classes: int) -> Iterator[tuple[str, int, int, Row]]:
-    """(text, view, how often, counts) of each code; all unknown words are one NOTAWORD."""
-    outside = 0
-    for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
-        for key, (text, times) in tokens.items():
-            counts = rows.get(key)
-            if counts is None:
-                outside += times
-            else:
-                yield text, view, times, counts
-    if outside:
-        yield NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, (0,) * (2 * n_classes))
 
 
 def _check_words(model: Model, settings: Settings) -> None:
@@ -433,23 +410,6 @@ def times_counted(times: int) -> float:
     Source: Rennie et al. 2003, "Tackling the Poor Assumptions of Naive Bayes", 4.1, here of weights.
     """
     return 1.0 if times == 1 else 1.0 + log(min(times, MOST_TIMES))
-
-
-def mean_scale(informative: float, familiarity: float) -> float:
-    """The factor of each weight in a mean of so many tokens; SHRINKAGE scales down a mean of few.
-
-    familiarity : what the evidence of the view is multiplied by, see ViewWords
-    """
-    return familiarity / (informative + SHRINKAGE)
-
-
-def capped_scale(scale: float, log_ratio: float, ham_cap: float) -> float:
-    """The scale, or less if the evidence, scale * log_ratio, would say more for ham than the cap.
-
-    log_ratio : nats for spam against ham;  ham_cap : nats, >= 0
-    Each word of a capped view is scaled alike, so that `explain` still adds up.
-    """
-    return ham_cap / -log_ratio if scale * log_ratio < -ham_cap else scale
 
 
 def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins: int) -> list[float]:

@@ -7,7 +7,7 @@ contradicts another.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
@@ -16,15 +16,11 @@ from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import feature_names
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
-from nbspam.store.connection import OneState
 from nbspam.store.prior import prior_messages, stored_units
-from nbspam.store.reader import Model, open_model
+from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
-
-_DIGESTS_PER_QUERY = 400
-_EXAMPLES = 3  # rows named in one complaint
 
 
 def check_model(path: str) -> list[str]:
@@ -53,15 +49,17 @@ def _complaints(model: Model) -> Iterator[str]:
         kinds = read_settings(model).kinds
     except NbspamError as error:
         yield f"settings: cannot be read: {error.why}"
-    yield from _class_complaints(model)
-    yield from _autolearned_complaints(model)
+    yield from _message_complaints(model)
     yield from _token_complaints(model)
     for table, rows in sum_rows(model.connection).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
-            some = ", ".join(map(repr, different[:_EXAMPLES]))
-            yield f"{table}: {len(different)} rows differ from the sums over the tokens, such as {some}"
+            yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_some(different)}"
     yield from calibration_complaints(model, kinds)
+
+
+def _some(found: Sequence[object]) -> str:
+    return "such as " + ", ".join(map(repr, found[:3]))
 
 
 def read_settings(model: Model) -> Settings:
@@ -76,25 +74,20 @@ def read_settings(model: Model) -> Settings:
     return settings
 
 
-def _class_complaints(model: Model) -> Iterator[str]:
-    counted = dict(model.connection.ask("SELECT class, sum(times) FROM learned GROUP BY class"))
+def _message_complaints(model: Model) -> Iterator[str]:
+    ask = model.connection.ask
+    counted = dict(ask("SELECT class, sum(times) FROM learned GROUP BY class"))
     for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
-        listed = counted.get(number, 0)
+        listed = counted.pop(number, 0)
         # Messages that another filter counted are in no list.
-        if messages < 0 or listed > messages or (listed < messages and "imported" not in model.settings):
+        if listed > messages or (listed < messages and "imported" not in model.settings):
             yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
-    for number in sorted(set(counted) - set(range(len(model.classes)))):
-        yield f"learned: class number {number} does not exist"
-    ((wrong,),) = model.connection.ask("SELECT count(*) FROM learned WHERE times <= 0")
-    if wrong:
+    yield from (f"learned: class number {number} does not exist" for number in sorted(counted))
+    if wrong := ask("SELECT count(*) FROM learned WHERE times <= 0")[0][0]:
         yield f"learned: {wrong} messages counted less than once"
-
-
-def _autolearned_complaints(model: Model) -> Iterator[str]:
     own = {digest: number for digest, number, _ in autolearned_rows(model.connection)}
     known = learned_as(model, list(own))
-    lost = sum(known.get(digest) != {number} for digest, number in own.items())
-    if lost:
+    if lost := sum(known.get(digest) != {number} for digest, number in own.items()):
         yield f"autolearned: {lost} messages that are not in the list of those learned"
     try:
         for _, _, tokens in autolearned_rows(model.connection):
@@ -104,7 +97,6 @@ def _autolearned_complaints(model: Model) -> Iterator[str]:
 
 
 def _token_complaints(model: Model) -> Iterator[str]:
-    ask = model.connection.ask
     try:
         (unit, share), prior = stored_units(model), prior_messages(model)
     except DamagedModelError as error:
@@ -116,18 +108,16 @@ def _token_complaints(model: Model) -> Iterator[str]:
             f"documents_{k} < 0 OR documents_{k} > {most} OR occurrences_{k} < documents_{k} "
             f"OR (documents_{k} = 0) != (occurrences_{k} = 0)"
         )
-        texts = [text for (text,) in ask(f"SELECT text FROM token WHERE {bad} ORDER BY key")]
+        texts = [text for (text,) in model.connection.ask(f"SELECT text FROM token WHERE {bad} ORDER BY key")]
         if texts:
-            some = ", ".join(map(repr, texts[:_EXAMPLES]))
-            yield f"token: {len(texts)} impossible counts in class {name}: {some}"
+            yield f"token: {len(texts)} impossible counts in class {name}, {_some(texts)}"
     strangers = [
         text
         for key, view, text in model.connection.stream("SELECT key, view, text FROM token")
         if not (0 <= view < N_VIEWS and isinstance(text, str) and key == key_of(text, view))
     ]
     if strangers:
-        some = ", ".join(map(repr, strangers[:_EXAMPLES]))
-        yield f"token: {len(strangers)} texts that do not belong to their keys or views: {some}"
+        yield f"token: {len(strangers)} texts that do not belong to their keys or views, {_some(strangers)}"
 
 
 def key_of(text: str, view: int) -> int:
@@ -140,8 +130,6 @@ def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Itera
     weights, covariance = model.calibration(), model.covariance()
     if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
-    if not all(map(isfinite, weights)):
-        yield "calibration: a weight is not a finite number"
     if any(not (isfinite(line[i]) and line[i] > 0) for i, line in enumerate(covariance)):
         yield "calibration: a variance is not above 0"
 
@@ -157,7 +145,7 @@ class TokenRow(NamedTuple):
 
 def find_token(model: Model, text: str) -> TokenRow | None:
     """The row of a token, if the model has it."""
-    return _token_row(model, "WHERE key = ?", (token_key(text),))
+    return _token_row(model, f"WHERE key = {token_key(text)}")
 
 
 def telling_token(model: Model) -> TokenRow | None:
@@ -170,8 +158,8 @@ def telling_token(model: Model) -> TokenRow | None:
     return _token_row(model, some) or _token_row(model, others)
 
 
-def _token_row(model: Model, condition: str, values: tuple[int, ...] = ()) -> TokenRow | None:
-    for key, text, view in model.connection.ask(f"SELECT key, text, view FROM token {condition}", values):
+def _token_row(model: Model, condition: str) -> TokenRow | None:
+    for key, text, view in model.connection.ask(f"SELECT key, text, view FROM token {condition}"):
         counts = model.counts([key])[key]
         return TokenRow(text, view, counts[0::2], counts[1::2])
     return None
@@ -196,10 +184,7 @@ def contradictions(model: Model) -> int:
 def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
     """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
     found: dict[int, set[int]] = {}
-    with OneState(model.connection):
-        for start in range(0, len(digests), _DIGESTS_PER_QUERY):
-            some = ",".join(map(str, digests[start : start + _DIGESTS_PER_QUERY]))
-            query = f"SELECT digest, class FROM learned WHERE digest IN ({some})"
-            for digest, number in model.connection.ask(query):
-                found.setdefault(digest, set()).add(number)
+    query = "SELECT digest, class FROM learned WHERE digest"
+    for digest, number in rows_of_keys(model.connection, query, digests):
+        found.setdefault(digest, set()).add(number)
     return found

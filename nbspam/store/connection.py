@@ -35,32 +35,33 @@ FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up 
 LONGEST_PAUSE = 0.05
 HEAD_BYTES = 100
 _MAGIC = b"SQLite format 3\x00"
+_OTHER = "name another file: `model=PATH`"
+_AGAIN = "try again in a moment"
 
 
 def _load() -> ModuleType:
-    """The module `_sqlite3`, or `sqlite3` in a build of Python where that does not work."""
+    """The module `_sqlite3`, or `sqlite3` in a build of Python where that does not work.
+
+    `_sqlite3` asks functools for lru_cache only, and gets it without functools: 2 ms.
+    """
+    part = None
     try:
         if "functools" not in sys.modules:
-            _load_without_functools()
+            from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
+
+            part = sys.modules["functools"] = type(sys)("functools")
+            part.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, False, tuple)  # type: ignore[attr-defined]
         import _sqlite3
+
+        return _sqlite3
     except (ImportError, AttributeError):
-        import sqlite3
-
-        return sqlite3
-    return _sqlite3
-
-
-def _load_without_functools() -> None:
-    """Import `_sqlite3`, which asks functools for lru_cache only, with a stand-in for functools."""
-    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
-
-    part = type(sys)("functools")
-    part.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, False, tuple)  # type: ignore[attr-defined]
-    sys.modules["functools"] = part
-    try:
-        import _sqlite3  # noqa: F401
+        pass
     finally:
-        del sys.modules["functools"]
+        if part:
+            del sys.modules["functools"]
+    import sqlite3
+
+    return sqlite3
 
 
 if not TYPE_CHECKING:
@@ -68,55 +69,38 @@ if not TYPE_CHECKING:
 
 
 class Connection(sqlite3.Connection):
-    """A connection to a model file.
+    """A connection to a model file."""
 
-    path : for NbspamErrors; "" raises SQLite's own errors
-    file : the identity of the file that is open to read
-    """
-
-    path = ""
-    file: tuple[int, int] | None = None
+    path = ""  # for NbspamErrors; "" raises SQLite's own errors
+    file: tuple[int, int] | None = None  # the identity of the file that is open to read
 
     def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        """All rows of a query.  A damaged page shows only when a query reads it."""
+        """All rows of a query."""
+        return list(self.stream(query, values))
+
+    def stream(self, query: str, values: Sequence[object] = ()) -> Generator[tuple[Any, ...], None, None]:
+        """The rows of a query, one after the other.  A damaged page shows only when it is read."""
         try:
-            return self.execute(query, values).fetchall()
+            yield from self.execute(query, values)
         except sqlite3.Error as error:
-            raise self.explained(error) from None
-
-    def stream(self, query: str) -> Generator[tuple[Any, ...], None, None]:
-        """The rows of a query, one after the other."""
-        try:
-            yield from self.execute(query)
-        except sqlite3.Error as error:
-            raise self.explained(error) from None
-
-    def explained(self, error: sqlite3.Error) -> Exception:
-        """What to raise for an error of SQLite.
-
-        When another file has replaced this one, SQLite takes the journal of the new file's writer for the
-        journal of this file.
-        """
-        if not self.path:
-            return error
-        if file_identity(self.path) in (self.file, None):
-            return store_error(self.path, error)
-        return replaced_error(self.path)
+            if not self.path:
+                raise
+            # If another file has replaced this one, SQLite takes the journal of its writer for this file's.
+            if file_identity(self.path) in (self.file, None):
+                raise store_error(self.path, error) from None
+            raise replaced_error(self.path) from None
 
 
 class OneState:
     """A context in which everything read is of one state of the file, even if another program writes."""
 
-    __slots__ = ("_connection", "_is_outermost")
-
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._is_outermost = False
+        self._is_outermost = not connection.in_transaction
 
     def __enter__(self) -> None:
-        if not self._connection.in_transaction:
+        if self._is_outermost:
             self._connection.execute("BEGIN")
-            self._is_outermost = True
 
     def __exit__(self, *error: object) -> None:
         if self._is_outermost and self._connection.in_transaction:
@@ -126,7 +110,7 @@ class OneState:
 def open_to_read(path: str) -> Connection:
     """A read-only connection to a file that check_file accepts; sqlite3.Error if it cannot be opened."""
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
-    connection = _connect(uri(path, "ro"), BUSY_SECONDS)
+    connection = connect(path, "ro", BUSY_SECONDS)
     connection.execute("PRAGMA mmap_size = 268435456")
     connection.file = found
     return connection
@@ -143,71 +127,33 @@ def open_to_write(path: str, seconds: float) -> Connection:
     """
     waited, pause = 0.0, FIRST_PAUSE
     while True:
-        connection = _try_to_write(path, is_last=waited >= seconds)
-        if connection:
+        found, connection = file_identity(path), connect(path, "rw", 0)
+        try:
+            # A cache that overflows is written to the file at once, and nobody could read until the commit.
+            connection.execute("PRAGMA cache_spill = OFF")
+            connection.execute("BEGIN IMMEDIATE")
+            if file_identity(path) != found:
+                raise sqlite3.OperationalError("database is locked: replaced again and again")
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")  # for readers, at the commit
             return connection
+        except sqlite3.Error as error:
+            connection.close()
+            if waited >= seconds or "locked" not in str(error):
+                raise
         time.sleep(pause)
         waited += pause
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _try_to_write(path: str, is_last: bool) -> Connection | None:
-    """None if another program writes to the file or has just replaced it; an error in the last try."""
-    found = file_identity(path)
-    connection = _connect(uri(path, "rw"), 0)
-    try:
-        # A cache that overflows is written to the file at once, and nobody could read until the commit.
-        connection.execute("PRAGMA cache_spill = OFF")
-        connection.execute("BEGIN IMMEDIATE")
-        if file_identity(path) == found:
-            return connection
-        if is_last:
-            raise sqlite3.OperationalError("database is locked: replaced again and again")
-    except sqlite3.Error as error:
-        connection.close()
-        if is_last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise
-        return None
-    connection.close()
-    return None
-
-
-def roll_back(path: str) -> None:
-    """Roll back the journal of a killed writer, which a read-only connection cannot do."""
-    connection = _connect(uri(path, "rw"), BUSY_SECONDS)
-    try:
-        connection.execute("SELECT count(*) FROM class").fetchone()
-    finally:
-        connection.close()
-
-
-def open_new(path: str) -> Connection:
-    """A connection to an empty file that nobody else sees yet.
-
-    It needs no journal: after a crash nobody needs the file.
-    """
-    connection = _connect(uri(path, "rw"), 0)
-    for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
-    return connection
-
-
-def _connect(address: str, seconds: float) -> Connection:
+def connect(path: str, mode: str, seconds: float) -> Connection:
+    """A connection to a file.  mode : ro or rw; neither makes a missing file"""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    if name.startswith("//"):  # what follows would be a host
+        name = "//" + name
     connection: Connection = sqlite3.connect(
-        address, uri=True, timeout=seconds, isolation_level=None, factory=Connection
+        f"file:{name}?mode={mode}", uri=True, timeout=seconds, isolation_level=None, factory=Connection
     )
     return connection
-
-
-def uri(path: str, mode: str) -> str:
-    """The address of a file for SQLite.  mode : ro or rw; neither makes a missing file"""
-    path = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    if path.startswith("//"):  # what follows would be a host
-        path = "//" + path
-    return f"file:{path}?mode={mode}"
 
 
 def file_identity(path: str) -> tuple[int, int] | None:
@@ -236,65 +182,64 @@ def check_file(path: str) -> None:
         remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
         raise NoInputError(path, "there is no model here", remedy, "model-missing") from None
     except OSError as error:
-        why = f"the model cannot be read: {error.strerror}"
-        raise NoInputError(
-            path, why, "name a file that you may read: `model=PATH`", "model-unreadable"
-        ) from None
-    _check_head(path, head, size)
-
-
-def _check_head(path: str, head: bytes, size: int) -> None:
-    other = "name another file: `model=PATH`"
+        why, remedy = f"the model cannot be read: {error.strerror}", _OTHER
+        raise NoInputError(path, why, remedy, "model-unreadable") from None
     if not head:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
     if not head.startswith(_MAGIC):
-        raise BadDataError(path, "this is not a model of nbspam", other, "model-foreign")
-    if len(head) < HEAD_BYTES:
-        raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
-    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-        raise BadDataError(path, "this is another program's database", other, "model-foreign")
-    found = int.from_bytes(head[60:64], "big")
-    check_format(path, found, "upgrade nbspam, or " + RETRAIN if found > FORMAT else RETRAIN)
-    page_size = int.from_bytes(head[16:18], "big")
-    pages = int.from_bytes(head[28:32], "big")
-    if size < pages * (65536 if page_size == 1 else page_size) and not os.path.exists(journal_of(path)):
-        raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
+        raise BadDataError(path, "this is not a model of nbspam", _OTHER, "model-foreign")
+    if len(head) == HEAD_BYTES:
+        if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+            raise BadDataError(path, "this is another program's database", _OTHER, "model-foreign")
+        check_format(path, int.from_bytes(head[60:64], "big"))
+        page_size, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
+        if size >= pages * (65536 if page_size == 1 else page_size) or os.path.exists(journal_of(path)):
+            return
+    raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
 
 
-def check_format(where: str, found: int, remedy: str) -> None:
+def check_format(where: str, found: int) -> None:
     """BadDataError if a model is of another format than this program reads."""
     if found != FORMAT:
-        age = "newer" if found > FORMAT else "older"
+        age, upgrade = ("newer", "upgrade nbspam, or ") if found > FORMAT else ("older", "")
         why = f"format {found} is {age} than this program reads ({FORMAT})"
-        raise BadDataError(where, why, remedy, f"model-format-{age}")
+        raise BadDataError(where, why, upgrade + RETRAIN, f"model-format-{age}")
 
 
 def is_foreign(path: str) -> bool:
     """True for a file that is certainly no model: not a damaged, empty or missing one."""
     try:
         check_file(path)
+        return False
     except NbspamError as error:
         return error.slug == "model-foreign"
-    return False
 
 
 def replaced_error(path: str) -> NbspamError:
     """The error for a model that another file has replaced."""
-    return TryAgainError(path, "was replaced by another program", "try again in a moment", "model-changed")
+    return TryAgainError(path, "was replaced by another program", _AGAIN, "model-changed")
+
+
+# Words in an error of SQLite, and what it means.
+_ERRORS = (
+    (("locked", "busy"), TryAgainError, "another program is writing the model", _AGAIN, "model-busy"),
+    (("full",), InputOutputError, "no space left for the model", "free some space", "no-space"),
+    (
+        ("readonly", "unable to open"),
+        InputOutputError,
+        "the model cannot be written",
+        "check the permissions of file and folder",
+        "model-readonly",
+    ),
+    (("disk I/O",), InputOutputError, "reading or writing the model failed", "check the disk", "model-io"),
+)
 
 
 def store_error(path: str, error: sqlite3.Error) -> NbspamError:
     """The NbspamError for an error of SQLite."""
     text = str(error)
-    if "locked" in text or "busy" in text:
-        why = "another program is writing the model"
-        return TryAgainError(path, why, "try again in a moment", "model-busy")
-    if "full" in text:
-        remedy = "free some space" + ("; the old model is intact" if os.path.exists(path) else "")
-        return InputOutputError(path, "no space left for the model", remedy, "no-space")
-    if "readonly" in text or "unable to open" in text:
-        remedy = "check the permissions of file and folder"
-        return InputOutputError(path, "the model cannot be written", remedy, "model-readonly")
-    if "disk I/O" in text:
-        return InputOutputError(path, "reading or writing the model failed", "check the disk", "model-io")
+    for words, kind, why, remedy, slug in _ERRORS:
+        if any(word in text for word in words):
+            intact = "; the old model is intact" if slug == "no-space" and os.path.exists(path) else ""
+            return kind(path, why, remedy + intact, slug)
     return DamagedModelError(path, text)

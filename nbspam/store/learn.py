@@ -23,7 +23,7 @@ from nbspam.model.calibration import (
     feature_names,
     first_weights,
 )
-from nbspam.model.scorer import Counted, Scorer, counted
+from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
@@ -31,10 +31,9 @@ from nbspam.store.updater import (
     MessageToken,
     Updater,
     autolearned_messages,
+    autolearned_rows,
     learned,
-    mark,
-    oldest,
-    take_back,
+    packed,
     updating,
 )
 from nbspam.tokens import read
@@ -58,26 +57,28 @@ def learn(path: str, label: str, data: bytes) -> str:
     return learn_all(path, label, [data])[0]
 
 
-def learn_all(path: str, label: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
-    """Count messages one after the other as `learn` does, all of them or none.
+def unlearn(path: str, data: bytes) -> str:
+    """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
+    return learn_all(path, None, [data])[0]
+
+
+def learn_all(
+    path: str, label: str | None, messages: Sequence[bytes], names: Sequence[str] = ()
+) -> list[str]:
+    """Learn messages one after the other as `learn` does, all of them or none; without a label, unlearn them.
 
     names : of the messages, for the log of faults
     """
+    results = []
     with updating(path) as updater:
-        named = zip(messages, names or [""] * len(messages), strict=True)
-        return [_learn(updater, path, label, data, name) for data, name in named]
-
-
-def unlearn(path: str, data: bytes) -> str:
-    """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
-    return unlearn_all(path, [data])[0]
-
-
-def unlearn_all(path: str, messages: Sequence[bytes], names: Sequence[str] = ()) -> list[str]:
-    """Take messages out one after the other as `unlearn` does, all of them or none."""
-    with updating(path) as updater:
-        named = zip(messages, names or [""] * len(messages), strict=True)
-        return [_unlearn(updater, path, data, name) for data, name in named]
+        for data, name in zip(messages, names or [""] * len(messages), strict=True):
+            model = Model(path, updater.connection)
+            message = _counted(data, model, name)
+            if label is None:
+                results.append(_unlearn(updater, model, message))
+            else:
+                results.append(_learn(updater, model, message, class_number(model, label)))
+    return results
 
 
 def learn_verdict(path: str, label: str, data: bytes) -> str:
@@ -86,27 +87,24 @@ def learn_verdict(path: str, label: str, data: bytes) -> str:
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
     with updating(path) as updater:
-        model = Model(path, updater.connection)
-        number = class_number(model, label)
-        message = _counted(data, model)
-        refused = _refusal(model, message)
-        if refused:
+        model = updater.model
+        number, message = class_number(model, label), _counted(data, model)
+        if refused := _refusal(model, message):
             return refused
         before, tokens = sum(autolearned_messages(model)), _rows(message, model)
         updater.count(number, message.digest, tokens, 1)
-        mark(updater, message.digest, number, tokens)
+        kept = packed((key, times) for key, _, _, times in tokens)
+        updater.autolearned([(message.digest, number, kept)])
         for _ in range(outdated(before + 1)):
-            take_back(updater, oldest(updater.connection))
+            oldest, _, _ = next(autolearned_rows(updater.connection))
+            updater.take_back(oldest)
     return LEARNED
 
 
 def refusal(path: str, data: bytes) -> str:
     """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, or nothing."""
-    model = open_model(path)
-    try:
+    with open_model(path) as model:
         return _refusal(model, _counted(data, model))
-    finally:
-        model.close()
 
 
 def outdated(autolearned: int) -> int:
@@ -122,10 +120,9 @@ def has_enough_labelled(model: Model) -> bool:
 
 def check_class(path: str, label: str = "") -> None:
     """Raise what is wrong with the model, or that it has no such class."""
-    model = open_model(path)
-    if label:
-        class_number(model, label)
-    model.close()
+    with open_model(path) as model:
+        if label:
+            class_number(model, label)
 
 
 def class_number(model: Model, label: str) -> int:
@@ -136,15 +133,12 @@ def class_number(model: Model, label: str) -> int:
     return model.classes.index(label)
 
 
-def _learn(updater: Updater, path: str, label: str, data: bytes, name: str) -> str:
-    model = Model(path, updater.connection)
-    message = _counted(data, model, name)
-    number = class_number(model, label)
-    own = take_back(updater, message.digest)
+def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str:
+    own = updater.take_back(message.digest)
     if own is not None:
-        model = Model(path, updater.connection)  # without the message
+        model = Model(model.path, updater.connection)  # without the message
     before = learned(updater.connection, message.digest)
-    if number in before and len(before) == 1:
+    if before.keys() == {number}:
         return KNOWN
     if not before:
         _learn_calibration(updater, model, message, number)
@@ -156,10 +150,8 @@ def _learn(updater: Updater, path: str, label: str, data: bytes, name: str) -> s
     return MOVED if before or own not in (None, number) else LEARNED
 
 
-def _unlearn(updater: Updater, path: str, data: bytes, name: str) -> str:
-    model = Model(path, updater.connection)
-    message = _counted(data, model, name)
-    if take_back(updater, message.digest) is not None:
+def _unlearn(updater: Updater, model: Model, message: Counted) -> str:
+    if updater.take_back(message.digest) is not None:
         return FORGOTTEN
     for number in learned(updater.connection, message.digest):
         _count(updater, model, number, message, -1)
@@ -176,7 +168,7 @@ def _refusal(model: Model, message: Counted) -> str:
 def _counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
     wanted = from_text(model.settings, model.path).wanted
-    return counted(read(data[:MAX_READ_BYTES], wanted), name)
+    return Counted(read(data[:MAX_READ_BYTES], wanted), name)
 
 
 def _rows(message: Counted, model: Model) -> list[MessageToken]:
@@ -225,6 +217,6 @@ def learner_of(model: Model, settings: Settings) -> Learner | None:
 
 def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
     """Write the calibration into the model."""
-    features = feature_names(updater.n_classes, settings.kinds)
+    features = feature_names(len(updater.model.classes), settings.kinds)
     updater.calibration(features, learner.weights, learner.covariance)
     updater.settings({CREDIT: str(learner.credit)})

@@ -61,16 +61,11 @@ def on_prior(model: Model) -> Model:
 class ModelOnPrior(Model):
     """A model as it is scored: counts in messages, as floats, with those of the prior."""
 
-    __slots__ = ("_own", "_unit")
-
     def __init__(self, own: Model) -> None:
-        # Not Model.__init__: what it reads has been read.
-        self._own = own
+        self.__dict__.update(own.__dict__)  # not Model.__init__: what it reads has been read
         self._unit, share = stored_units(own)
-        self.path, self.connection, self.classes = own.path, own.connection, own.classes
-        self.settings, self.words = own.settings, own.words
         both = zip(own.messages, prior_messages(own), strict=True)
-        self.messages = self._scaled([self._unit * n + share * prior for n, prior in both])
+        self.messages = self._scaled(self._unit * n + share * prior for n, prior in both)
         self.documents = [self._scaled(row) for row in own.documents]
         self.occurrences = [self._scaled(row) for row in own.occurrences]
 
@@ -79,17 +74,16 @@ class ModelOnPrior(Model):
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """As Model.counts."""
-        return {key: tuple(self._scaled(row)) for key, row in self._own.counts(keys).items()}
+        return {key: tuple(self._scaled(row)) for key, row in super().counts(keys).items()}
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """As Model.histogram."""
-        return [
-            dict(zip(self._scaled(cells), cells.values(), strict=True)) for cells in self._own.histogram(kind)
-        ]
+        cells = super().histogram(kind)
+        return [dict(zip(self._scaled(words), words.values(), strict=True)) for words in cells]
 
     def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
         """As Model.numeric_counts; moments are fractions: sums of squares pass what a float holds."""
-        found = self._own.numeric_counts(kind, places)
+        found = super().numeric_counts(kind, places)
         if kind != "moment":
             return {cell: self._scaled(row) for cell, row in found.items()}
         from fractions import Fraction  # 4 ms, for numeric features on a prior

@@ -7,13 +7,14 @@ from math import isfinite
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import (
+    BUSY_SECONDS,
     Connection,
     OneState,
     check_file,
+    connect,
     file_identity,
     journal_of,
     open_to_read,
-    roll_back,
     sqlite3,
     store_error,
 )
@@ -27,7 +28,7 @@ _KEYS_PER_QUERY = 800  # a typical message has fewer
 
 
 class Model:
-    """The content of a model file, read on demand.
+    """The content of a model file, read on demand; a context that closes it.
 
     classes  : names in class order
     messages : m_k by class, without those of a prior model
@@ -36,19 +37,6 @@ class Model:
     documents, occurrences : totals[view][class]
     file     : identity of the file that is open; None in a transaction that writes
     """
-
-    __slots__ = (
-        "_version",
-        "classes",
-        "connection",
-        "documents",
-        "file",
-        "messages",
-        "occurrences",
-        "path",
-        "settings",
-        "words",
-    )
 
     def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
@@ -96,7 +84,7 @@ class Model:
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
-        return rows_of_keys(self.connection, columns, keys)
+        return token_columns(self.connection, columns, keys)
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
@@ -108,8 +96,9 @@ class Model:
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        rows = self.connection.ask("SELECT weight FROM calibration ORDER BY number")
-        weights = [weight for (weight,) in rows]
+        weights = [
+            weight for (weight,) in self.connection.ask("SELECT weight FROM calibration ORDER BY number")
+        ]
         if any(type(weight) is not float or not isfinite(weight) for weight in weights):
             raise DamagedModelError(self.path, "a weight of the calibration is no number")
         return weights
@@ -164,7 +153,10 @@ def open_model(path: str, snapshot: bool = False) -> Model:
         except sqlite3.OperationalError:
             if not os.path.exists(journal_of(path)):
                 raise
-            roll_back(path)
+            # A read-only connection cannot roll back the journal of a killed writer.
+            connection = connect(path, "rw", BUSY_SECONDS)
+            connection.ask("SELECT count(*) FROM class")
+            connection.close()
             model = _open(path, snapshot)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
@@ -187,11 +179,17 @@ def count_columns(n_classes: int) -> list[str]:
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
 
 
-def rows_of_keys(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """key -> these columns of its token, for the keys that the model has."""
+def rows_of_keys(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
+    """The rows of a query that ends in the name of a column, which is to be one of the keys."""
     found: list[tuple[int, ...]] = []
     with OneState(connection):
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             some = ",".join(map(str, sorted(keys[start : start + _KEYS_PER_QUERY])))  # pages in order
-            found += connection.ask(f"SELECT key, {columns} FROM token WHERE key IN ({some})")
-    return {row[0]: row[1:] for row in found}
+            found += connection.ask(f"{query} IN ({some})")
+    return found
+
+
+def token_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """key -> these columns of its token, for the keys that the model has."""
+    rows = rows_of_keys(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
+    return {row[0]: row[1:] for row in rows}

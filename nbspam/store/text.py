@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 
 from nbspam.errors import BadDataError, NbspamError
@@ -19,14 +19,14 @@ from nbspam.store.check import calibration_complaints, key_of, read_settings
 from nbspam.store.connection import FORMAT, check_format, store_error
 from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.store.updater import packed, unpacked
-from nbspam.store.writer import insert, new_model
+from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
 MAGIC = "#nbspam-model"
 END = "#end"
 _REMEDY = "dump the model again: nbspam model dump"
 _NULL = "\\N"  # no escaped text is the same
-_MIN_INTEGER, _MAX_INTEGER = -(1 << 63), (1 << 63) - 1
+_BOUND = 1 << 63  # integers of the model file are from -_BOUND to _BOUND - 1
 
 # table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
 # b number of a class, c the same or nothing, k tokens of an autolearned message.
@@ -64,9 +64,9 @@ def unescaped(text: str) -> str:
         raise ValueError("a backslash without a meaning") from None
 
 
-def natural(text: str) -> int:
-    """A whole number >= 0 that fits the model file; ValueError otherwise (also for signs, spaces, 1_000)."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= _MAX_INTEGER):
+def natural(text: str, bound: int = _BOUND) -> int:
+    """A whole number from 0 to below a bound; ValueError otherwise (also for signs, spaces, 1_000)."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) < bound):
         raise ValueError("not a whole number")
     return int(text)
 
@@ -79,7 +79,7 @@ def dump_model(path: str) -> Iterator[str]:
 
 def dump(model: Model) -> Iterator[str]:
     """The lines of a model's text form; the same counts give the same lines."""
-    rows = 0
+    n_rows = 0
     yield f"{MAGIC}\t{FORMAT}\n"
     for table, (_, order) in TABLES.items():
         names = list(_columns(table, len(model.classes)))
@@ -90,12 +90,12 @@ def dump(model: Model) -> Iterator[str]:
             if table == OPTIONAL and header:
                 yield header
                 header = ""
-            rows += 1
+            n_rows += 1
             try:
                 yield "\t".join([table, *map(_field, row)]) + "\n"
             except sqlite3.DatabaseError as error:
                 raise store_error(model.path, error) from None
-    yield f"{END}\t{rows}\n"
+    yield f"{END}\t{n_rows}\n"
 
 
 def _columns(table: str, n_classes: int) -> dict[str, str]:
@@ -127,7 +127,7 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
-                insert(file.connection, table, text.rows(table))
+                file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
             raise text.error(f"a row is there twice ({error})") from None
         text.check_end()
@@ -141,13 +141,12 @@ class _Text:
     """The lines of a dump, read in order and checked."""
 
     def __init__(self, where: str, lines: Iterable[bytes]) -> None:
-        self._where = where
-        self._lines = enumerate(lines, 1)
-        self._number = 0
-        self._n_rows = 0
-        self._n_classes = 0
+        self._where, self._lines = where, enumerate(lines, 1)
+        self._number = self._n_rows = self._n_classes = 0
         self._advance()
-        self._check_first()
+        if self._fields[:-1] != [MAGIC] or not re.fullmatch("[0-9]{1,9}", self._fields[-1]):
+            raise BadDataError(where, "this is not the text of a model", _REMEDY, "dump-foreign")
+        check_format(where, int(self._fields[-1]))
         self._advance()
 
     def error(self, why: str) -> NbspamError:
@@ -165,15 +164,6 @@ class _Text:
         if not text.endswith("\n"):
             raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
         self._fields = text[:-1].split("\t")
-
-    def _check_first(self) -> None:
-        if self._fields[0] != MAGIC or len(self._fields) != 2:
-            raise BadDataError(self._where, "this is not the text of a model", _REMEDY, "dump-foreign")
-        try:
-            version = natural(self._fields[1])
-        except ValueError:
-            raise self.error("here belongs a version") from None
-        check_format(self._where, version, "upgrade nbspam" if version > FORMAT else "train again")
 
     def check_end(self) -> None:
         """Raise unless the current line is the last one and gives the number of rows."""
@@ -217,24 +207,16 @@ class _Text:
     def _value(self, column: tuple[str, str], text: str) -> object:
         name, kind = column
         try:
-            if kind == "b" or (kind == "c" and text != _NULL):
-                return _below(natural(text), self._n_classes)
+            if kind == "b" or kind == "c":
+                return None if kind == "c" and text == _NULL else natural(text, self._n_classes)
             return _PARSERS[kind](text)
         except ValueError:
             raise self.error(f"{text[:40]!r} cannot be a {name}") from None
 
 
-def _below(number: int, bound: int) -> int:
-    if number >= bound:
-        raise ValueError(number)
-    return number
-
-
 def _integer(text: str) -> int:
     """A whole number of the model file, perhaps below 0."""
-    if text == str(_MIN_INTEGER):
-        return _MIN_INTEGER
-    return -natural(text[1:]) if text.startswith("-") else natural(text)
+    return -natural(text[1:], _BOUND + 1) if text.startswith("-") else natural(text)
 
 
 def _finite(text: str) -> float:
@@ -246,14 +228,13 @@ def _finite(text: str) -> float:
 
 def _packed_tokens(text: str) -> bytes:
     pairs = (pair.partition(":") for pair in text.split())
-    return packed((_integer(key), _below(natural(times), 1 << 32)) for key, _, times in pairs)
+    return packed((_integer(key), natural(times, 1 << 32)) for key, _, times in pairs)
 
 
-_PARSERS = {
+_PARSERS: dict[str, Callable[[str], object]] = {
     "t": unescaped,
     "n": natural,
     "i": _integer,
     "f": _finite,
-    "c": lambda _: None,
     "k": _packed_tokens,
 }

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nbspam.errors import UsageError
+from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, open_to_write, store_error
 from nbspam.store.prior import stored_units
-from nbspam.store.reader import Model, count_columns, rows_of_keys
-from nbspam.store.writer import Writer, insert
+from nbspam.store.reader import Model, count_columns, token_columns
+from nbspam.store.writer import Writer
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 # (key, view, text, how often it occurs in the message)
@@ -27,18 +27,19 @@ _ROWS_AT_ONCE = 4_096
 
 
 class Updater(Writer):
-    """An open transaction on a model; made by `updating`."""
+    """An open transaction on a model; made by `updating`.
+
+    model : as it was when the transaction began
+    """
 
     def __init__(self, path: str, connection: Connection) -> None:
         super().__init__(connection)
-        model = Model(path, connection)
-        self.n_classes = len(model.classes)
-        self.fixed_vocabulary = model.settings.get("vocabulary") == "fixed"
-        self._unit, _ = stored_units(model)
-        self._columns = count_columns(self.n_classes)
-        self._totals: Counter[tuple[str, int, int]] = Counter()  # (column, view, class)
-        self._words: Counter[int] = Counter()  # by view
-        self._histogram: Counter[tuple[str, int, int]] = Counter()  # (kind, class, count)
+        self.model = Model(path, connection)
+        self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
+        self._unit, _ = stored_units(self.model)
+        self._columns = count_columns(len(self.model.classes))
+        self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
+        self._histogram: Counter[tuple[str, int, int]] = Counter()  # (kind, class, count) -> tokens
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
         """Add (sign 1) or remove (sign -1) one message of class `label`.
@@ -47,20 +48,16 @@ class Updater(Writer):
         """
         if sign < 0 and label not in learned(self.connection, digest):
             raise _never_counted()
-        if self.fixed_vocabulary:
-            tokens = self._with_notaword(tokens)
-        before, after = [0] * (2 * label), [0] * (2 * (self.n_classes - label - 1))
+        if self.fixed_vocabulary:  # a token outside it counts as NOTAWORD
+            known = token_columns(self.connection, "view", [key for key, _, _, _ in tokens])
+            outside = sum(times for key, _, _, times in tokens if key not in known)
+            tokens = [token for token in tokens if token[0] in known]
+            tokens += [(NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else []
+        before, after = [0] * (2 * label), [0] * (len(self._columns) - 2 * label - 2)
         rows = [(key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens]
-        messages = [0] * self.n_classes
+        messages = [0] * len(self.model.classes)
         messages[label] = sign
         self.add(messages, rows, [(digest, label, sign)])
-
-    def _with_notaword(self, tokens: list[MessageToken]) -> list[MessageToken]:
-        """The tokens of the vocabulary, and all others as one NOTAWORD."""
-        known = rows_of_keys(self.connection, "view", [key for key, _, _, _ in tokens])
-        inside = [token for token in tokens if token[0] in known]
-        outside = sum(times for key, _, _, times in tokens if key not in known)
-        return [*inside, (NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else inside
 
     def add(
         self,
@@ -88,68 +85,60 @@ class Updater(Writer):
         )
 
     def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
-        known = rows_of_keys(self.connection, ", ".join(self._columns), [row[0] for row in rows])
+        known = token_columns(self.connection, ", ".join(self._columns), [row[0] for row in rows])
         nothing = (0,) * len(self._columns)
         kept, gone = [], []
         for key, view, text, *change in rows:
             old = known.get(key)
-            change = [self._unit * n for n in change]
-            new = [a + b for a, b in zip(old or nothing, change, strict=True)]
+            new = [a + self._unit * b for a, b in zip(old or nothing, change, strict=True)]
             if min(new) < 0:
                 raise _never_counted()
-            if is_kept := self.fixed_vocabulary or any(new):
+            if old is not None:
+                self._note(view, old, -1)
+            if self.fixed_vocabulary or any(new):
+                self._note(view, new, 1)
                 kept.append((key, view, text, *new))
             else:
                 gone.append((key,))
-            self._note_totals(view, change, is_kept - (old is not None))
-            if view not in NO_TEXTBOOK_VIEWS:
-                if old is not None:
-                    self._note_histogram(old, -1)
-                if is_kept:
-                    self._note_histogram(new, 1)
-        self._write_rows(kept, gone)
-
-    def _write_rows(self, kept: list[tuple[Any, ...]], gone: list[tuple[int]]) -> None:
         marks = ", ".join("?" * (3 + len(self._columns)))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
-        self.connection.executemany(
-            f"INSERT INTO token (key, view, text, {', '.join(self._columns)}) VALUES ({marks}) "
-            f"ON CONFLICT DO UPDATE SET {changes}",
-            sorted(kept),
-        )
+        statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
+        self.connection.executemany(statement, sorted(kept))
         self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
 
-    def _note_totals(self, view: int, change: Sequence[int], rows: int) -> None:
-        self._words[view] += rows
-        for k in range(self.n_classes):
-            self._totals["documents", view, k] += change[2 * k]
-            self._totals["occurrences", view, k] += change[2 * k + 1]
-
-    def _note_histogram(self, counts: Sequence[int], sign: int) -> None:
-        """Move one token in the histograms."""
-        occurrences = sum(counts[1::2])
-        for k in range(self.n_classes):
-            self._histogram["documents", k, counts[2 * k]] += sign
-            self._histogram["complement", k, occurrences - counts[2 * k + 1]] += sign
+    def _note(self, view: int, counts: Sequence[int], sign: int) -> None:
+        """Add a row of `token` to the sums over the rows, or take it out of them."""
+        sums = self._sums.setdefault(view, [0] * (1 + len(counts)))
+        sums[0] += sign
+        for place, count in enumerate(counts, 1):
+            sums[place] += sign * count
+        if view not in NO_TEXTBOOK_VIEWS:
+            occurrences = sum(counts[1::2])
+            for k in range(len(counts) // 2):
+                self._histogram["documents", k, counts[2 * k]] += sign
+                self._histogram["complement", k, occurrences - counts[2 * k + 1]] += sign
 
     def _write_sums(self) -> None:
-        for (column, view, k), count in self._totals.items():
-            statement = f"UPDATE view_total SET {column} = {column} + ? WHERE view = ? AND class = ?"
-            self.connection.execute(statement, (count, view, k))
-        words = [(count, view) for view, count in self._words.items()]
-        self.connection.executemany("UPDATE view SET words = words + ? WHERE number = ?", words)
+        many = self.connection.executemany
+        for view, (words, *sums) in self._sums.items():
+            many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
+            many(
+                "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
+                "WHERE view = ? AND class = ?",
+                [(*sums[2 * k : 2 * k + 2], view, k) for k in range(len(sums) // 2)],
+            )
         moves = [(*cell, words) for cell, words in self._histogram.items() if words]
-        self.connection.executemany(
+        many(
             "INSERT INTO histogram VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET words = words + excluded.words",
             moves,
         )
-        self.connection.executemany(
+        many(
             "DELETE FROM histogram WHERE kind = ? AND class = ? AND count = ? AND words = 0",
             [move[:3] for move in moves],
         )
-        for counter in (self._totals, self._words, self._histogram):
-            counter.clear()
+        self._sums.clear()
+        self._histogram.clear()
 
     def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
         """Add (sign 1) or remove (sign -1) the numeric features of messages of class `label`.
@@ -158,15 +147,26 @@ class Updater(Writer):
         """
         where = "WHERE kind = ? AND class = ? AND place = ?"
         for (kind, place), change in rows.items():
-            at = (kind, label, place)
-            rows_there = self.connection.ask(f"SELECT value FROM numeric_count {where}", at)
-            old = _integers(rows_there[0][0]) if rows_there else [0] * len(change)
+            old = self.model.numeric_counts(kind, [place]).get((label, place), [0] * len(change))
             if len(old) != len(change):
-                raise sqlite3.DatabaseError("a row of numeric_count has not one integer a bin")
+                raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
             new = [a + sign * self._unit * b for a, b in zip(old, change, strict=True)]
-            self.connection.execute(f"DELETE FROM numeric_count {where}", at)
+            self.connection.execute(f"DELETE FROM numeric_count {where}", (kind, label, place))
             if any(new):
-                insert(self.connection, "numeric_count", [(*at, " ".join(map(str, new)))])
+                self.insert("numeric_count", [(kind, label, place, " ".join(map(str, new)))])
+
+    def take_back(self, digest: int) -> int | None:
+        """Take out a message that the filter counted itself; its class, or None for another message."""
+        rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
+        for label, tokens in rows:
+            times = unpacked(tokens)
+            views = token_columns(self.connection, "view", list(times))
+            # A word outside a fixed vocabulary has no row: its view does not matter.
+            rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
+            self.count(label, digest, rest, -1)
+            self.connection.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
+            return int(label)
+        return None
 
 
 @contextlib.contextmanager
@@ -192,16 +192,8 @@ def learned(connection: Connection, digest: int) -> dict[int, int]:
 
 
 def _never_counted() -> UsageError:
-    return UsageError(
-        "message", "was not counted in this class, so it cannot be removed from it", "", "not-learned"
-    )
-
-
-def _integers(text: str) -> list[int]:
-    try:
-        return list(map(int, text.split()))
-    except (ValueError, AttributeError):
-        raise sqlite3.DatabaseError("a row of numeric_count is not of integers") from None
+    why = "was not counted in this class, so it cannot be removed from it"
+    return UsageError("message", why, "", "not-learned")
 
 
 # Messages that the model has counted on the filter's own verdict, and that nobody has labelled yet.  Their
@@ -217,32 +209,6 @@ def autolearned_messages(model: Model) -> list[int]:
     """How many there are, by class."""
     found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
-
-
-def oldest(connection: Connection) -> int:
-    """The digest of the one that was counted first."""
-    return next(autolearned_rows(connection))[0]
-
-
-def mark(updater: Updater, digest: int, label: int, tokens: Iterable[MessageToken]) -> None:
-    """Note that a message of these tokens was counted as class `label` on the filter's own verdict."""
-    updater.autolearned([(digest, label, packed((key, times) for key, _, _, times in tokens))])
-
-
-def take_back(updater: Updater, digest: int) -> int | None:
-    """Take out a message that the filter counted itself; its class, or None if there is no such message."""
-    connection = updater.connection
-    query = "SELECT class, tokens FROM autolearned WHERE digest = ?"
-    rows = connection.ask(query, (digest,))
-    if not rows:
-        return None
-    label, tokens = rows[0]
-    times = unpacked(tokens)
-    views = rows_of_keys(connection, "view", list(times))
-    # A word outside a fixed vocabulary has no row: its view does not matter.
-    updater.count(label, digest, [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()], -1)
-    connection.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
-    return int(label)
 
 
 def packed(tokens: Iterable[tuple[int, int]]) -> bytes:

@@ -13,11 +13,13 @@ from typing import Any
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile
 from nbspam.store.connection import (
+    APPLICATION_ID,
     BUSY_SECONDS,
+    FORMAT,
     Connection,
+    connect,
     is_foreign,
     journal_of,
-    open_new,
     open_to_write,
     store_error,
 )
@@ -40,12 +42,10 @@ class Writer:
         self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
     ) -> None:
         """Replace names, weights and covariance of the calibration."""
-        self.connection.execute("DELETE FROM calibration")
-        self.connection.execute("DELETE FROM calibration_covariance")
         rows = [(i, *feature, weights[i]) for i, feature in enumerate(features)]
-        insert(self.connection, "calibration", rows)
         cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
-        insert(self.connection, "calibration_covariance", cells)
+        self.replace("calibration", rows)
+        self.replace("calibration_covariance", cells)
 
     def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
         """Add (digest, class, times) to the list of messages that are counted."""
@@ -56,7 +56,19 @@ class Writer:
 
     def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
         """Add (digest, class, tokens), the oldest first."""
-        insert(self.connection, "autolearned", ((None, *row) for row in rows))
+        self.insert("autolearned", ((None, *row) for row in rows))
+
+    def insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Insert rows that have a value for each column."""
+        stream = iter(rows)
+        for first in stream:
+            marks = ", ".join("?" * len(first))
+            self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", chain([first], stream))
+
+    def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Make these the rows of a table."""
+        self.connection.execute(f"DELETE FROM {table}")
+        self.insert(table, rows)
 
 
 class NewModel(Writer):
@@ -64,36 +76,33 @@ class NewModel(Writer):
 
     def __init__(self, connection: Connection, classes: tuple[str, ...], messages: list[int]) -> None:
         super().__init__(connection)
-        insert(connection, "class", zip(range(len(classes)), classes, messages, strict=True))
+        self._columns = count_columns(len(classes))
+        self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
 
     def tokens(self, rows: Iterable[tuple[object, ...]], factor: int = 1) -> None:
         """Add factor * counts to the rows of `token`.
 
         rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
         """
-        stream = iter(rows)
-        for first in stream:
-            marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * (len(first) - 3)])
-            columns = count_columns((len(first) - 3) // 2)
-            sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in columns)
-            statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {sums}"
-            self.connection.executemany(statement, chain([first], stream))
+        marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * len(self._columns)])
+        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
+        statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {sums}"
+        self.connection.executemany(statement, rows)
 
     def write_sums(self) -> None:
         """Views, totals and histograms: the sums over the tokens that are there."""
         for table, rows in sum_rows(self.connection).items():
-            self.connection.execute(f"DELETE FROM {table}")
-            insert(self.connection, table, rows)
+            self.replace(table, rows)
 
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
         """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
-        insert(self.connection, "numeric_feature", rows)
+        self.insert("numeric_feature", rows)
 
     def numeric_counts(self, counts: Iterable[tuple[str, int, int, Sequence[int]]]) -> None:
         """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
-        rows = ((kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row))
-        insert(self.connection, "numeric_count", rows)
+        rows = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
+        self.replace("numeric_count", rows)
 
     def prior(
         self,
@@ -110,8 +119,8 @@ class NewModel(Writer):
         """
         unit, share = units(weight, sum(messages))
         self.settings({WEIGHT: repr(weight), UNIT: str(unit), SHARE: str(share)})
-        insert(self.connection, "prior_class", enumerate(messages))
-        scaled = ", ".join(f"{name} = {name} * {unit}" for name in count_columns(len(messages)))
+        self.insert("prior_class", enumerate(messages))
+        scaled = ", ".join(f"{name} = {name} * {unit}" for name in self._columns)
         self.connection.execute(f"UPDATE token SET {scaled}")
         self.tokens(tokens, share)
         self.write_sums()
@@ -120,16 +129,7 @@ class NewModel(Writer):
         for kind, number, place, row in numeric:
             old = sums.get((kind, number, place), [0] * len(row))
             sums[kind, number, place] = [a + share * b for a, b in zip(old, row, strict=True)]
-        self.connection.execute("DELETE FROM numeric_count")
         self.numeric_counts((*cell, row) for cell, row in sums.items())
-
-
-def insert(connection: Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
-    """Insert rows that have a value for each column."""
-    stream = iter(rows)
-    for first in stream:
-        marks = ", ".join("?" * len(first))
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", chain([first], stream))
 
 
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
@@ -147,9 +147,7 @@ def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
         for kind, count in (("documents", f"documents_{k}"), ("complement", others)):
             some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
             histogram += [(kind, k, *row) for row in ask(f"SELECT {count} AS n, count(*) {some}")]
-    views: list[tuple[Any, ...]] = [
-        (number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)
-    ]
+    views = [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
     return {"view": views, "view_total": totals, "histogram": histogram}
 
 
@@ -168,74 +166,62 @@ def new_model(
         why = f"cannot be created: {error.strerror}"
         raise CannotCreateError(path, why, "choose another place for it", "model-create") from None
     try:
-        yield from _fill(new.path, classes, messages)
+        with contextlib.closing(connect(new.path, "rw", 0)) as connection:
+            # It needs no journal: nobody sees the file yet, and after a crash nobody needs it.
+            for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute("BEGIN")
+            for statement in _schema(len(classes)):
+                connection.execute(statement)
+            yield NewModel(connection, classes, messages)
+            connection.execute("COMMIT")
         if not _keep(new, path, replaces):
             why = "there is a model by now, and it stays as it is"
             raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        remedy = "free some space or choose another place"
+        why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
         raise CannotCreateError(path, why, remedy, "model-create") from None
     finally:
         new.discard()
-
-
-def _fill(path: str, classes: tuple[str, ...], messages: list[int]) -> Iterator[NewModel]:
-    with contextlib.closing(open_new(path)) as connection:
-        connection.execute("BEGIN")
-        for statement in _schema(len(classes)):
-            connection.execute(statement)
-        yield NewModel(connection, classes, messages)
-        connection.execute("COMMIT")
 
 
 def _schema(n_classes: int) -> list[str]:
     """The statements of schema.sql for K classes."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         text = "\n".join(line.partition("--")[0] for line in file.read().splitlines())
-    counts = "".join(
-        f",\n documents_{k} INTEGER NOT NULL DEFAULT 0, occurrences_{k} INTEGER NOT NULL DEFAULT 0"
-        for k in range(n_classes)
-    )
+    counts = "".join(f",\n {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes))
     statements = [statement.strip() for statement in text.split(";") if statement.strip()]
     return [
         s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
     ]
 
 
-def _keep(new: NewFile, path: str, replace: bool) -> bool:
-    """Give a new model the name `path`; False if there is a file of this name that is not to be replaced."""
-    target = os.path.realpath(path)
-    if replace:
-        with _old_model_rolled_back(target):
-            new.keep()
-        return True
-    if os.path.lexists(target):
-        return False
-    _remove_journal(target)  # of a model that was removed
-    return new.keep_if_first()
+def _keep(new: NewFile, path: str, replaces: bool) -> bool:
+    """Give a new model the name `path`; False if there is a file of this name that is not to be replaced.
 
-
-@contextlib.contextmanager
-def _old_model_rolled_back(path: str) -> Iterator[None]:
-    """Lock the old model while a new one takes its name, with no journal left next to it.
-
-    SQLite would play any journal of this name back into the new file.  Once the new file is there, a journal
-    belongs to its writer.
+    No journal of an old model may be next to it, for SQLite would play that back into the new file.  An old
+    model is locked until the new one has its name: a journal that comes later belongs to a writer to the new.
     """
+    target = os.path.realpath(path)
     with contextlib.ExitStack() as stack:
-        try:
-            if os.path.exists(path):
-                stack.enter_context(contextlib.closing(open_to_write(path, BUSY_SECONDS)))
-            else:
-                _remove_journal(path)
-        except sqlite3.Error as error:
-            if isinstance(store_error(path, error), TryAgainError):
-                raise
-            _remove_journal(path)  # the old file is damaged, foreign or read-only: it is replaced anyway
-        yield
+        if replaces and os.path.exists(target):
+            try:
+                stack.enter_context(contextlib.closing(open_to_write(target, BUSY_SECONDS)))
+            except sqlite3.Error as error:
+                if isinstance(store_error(target, error), TryAgainError):
+                    raise
+                _remove_journal(
+                    target
+                )  # the old file is damaged, foreign or read-only: it is replaced anyway
+        elif os.path.lexists(target):
+            return False
+        else:
+            _remove_journal(target)
+        return new.keep(replaces)
 
 
 def _remove_journal(path: str) -> None:
@@ -244,25 +230,25 @@ def _remove_journal(path: str) -> None:
         os.unlink(journal_of(path))
 
 
-def copy_model(source: str, path: str, replace: bool = False) -> bool:
+def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     """Copy one state of a model, whole or not at all; False if there is a file at `path` already.
 
-    replace : replace a model at `path`
+    replaces : replace a model at `path`
     """
-    if replace and os.path.isfile(path) and is_foreign(path):
+    if replaces and os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is no model, and it stays as it is"
         raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
     model = open_model(source)
     try:
         with contextlib.closing(model.connection) as connection, _folder_locked(path):
-            if os.path.exists(path) and not replace:
+            if os.path.exists(path) and not replaces:
                 return False
             connection.path = ""  # an error may be about the copy
             new = NewFile(path)
             try:
                 name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
                 connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-                return _keep(new, path, replace)
+                return _keep(new, path, replaces)
             finally:
                 new.discard()
     except sqlite3.Error as error:

@@ -47,9 +47,9 @@ def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str) -> Callable[
     if verdict.probabilities is None or len(data) > MAX_READ_BYTES:
         return None
     number = learnable(list(verdict.probabilities.values()))
-    if number == UNDECIDED:
-        return None
-    return lambda: _learn(path, judge.model.path, judge.classes[number], data)
+    return (
+        None if number == UNDECIDED else lambda: _learn(path, judge.model.path, judge.classes[number], data)
+    )
 
 
 def _learn(path: str, start: str, label: str, data: bytes) -> str:

@@ -40,7 +40,7 @@ from nbspam.filter import Filter, open_filter
 from nbspam.model.block import select_rows, used_columns, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
-from nbspam.model.scorer import counted
+from nbspam.model.scorer import Counted
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
@@ -256,7 +256,7 @@ class _ModelWork:
 
     def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
         classes, tokens = spam_filter.classes, read(data, spam_filter.settings.wanted | {DATE})
-        verdict = spam_filter.judge_now(counted(tokens, item.name), item.name)
+        verdict = spam_filter.judge_now(Counted(tokens, item.name), item.name)
         outcome = outcome_of(verdict.scored.scores, classes, spam_filter.loss)
         truth, time = classes.index(item.label), nan if tokens.date is None else tokens.date
         clues = tuple(verdict.clues) if outcome.decided not in (truth, UNDECIDED) else ()

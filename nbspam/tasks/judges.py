@@ -94,7 +94,7 @@ class BatchJudge:
     def __init__(
         self, whole: Whole, settings: Settings, classes: tuple[str, ...], automatic: bool = False
     ) -> None:
-        """automatic : choose lambda on the rows learned, as `--alpha auto` does"""
+        """automatic : choose lambda on the rows learned, as a training with alpha=auto does"""
         self._whole, self._classes, self._automatic = whole, classes, automatic
         self.settings = settings.of(classes)
         self._weights: Floats = np.zeros(0)
@@ -219,7 +219,7 @@ class ReplayJudge:
         self._count(message, label, 1)
 
     def autolearn(self, message: int, outcome: Outcome) -> int:
-        """Counts a message as `classify --autolearn` does; the calibration does not learn."""
+        """Count a message as an autolearning filter does; the calibration does not learn."""
         label = learnable(outcome.probabilities)
         if label == UNDECIDED or min(self._labelled) < MIN_LABELLED:
             return UNDECIDED

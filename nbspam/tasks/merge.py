@@ -19,11 +19,9 @@ from nbspam.errors import UsageError
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
-from nbspam.store.merge import Calibration, check_mergeable, forgotten, merge_models, united_classes
+from nbspam.store.merge import Calibration, check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.import_words import weights_at_start
-
-Floats = NDArray[np.float64]
 
 
 class Merged(NamedTuple):
@@ -54,14 +52,15 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
-        classes = united_classes(models)
+        first, classes = models[0].settings, united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
-        merge_models(models, path, settings, calibration, replaces)
-        kept = dict(models[0].settings.items() & settings.items())
+        forgotten = merge_models(models, path, settings, calibration, replaces)
+        kept = dict(first.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
-        dropped = models[0].settings.keys() - kept.keys() - {"imported", CREDIT}
+        dropped = first.keys() - kept.keys() - {"imported", CREDIT}
         result = stack.enter_context(open_model(path, snapshot=True))
+        edges = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
         return Merged(
             path,
             classes,
@@ -69,14 +68,9 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
             tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
-            _uncut(result, models),
-            forgotten(models, settings),
+            sum(not merged and any(own) for merged, *own in zip(*edges, strict=True)),
+            forgotten,
         )
-
-
-def _uncut(result: Model, models: Sequence[Model]) -> int:
-    every = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
-    return sum(1 for merged, *own in zip(*every, strict=True) if not merged and any(own))
 
 
 def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
@@ -84,12 +78,10 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
 
     The sum stays marked as imported: how often a word occurs in imported mail is not known.
     """
-    first = models[0]
-    settings = {name: value for name, value in first.settings.items() if name != CREDIT}
-    imported = {model.settings["imported"] for model in models if "imported" in model.settings}
-    if imported:
+    settings = {name: value for name, value in models[0].settings.items() if name != CREDIT}
+    if imported := {model.settings["imported"] for model in models if "imported" in model.settings}:
         settings["imported"] = ", ".join(sorted(imported))
-    if classes != first.classes:
+    if classes != models[0].classes:
         for name in ("loss", "loss_matrix"):
             settings.pop(name, None)
         if "=" in settings["prior"]:
@@ -116,15 +108,11 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
         start, _ = weights_at_start(*shape, "imported" in model.settings)
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)
-    covariance = np.linalg.inv(precision)
-    if not _is_sound(covariance):  # rounding left no posterior: take the one of most messages
+    covariance: NDArray[np.float64] = np.linalg.inv(precision)
+    is_sound = (
+        np.isfinite(covariance).all() and (np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all()
+    )
+    if not is_sound:  # rounding left no posterior: take the one of most messages
         largest = max(fitting, key=lambda model: sum(model.messages))
         return (names, largest.calibration(), largest.covariance()), 1
-    weights: Floats = covariance @ pull
-    return (names, weights.tolist(), covariance.tolist()), len(fitting)
-
-
-def _is_sound(covariance: Floats) -> bool:
-    if not np.isfinite(covariance).all():
-        return False
-    return bool((np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all())
+    return (names, (covariance @ pull).tolist(), covariance.tolist()), len(fitting)

@@ -48,7 +48,7 @@ LEVEL = 0.05
 
 
 class Candidate(NamedTuple):
-    """One way of scoring, and the options of `nbspam train` that ask for it."""
+    """One way of scoring, and the arguments of a training that ask for it, in backticks."""
 
     options: str
     settings: Settings
@@ -91,11 +91,11 @@ def first_candidates() -> list[Candidate]:
     others = ("multinomial", "bernoulli", "complement")
     return [
         Candidate("", Settings()),
-        *(Candidate(f"--alpha {alpha:g}", Settings(alpha=alpha)) for alpha in ALPHAS),
-        *(Candidate(f"--threshold {nats:g}", Settings(threshold=nats)) for nats in THRESHOLDS),
-        *(Candidate(f"--views {views}", Settings(views=views)) for views in SUBSETS),
-        Candidate("--textbook", Settings(averaged=False)),
-        *(Candidate(f"--event-model {name} --alpha auto", Settings(name), True) for name in others),
+        *(Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS),
+        *(Candidate(f"`threshold={nats:g}`", Settings(threshold=nats)) for nats in THRESHOLDS),
+        *(Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS),
+        Candidate("`textbook`", Settings(averaged=False)),
+        *(Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True) for name in others),
     ]
 
 
@@ -107,7 +107,7 @@ def _crossed(tried: list[Tried]) -> list[Candidate]:
     default, *others = tried
     alpha, threshold = (
         min([default, *(one for one in others if one.candidate.options.startswith(option))], key=_log_loss)
-        for option in ("--alpha", "--threshold")
+        for option in ("`alpha", "`threshold")
     )
     if alpha is default or threshold is default:
         return []
@@ -135,7 +135,7 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     chosen = choose(tried)
     others = sorted(tried[1:], key=_log_loss)
     best = others[0] if chosen is tried[0] else chosen
-    names = ("the default", f"`{best.candidate.options}`")
+    names = ("the default", best.candidate.options)
     comparison = compare(tried[0].evaluation, best.evaluation, names)
     return Tuned([tried[0], *others], chosen, comparison, how)
 

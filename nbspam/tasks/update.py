@@ -27,7 +27,7 @@ from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, autolearned_rows, take_back, updating
+from nbspam.store.updater import Updater, autolearned_rows, updating
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -98,7 +98,7 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
     if counts.features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
-    added = count_features(counts.features.chunks(), updater.n_classes, edges, with_pairs)
+    added = count_features(counts.features.chunks(), len(model.classes), edges, with_pairs)
     for kind, number, place, row in added.rows():
         updater.count_numeric(number, {(kind, place): row}, 1)
 
@@ -117,7 +117,7 @@ def _add(
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
         for digest in own & {digest for digest, _, _ in learned}:
-            take_back(updater, digest)  # the label replaces the filter's own verdict
+            updater.take_back(digest)  # the label replaces the filter's own verdict
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), token_rows(table), learned)

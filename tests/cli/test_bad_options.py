@@ -62,7 +62,7 @@ def test_extreme_smoothing_and_weights_are_explained(source: Path, model: Path, 
         for options in ([], ["--textbook"]):
             assert program("explain", "--alpha", alpha, *options, "-m", model, stdin=HAM[0]).returncode == 0
     prior = ("--prior-model", model, "--prior-weight")
-    refusal(64, "prior-weight", "prior weight 1e+300", "train", *prior, "1e300", "-m", tmp_path / "x")
+    refusal(64, "prior-weight", "--prior-weight 1e+300", "train", *prior, "1e300", "-m", tmp_path / "x")
     heavy = tmp_path / "heavy"
     assert program("train", source, *prior, "1e9", "-m", heavy).returncode == 0
     assert program("explain", "-m", heavy, stdin=HAM[0]).returncode == 0

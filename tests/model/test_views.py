@@ -14,7 +14,7 @@ from nbspam.model.calibrate import bulk_scores, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
 from nbspam.model.posterior import ScorePart
-from nbspam.model.scorer import Counted, Scorer, capped_scale, measure_evidence
+from nbspam.model.scorer import Counted, Scorer, measure_evidence
 from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.judges import RowTokens, texts_of
@@ -180,12 +180,6 @@ def test_all_are_left_out_unless_others_are_seen_as_they_came(
         builder.add(str(number), number % 2, Tokens([f"field:{number}"], ["word"], date=date), 1)
     block = merge_blocks([builder.build()])
     assert see_left_out(block, block.count(2)).block.names == [str(row) for row in rows]
-
-
-@pytest.mark.parametrize("says, share", [(-10.0, 0.25), (-5.0, 0.5), (-1.0, 0.5), (0.0, 0.5), (9.0, 0.5)])
-def test_scale_shrinks_if_the_evidence_exceeds_the_cap(says: float, share: float) -> None:
-    assert capped_scale(0.5, says, 2.5) == share
-    assert capped_scale(0.5, says, np.inf) == 0.5
 
 
 def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:

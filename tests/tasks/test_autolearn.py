@@ -21,7 +21,7 @@ from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
-from nbspam.store.updater import mark, updating
+from nbspam.store.updater import packed, updating
 from nbspam.tasks.judges import ReplayJudge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -256,7 +256,7 @@ def test_the_label_of_an_update_replaces_the_verdict(model: Path, copy: Path, tm
 
 def test_check_finds_a_message_that_was_never_counted(model: Path) -> None:
     with updating(str(model)) as updater:
-        mark(updater, 5, 1, [])
+        updater.autolearned([(5, 1, packed([]))])
     assert check_model(str(model)) == ["autolearned: 1 messages that are not in the list of those learned"]
 
 

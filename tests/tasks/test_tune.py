@@ -12,7 +12,7 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render_evaluation
+from nbspam.cli import render_evaluation, with_flags
 from nbspam.cli.tune import candidate_name, show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
@@ -160,7 +160,8 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
     write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
-    assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *candidate.options.split())[0] == 0
+    options = with_flags(candidate.options).split()
+    assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *options)[0] == 0
     assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
