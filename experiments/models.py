@@ -70,7 +70,7 @@ def read(source: Path) -> Block:
     """All messages of a source with their measures and numeric features."""
     found = open_labelled([str(source)])
     parts = read_blocks(found.items(), CLASSES, default_jobs(), frozenset(("bigrams", "measures", "numeric")))
-    return merge_blocks([block for some, _ in parts for block in some])
+    return merge_blocks([block for shard in parts for block in shard.blocks])
 
 
 def judged(

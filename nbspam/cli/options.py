@@ -96,8 +96,8 @@ OPTIONS: dict[str, Decorator] = {
     "rules": _option("--rules", "Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
     "skip_unread": _option(
         "--skip-unread",
-        "Skip unread mail, except spam: unread spam may still be in a folder of ham. "
-        "Maildir, MH and mbox know what is unread.",
+        "Skip unread mail of a Maildir, except spam: unread spam may still be in a folder of ham. "
+        "All mail of other folders and files is read.",
     ),
     # The model, and how it counts and scores
     "model": _option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model),

@@ -64,12 +64,12 @@ def build_command(
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     with message_steps("Counting", source, shows_progress(quiet)) as advance:
-        built = build_vocabulary(source.items(), source.classes, choice, jobs, advance)
+        vocabulary, skipped = build_vocabulary(source.items(), source.classes, choice, jobs, advance)
     with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in lines(built.vocabulary))
+        file.writelines(line.encode("utf-8", "replace") for line in lines(vocabulary))
     if not quiet:
-        say("\n".join([_summary(built.vocabulary, odd), *left_out_lines(source)]))
-    check_all_read(source.skipped, built.skipped)
+        say("\n".join([_summary(vocabulary, odd), *left_out_lines(source)]))
+    check_all_read(source.skipped, skipped)
 
 
 def _summary(vocabulary: Vocabulary, odd: int) -> str:

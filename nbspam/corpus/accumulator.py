@@ -6,10 +6,14 @@ messages of each class only, because the calibration needs no more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus.feature_rows import FeatureRows
+from nbspam.corpus.item import Skipped
+from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import (
     Block,
     merge_blocks,
@@ -19,7 +23,7 @@ from nbspam.model.block import (
     select_rows,
     used_columns,
 )
-from nbspam.model.counts import Counts, Ints, merge_counts, no_counts
+from nbspam.model.counts import Counts, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
@@ -66,11 +70,22 @@ class Accumulator:
         """
         self._vocabulary, self._views, self._words = vocabulary, views, words
         self.features = FeatureRows() if features else None
-        self._counts = [no_counts(n_classes)]  # each at least twice as long as the next: see _fold
+        self._counts = [Block().count(n_classes)]  # each at least twice as long as the next: see _fold
         self._pending = Pile()
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+
+    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> Skipped:
+        """All blocks of some shards; the mail that could not be read."""
+        skipped: Skipped = []
+        for blocks, unread, _ in parts:
+            skipped.extend(unread)
+            for block in blocks:
+                self.add(block)
+                if progress:
+                    progress(len(block), int(block.sizes.sum()))
+        return skipped
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.corpus.accumulator import Pile
-from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
-from nbspam.corpus.reading import WORDS, Progress, ShardReader, shards
+from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
 from nbspam.model.counts import Ints
@@ -81,7 +80,7 @@ def read_corpus(
     pile = Pile()
     skipped: Skipped = []
     identities: list[bytes] = []
-    for shard in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+    for shard in read_blocks(items, classes, jobs, wanted):
         for block in shard.blocks:
             pile.add(block)
         if pile.is_high():

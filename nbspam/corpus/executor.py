@@ -8,19 +8,15 @@ order of the shards, and only a few shards wait at a time, so a mailbox of any s
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from nbspam.errors import InternalError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -38,58 +34,40 @@ def default_jobs() -> int:
 def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 
-    jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core
+    jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
+        before a result is asked for.
     """
-    with start_shards(work, shards, jobs) as results:
-        yield from results
-
-
-@contextlib.contextmanager
-def start_shards(
-    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int
-) -> Iterator[Iterator[Result]]:
-    """The results of run_shards; processes work on the first shards before a result is asked for."""
     stream = iter(shards)
     jobs = min(jobs, JOBS_PER_CORE * default_jobs())
     first = list(itertools.islice(stream, max(2, jobs)))
     jobs = min(jobs, len(first))
-    if jobs <= 1 or not hasattr(os, "fork"):
-        yield map(work, itertools.chain(first, stream))
-        return
-    with _process_pool(jobs, work) as pool:
-        # The first submission forks the workers, which would show a traceback if Ctrl-C came now.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            submitted = [pool.submit(_run, shard) for shard in first]
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        yield _results(pool, submitted, stream, jobs)
+    if jobs <= 1:
+        return map(work, itertools.chain(first, stream))
+    results = _run_in_processes(work, first, stream, jobs)
+    next(results)
+    return results
 
 
-@contextlib.contextmanager
-def _process_pool(jobs: int, work: Callable[[Any], Any]) -> Iterator[ProcessPoolExecutor]:
+def _run_in_processes(
+    work: Callable[[Shard], Any], first: list[Shard], stream: Iterator[Shard], jobs: int
+) -> Iterator[Any]:
+    """None when the processes have begun, then the results."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     # fork: the workers share the loaded modules; a spawned one would import numpy again (0.1 s each).
     context = multiprocessing.get_context("fork")
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
     try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        for end in pipe:
-            os.close(end)
-
-
-def _results(
-    pool: ProcessPoolExecutor, submitted: list[Future[Result]], stream: Iterator[Shard], jobs: int
-) -> Iterator[Result]:
-    from concurrent.futures.process import BrokenProcessPool
-
-    waiting = deque(submitted)
-    try:
+        # The first submission forks the workers, which would show a traceback if Ctrl-C came now.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            waiting = deque(pool.submit(_run, shard) for shard in first)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield None
         for shard in stream:
             waiting.append(pool.submit(_run, shard))
             if len(waiting) > jobs * WAITING_PER_JOB:
@@ -99,6 +77,10 @@ def _results(
     except BrokenProcessPool:
         why = "ended before its work was done (out of memory?)"
         raise InternalError("worker process", why, "try `jobs=1`", "worker-died") from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        for end in pipe:
+            os.close(end)
 
 
 def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any]) -> None:

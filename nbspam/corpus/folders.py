@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from nbspam.corpus.item import Notes, not_regular, unflagged
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
-TRASHED, DRAFT, DELETED = "trashed", "draft", "deleted"
+TRASHED, DRAFT, UNREAD, DELETED = "trashed", "draft", "unread", "deleted"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
 LINKED_BACK = "link back to a folder already read"
@@ -25,10 +25,13 @@ _INDEX_ENDS = (".msf", ".lock")
 Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
 
 
-def walk(top: str, notes: Notes, deep: bool = True, seen: Seen | None = None) -> Iterator[tuple[str, bool]]:
+def walk(
+    top: str, notes: Notes, deep: bool = True, skip_unread: bool = False, seen: Seen | None = None
+) -> Iterator[tuple[str, bool]]:
     """(path, True if it may be an mbox) of each message file.
 
     deep : go into the folders in it; False for a folder of a tree, whose other files are noted already
+    skip_unread : leave out the messages of a Maildir that nobody has opened; other mail is read
     """
     seen = set() if seen is None else seen
     if not enter(top, seen, notes):
@@ -36,21 +39,18 @@ def walk(top: str, notes: Notes, deep: bool = True, seen: Seen | None = None) ->
     files_notes = notes if deep else Notes()
     folders, files = scan(top, files_notes)
     if is_maildir(folders):
-        if deep:
-            inner = [name for name in folders if name not in MAILDIR_PARTS]
-            for _ in (name for name in inner if os.path.isdir(os.path.join(top, name, "cur"))):
+        for name in folders:
+            if deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
                 notes.leave_out(SUBFOLDER)
-        yield from ((path, False) for path in _maildir(top, folders, notes))
+        yield from ((path, False) for path in _maildir(top, folders, notes, skip_unread))
         return
-    is_mh = ".mh_sequences" in files
-    inner = [name for name in folders if deep and not name.startswith(".")]
-    names = set(inner)
+    inner = {name for name in folders if deep and not name.startswith(".")}
     for name in sorted([*inner, *messages(files, files_notes)], key=_order):
         path = os.path.join(top, name)
-        if name in names:
-            yield from walk(path, notes, deep, seen)
+        if name in inner:
+            yield from walk(path, notes, deep, skip_unread, seen)
         else:
-            yield path, not is_mh
+            yield path, ".mh_sequences" not in files
 
 
 def enter(path: str, seen: Seen, notes: Notes) -> bool:
@@ -76,7 +76,12 @@ def scan(path: str, notes: Notes) -> tuple[list[str], list[str]]:
         with os.scandir(path) as entries:
             for entry in entries:
                 try:
-                    _add(entry, folders, files)
+                    if entry.is_file():
+                        files.append(entry.name)
+                    elif entry.is_dir():
+                        folders.append(entry.name)
+                    else:
+                        raise not_regular(entry.path, entry.stat().st_mode)
                 except FileNotFoundError as error:
                     notes.skip(entry.path, OSError(error.errno, "link to nothing"))
                 except OSError as error:
@@ -86,27 +91,18 @@ def scan(path: str, notes: Notes) -> tuple[list[str], list[str]]:
     return folders, files
 
 
-def _add(entry: os.DirEntry[str], folders: list[str], files: list[str]) -> None:
-    if entry.is_file():
-        files.append(entry.name)
-    elif entry.is_dir():
-        folders.append(entry.name)
-    else:
-        raise not_regular(entry.path, entry.stat().st_mode)
-
-
 def is_maildir(folders: list[str]) -> bool:
     """True if these folders make a Maildir; empty ones may have been lost on the way (git, zip)."""
     return "cur" in folders or ("new" in folders and "tmp" in folders)
 
 
-def _maildir(top: str, folders: list[str], notes: Notes) -> Iterator[str]:
+def _maildir(top: str, folders: list[str], notes: Notes, skip_unread: bool) -> Iterator[str]:
     """The messages of `cur`, then those of `new`.
 
     `new` is listed first: a message may move from there to `cur` at any time, and would be in neither.
     """
-    new = _maildir_part(top, "new", notes) if "new" in folders else []
-    cur = _maildir_part(top, "cur", notes) if "cur" in folders else []
+    new = _maildir_part(top, "new", notes, skip_unread) if "new" in folders else []
+    cur = _maildir_part(top, "cur", notes, skip_unread) if "cur" in folders else []
     in_cur = set(map(unflagged, cur))
     yield from (f"{top}/cur/{name}" for name in cur)
     for name in new:
@@ -115,15 +111,16 @@ def _maildir(top: str, folders: list[str], notes: Notes) -> Iterator[str]:
             yield path
 
 
-def _maildir_part(top: str, part: str, notes: Notes) -> list[str]:
-    _, names = scan(os.path.join(top, part), notes)
+def _maildir_part(top: str, part: str, notes: Notes, skip_unread: bool) -> list[str]:
     found: list[str] = []
-    for name in sorted(names):
-        flags = flags_of(name)
+    for name in sorted(scan(os.path.join(top, part), notes)[1]):
+        flags = name.partition(":2,")[2]
         if name.startswith(_INDEX_STARTS):
             continue
         if "T" in flags or "D" in flags:
             notes.leave_out(TRASHED if "T" in flags else DRAFT)
+        elif skip_unread and (part == "new" or "S" not in flags):
+            notes.leave_out(UNREAD)
         else:
             found.append(name)
     return found
@@ -136,24 +133,19 @@ def messages(names: list[str], notes: Notes) -> list[str]:
     for name in names:
         if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
             continue
-        if name[0] == "," and is_number(name[1:]):
+        if name[0] == "," and _is_number(name[1:]):
             notes.leave_out(DELETED)
-        elif is_mh and not is_number(name):
+        elif is_mh and not _is_number(name):
             notes.leave_out(NO_MESSAGE)
         else:
             found.append(name)
     return found
 
 
-def flags_of(name: str) -> str:
-    """The flags in the file name of a message of a Maildir."""
-    return name.partition(":2,")[2]
-
-
-def is_number(name: str) -> bool:
+def _is_number(name: str) -> bool:
     return name.isascii() and name.isdigit()
 
 
 def _order(name: str) -> tuple[int, str]:
     """Sorting key: whole numbers (MH) by size, then all other names."""
-    return (len(name), name) if is_number(name) else (1 << 30, name)
+    return (len(name), name) if _is_number(name) else (1 << 30, name)

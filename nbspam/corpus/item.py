@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -31,15 +32,9 @@ PACKED_START = tuple(MAGIC)
 UNPACKED = ("gz", "xz", "bz2")  # the others are not read
 MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
 HEAD_BYTES = 1024
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-_KINDS = {
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFDIR: "a folder",
-    stat.S_IFSOCK: "a socket",
-}
+_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFDIR: "a folder", stat.S_IFSOCK: "a socket"}
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
 
@@ -94,8 +89,8 @@ class Item(NamedTuple):
             if not (kind := packed_as(data)):
                 return data
             file.seek(0)  # mail stores may compress the files of a Maildir
-            size = MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES)
-            return _beginning(_unpack(file, kind, self.path, Notes()), size)
+            with _unpacked(file, kind) as stream:
+                return stream.read(MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES))
 
 
 def reason_of(error: OSError) -> str:
@@ -105,35 +100,32 @@ def reason_of(error: OSError) -> str:
 
 def packed_as(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    if not head.startswith(PACKED_START):
-        return ""
-    return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
-
-
-def is_shell_pipe(path: str, mode: int) -> bool:
-    """True for a pipe that the user's shell made, <(command): a FIFO in a folder may wait for ever."""
-    return stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)
+    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
 
 
 def open_regular(path: str) -> BinaryIO:
-    """A regular file, or a pipe of the shell, open for reading; OSError for anything else."""
-    file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 - the caller closes it
+    """A regular file, or a pipe that the user's shell made, <(command), open for reading; else an OSError.
+
+    Another FIFO may wait for ever.
+    """
+    flags = os.O_NONBLOCK | os.O_NOCTTY
+    file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
-    if not stat.S_ISREG(mode) and not is_shell_pipe(path, mode):
+    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)):
         file.close()
         raise not_regular(path, mode)
     os.set_blocking(file.fileno(), True)
     return file
 
 
-def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-
-
 def not_regular(path: str, mode: int) -> OSError:
     """The error for a path that is no regular file."""
-    kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
-    return OSError(errno.EINVAL, f"{kind}, not a message", path)
+    return OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'a device')}, not a message", path)
+
+
+def unflagged(name: str) -> str:
+    """The part of a file name in a Maildir that does not change when the message is read or answered."""
+    return name.partition(":")[0]
 
 
 def _open_message(path: str) -> BinaryIO:
@@ -141,38 +133,14 @@ def _open_message(path: str) -> BinaryIO:
     try:
         return open_regular(path)
     except FileNotFoundError:
-        return open_regular(_current_path(path))
-
-
-# Maildir folder -> its files by the part of the name that does not change.  When a mail program opens a
-# mailbox it moves thousands of messages from `new` to `cur`; one listing finds them all.
-_listings: dict[str, dict[str, str]] = {}
-
-
-def _current_path(path: str) -> str:
-    """The path that a vanished message of a Maildir has now; `path` itself if it is not found."""
-    folder, name = os.path.split(path)
-    top, part = os.path.split(folder)
-    if part in ("cur", "new"):
+        folder, name = os.path.split(path)
+        top, part = os.path.split(folder)
         for place in (os.path.join(top, "cur"), os.path.join(top, "new")):
-            for known in (_listings.get(place, {}), _list(place)):
-                now = os.path.join(place, known.get(unflagged(name), name))
-                if os.path.lexists(now):
-                    return now
-    return path
-
-
-def _list(folder: str) -> dict[str, str]:
-    try:
-        _listings[folder] = {unflagged(name): name for name in os.listdir(folder)}
-    except OSError:  # gone, or not to be read
-        return {}
-    return _listings[folder]
-
-
-def unflagged(name: str) -> str:
-    """The part of a file name in a Maildir that does not change when the message is read or answered."""
-    return name.partition(":")[0]
+            if part in ("cur", "new") and os.path.isdir(place):
+                for now in os.listdir(place):
+                    if unflagged(now) == unflagged(name):
+                        return open_regular(os.path.join(place, now))
+        raise
 
 
 def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
@@ -182,63 +150,35 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
     """
     try:
         with open_regular(path) as file:
-            if not file.seekable():
-                yield from _stream_items(_chunks(file), path, label)
-                return
-            head = file.read(HEAD_BYTES)
-            file.seek(0)
-            if kind := packed_as(head):
-                yield from _stream_items(_unpack(file, kind, path, notes), path, label)
-            elif begins_mbox(head):
-                yield from _numbered(_mbox_items(_chunks(file), path, label))
-            else:
-                yield Item(path, label, path)
+            is_pipe, kind = not file.seekable(), ""
+            if not is_pipe:
+                kind = packed_as(file.read(HEAD_BYTES))
+                file.seek(0)
+            with _unpacked(file, kind) as stream:
+                yield from _stream_items(stream, path, label, is_pipe or bool(kind))
     except OSError as error:
         notes.skip(path, error)
 
 
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    return iter(lambda: file.read(_CHUNK_BYTES), b"")
-
-
-def _stream_items(pieces: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
-    """The messages of a stream that cannot be read twice: the items carry their bytes."""
-    source = iter(pieces)
-    head = b""
-    for piece in source:
-        head += piece
-        if len(head) >= HEAD_BYTES:
-            break
+def _stream_items(stream: BinaryIO, path: str, label: str, held: bool) -> Iterator[Item]:
+    """held : the stream cannot be read twice, so the items carry their bytes."""
+    head = stream.read(HEAD_BYTES)
     if begins_mbox(head):
-        yield from _numbered(_held_items(chain((head,), source), path, label))
+        chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
+        yield from _numbered(_mbox_items(chunks, path, label, held))
     else:
-        yield Item(path, label, path, data=_beginning(chain((head,), source), MAX_HELD_BYTES))
+        yield Item(path, label, path, data=head + stream.read(MAX_HELD_BYTES - len(head)) if held else None)
 
 
-def _beginning(pieces: Iterable[bytes], size: int) -> bytes:
-    data = bytearray()
-    for piece in pieces:
-        data += piece
-        if len(data) >= size:
-            break
-    return bytes(data[:size])
-
-
-def _mbox_items(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
-    start = -1
+def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> Iterator[Item]:
+    start, data = -1, bytearray()
     for offset, piece, ended in fragments(chunks):
         start = offset if start < 0 else start
+        if held:
+            data += piece[: MAX_HELD_BYTES - len(data)]
         if ended:
-            yield Item(path, label, path, start, offset + len(piece))
+            yield Item(path, label, path, start, offset + len(piece), unquoted(bytes(data)) if held else None)
             start = -1
-
-
-def _held_items(chunks: Iterable[bytes], path: str, label: str) -> Iterator[Item]:
-    data = bytearray()
-    for _, piece, ended in fragments(chunks):
-        data += piece[: MAX_HELD_BYTES - len(data)]
-        if ended:
-            yield Item(path, label, path, data=unquoted(bytes(data)))
             data.clear()
 
 
@@ -252,11 +192,12 @@ def _numbered(items: Iterator[Item]) -> Iterator[Item]:
             yield item._replace(name=f"{item.path}#{number}")
 
 
-def _unpack(file: BinaryIO, kind: str, path: str, notes: Notes) -> Iterator[bytes]:
-    """The contents of a compressed file in chunks, up to where it is damaged, which is noted.
-
-    OSError if nothing can be read.
-    """
+@contextmanager
+def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
+    """The contents of a file that is compressed, or '' not; OSError where they are damaged."""
+    if not kind:
+        yield file
+        return
     if kind not in UNPACKED:
         raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
     import bz2  # 2 ms, which `nbspam learn` of a plain file does not need
@@ -265,14 +206,9 @@ def _unpack(file: BinaryIO, kind: str, path: str, notes: Notes) -> Iterator[byte
     import zlib
 
     unpackers: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
-    is_first = True
     try:
         with unpackers[kind](file) as stream:
-            while chunk := stream.read1(_CHUNK_BYTES):  # read() would lose what comes before the damage
-                is_first = False
-                yield chunk
+            yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        why = f"{kind} data {'cut short' if isinstance(error, EOFError) else 'damaged'}"
-        if is_first:
-            raise OSError(errno.EIO, why) from error
-        notes.skip(path, OSError(errno.EIO, f"{why}; what came before is used"))
+        damage = "cut short" if isinstance(error, EOFError) else "damaged"
+        raise OSError(errno.EIO, f"{kind} data {damage}") from error

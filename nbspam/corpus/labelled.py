@@ -2,7 +2,8 @@
 
 A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
 time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
-class.  Whatever is wrong with a source is an error before the first message is read.
+class.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in a folder `NAME.sbd` is a
+mail folder.  Whatever is wrong with a source is an error before the first message is read.
 
 The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
 The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
@@ -18,10 +19,9 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from nbspam.corpus.folders import MAILDIR_PARTS, enter, is_maildir, messages, scan
-from nbspam.corpus.item import HEAD_BYTES, UNPACKED, Notes, Skipped, open_regular, packed_as, reason_of
-from nbspam.corpus.mbox import begins_mbox
-from nbspam.corpus.source import UNREAD, Source, SourcePart, index_entries, mode_of
+from nbspam.corpus.folders import MAILDIR_PARTS, UNREAD, Seen, enter, is_maildir, messages, scan
+from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, packed_as, reason_of
+from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
@@ -50,7 +50,7 @@ def open_labelled(
     """The labelled mail of all these: SOURCEs, and paths whose class is given.
 
     rules : a file of rules for trees of mail folders
-    skip_unread : leave out what nobody has opened, except spam and what an index file names
+    skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
     Raises a child of NbspamError if nothing can be learned from it.
     """
@@ -87,12 +87,8 @@ def _checked_path(path: str) -> str:
         remedy = "name mail in files or folders"
         raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
-        raise _unreadable(path, os.strerror(errno.EACCES))
+        raise unreadable(path, os.strerror(errno.EACCES))
     return path
-
-
-def _unreadable(path: str, why: str) -> NoInputError:
-    return NoInputError(path, why, "check its permissions", "source-unreadable")
 
 
 def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
@@ -108,7 +104,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
     found = Notes()
     folders, files = scan(path, found)
     if not folders and not files and found.skipped:
-        raise _unreadable(path, found.skipped[0][1])
+        raise unreadable(path, found.skipped[0][1])
     if rules is not None or _is_tree(path, folders, files):
         return _tree(path, rules or [], notes)
     if is_maildir(folders):
@@ -122,8 +118,10 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     if loose:
         notes.leave_out(OUTSIDE, len(loose))
-    inner = [(name, os.path.join(path, name)) for name in visible]
-    return [SourcePart(place, (checked_name(name, place),)) for name, place in inner]
+    places = [os.path.join(path, name) for name in visible]
+    return [
+        SourcePart(place, (checked_name(name, place),)) for name, place in zip(visible, places, strict=True)
+    ]
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -184,7 +182,7 @@ def _refuse_mail(path: str) -> None:
         with open(path, "rb") as file:
             head = file.read(HEAD_BYTES)
     except OSError as error:
-        raise _unreadable(path, reason_of(error)) from error
+        raise unreadable(path, reason_of(error)) from error
     first = head.split(None, 1)[0] if head.strip() else b""
     if packed_as(head) or first == b"From" or first.endswith(b":") or b"\0" in head:
         raise _unlabelled(path, "neither a folder of labelled mail nor an index file")
@@ -213,19 +211,21 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     return parts
 
 
-def _tree_folders(
-    name: str, path: str, seen: set[tuple[int, int]], notes: Notes
-) -> Iterator[tuple[str, str]]:
+def _tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
     """(name, path) of each mail folder of a tree, a folder before the folders in it."""
     if not enter(path, seen, notes):
         return
     folders, files = scan(path, notes)
+    found = sorted(messages(files, notes))
     if is_maildir(folders):
         yield name or INBOX, path
-        folders = [folder for folder in folders if folder not in MAILDIR_PARTS]
-    else:
-        yield from _files_as_folders(name, path, files, notes)
-    for child in sorted(folders):
+    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
+        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
+    elif name and found:
+        yield name, path
+    elif found:
+        notes.leave_out(OUTSIDE, len(found))
+    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
         inner = os.path.join(path, child)
         if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
             yield from _tree_folders(_child(name, child), inner, seen, notes)
@@ -233,27 +233,6 @@ def _tree_folders(
 
 def _child(name: str, child: str) -> str:
     return f"{name}/{child}" if name else child.removeprefix(".")
-
-
-def _files_as_folders(name: str, path: str, files: list[str], notes: Notes) -> Iterator[tuple[str, str]]:
-    """The mboxes in a folder are mail folders; if there are none, its files are its messages."""
-    paths = [os.path.join(path, file) for file in sorted(messages(files, notes))]
-    mboxes = [path for path in paths if _is_mbox(path)]
-    for mbox in mboxes:
-        yield _child(name, os.path.basename(mbox)), mbox
-    if not mboxes and paths and name:
-        yield name, path
-    elif len(paths) > len(mboxes):
-        notes.leave_out(OUTSIDE, len(paths) - len(mboxes))
-
-
-def _is_mbox(path: str) -> bool:
-    try:
-        with open_regular(path) as file:
-            head = file.read(HEAD_BYTES)
-    except OSError:
-        return False
-    return begins_mbox(head) or packed_as(head) in UNPACKED
 
 
 def _class_of(name: str, rules: Rules) -> str:

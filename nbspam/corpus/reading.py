@@ -5,9 +5,9 @@ A shard is some messages.  One that cannot be read is skipped and named; it neve
 
 from __future__ import annotations
 
-import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
@@ -23,7 +23,6 @@ SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle
 MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 
-BlocksRead = tuple[list[Block], Skipped]  # of one shard
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
@@ -67,46 +66,33 @@ def read_messages(
         yield ReadMessage(item, tokens, len(data), identity_of(data, item.label))
 
 
-class ShardReader:
-    """Makes blocks of one shard; the work of a process."""
-
-    def __init__(self, classes: tuple[str, ...], wanted: frozenset[str] = WORDS) -> None:
-        self._numbers = {name: number for number, name in enumerate(classes)}
-        self._wanted = wanted | {DATE}
-
-    def __call__(self, items: list[Item]) -> ReadShard:
-        found = ReadShard([], [], [])
-        builder = BlockBuilder()
-        with _without_collection():
-            for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
-                builder.add(item.name, self._numbers.get(item.label, -1), tokens, size_bytes)
-                found.identities.append(identity)
-                if builder.n_columns() > MAX_COLUMNS:
-                    found.blocks.append(builder.build())
-                    builder = BlockBuilder()
-            if len(builder):
-                found.blocks.append(builder.build())
-        return found
-
-
-@contextlib.contextmanager
-def _without_collection() -> Iterator[None]:
-    """Without the search for cycles, a fifth of the time: tokens are many, and none is part of a cycle."""
-    before = gc.isenabled()
-    gc.disable()
+def read_shard(classes: tuple[str, ...], wanted: frozenset[str], items: list[Item]) -> ReadShard:
+    """Blocks of the messages of one shard, with the numbers of their classes."""
+    numbers = {name: number for number, name in enumerate(classes)}
+    found = ReadShard([], [], [])
+    builder = BlockBuilder()
+    collects = gc.isenabled()
+    gc.disable()  # the search for cycles takes a fifth of the time: tokens are many, and none is part of one
     try:
-        yield
+        for item, tokens, size_bytes, identity in read_messages(items, found.skipped, wanted | {DATE}):
+            builder.add(item.name, numbers.get(item.label, -1), tokens, size_bytes)
+            found.identities.append(identity)
+            if builder.n_columns() > MAX_COLUMNS:
+                found.blocks.append(builder.build())
+                builder = BlockBuilder()
+        if len(builder):
+            found.blocks.append(builder.build())
     finally:
-        if before:
+        if collects:
             gc.enable()
+    return found
 
 
 def read_blocks(
     items: Iterable[Item], classes: tuple[str, ...], jobs: int, wanted: frozenset[str] = WORDS
-) -> Iterator[BlocksRead]:
-    """Blocks in the order of the items, a shard at a time, and what could not be read."""
-    for shard in run_shards(ShardReader(classes, wanted), shards(items), jobs):
-        yield shard.blocks, shard.skipped
+) -> Iterator[ReadShard]:
+    """Blocks in the order of the items, a shard at a time."""
+    return run_shards(partial(read_shard, classes, wanted), shards(items), jobs)
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -7,24 +7,13 @@ ahead.  What is passed over is in the notes of the latest walk.
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nbspam.corpus.folders import flags_of, is_maildir, is_number, walk
+from nbspam.corpus.folders import walk
 from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
-
-UNREAD = "unread"
-_HEADER_BYTES = 1 << 16
-_HEADER_END = re.compile(rb"\n\r?\n")
-_STATUS = re.compile(rb"^Status:(.*)", re.IGNORECASE | re.MULTILINE)
-_UNSEEN = re.compile(r"^unseen:(.*)", re.MULTILINE)
-_RANGE = re.compile(r"([0-9]{1,100})(?:-([0-9]{1,100}))?")
-
-IsUnread = Callable[[Item], bool]
 
 
 class SourcePart(NamedTuple):
@@ -32,7 +21,7 @@ class SourcePart(NamedTuple):
 
     labels : the classes that it has: one, none if unlabelled, or those of the index file
     deep : go into the folders in a folder
-    skip_unread : leave out the messages that nobody has opened
+    skip_unread : leave out the messages of Maildirs that nobody has opened
     """
 
     path: str
@@ -43,20 +32,16 @@ class SourcePart(NamedTuple):
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
         """(class name or '', path, True if the file may be an mbox), in order."""
-        alone = [(self.labels[0] if self.labels else "", self.path)]
+        alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
             if os.path.isdir(path):
-                for found, may_be_mbox in walk(path, notes, self.deep):
+                for found, may_be_mbox in walk(path, notes, self.deep, self.skip_unread):
                     yield label, found, may_be_mbox
             else:
                 yield label, path, True
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
         """The messages, or those of one class only."""
-        items = self._items(notes, only)
-        return _without_unread(items, notes) if self.skip_unread else items
-
-    def _items(self, notes: Notes, only: str) -> Iterator[Item]:
         for label, path, may_be_mbox in self.files(notes):
             if only and label != only:
                 continue
@@ -71,6 +56,7 @@ class Source:
 
     classes : class names in class order; empty if unlabelled
     ordered_by_index : True if the order is that of an index file, which is time
+    skipped, left_out : what the latest walk passed over, see Notes
     """
 
     def __init__(
@@ -80,26 +66,18 @@ class Source:
         self.parts = tuple(parts)
         self.classes = ordered({label for part in parts for label in part.labels})
         self.ordered_by_index = ordered_by_index
+        self.skipped: Skipped = []
+        self.left_out: dict[str, int] = {}
         self._first_notes = first_notes or Notes()
-        self._notes = Notes()
-
-    @property
-    def skipped(self) -> Skipped:
-        """(path, reason) of what the latest walk could not read."""
-        return self._notes.skipped
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """How many messages the latest walk left out on purpose, by reason."""
-        return self._notes.left_out
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time; the notes start afresh."""
-        self._notes = Notes()
-        self._notes.skipped += self._first_notes.skipped
-        self._notes.left_out |= self._first_notes.left_out
+        notes = Notes()
+        self.skipped, self.left_out = notes.skipped, notes.left_out
+        notes.skipped += self._first_notes.skipped
+        notes.left_out |= self._first_notes.left_out
         for part in self.parts:
-            yield from part.items(self._notes)
+            yield from part.items(notes)
 
     def message_count(self) -> int | None:
         """How many messages there are, for a progress bar; None if the largest file is an mbox of several."""
@@ -155,7 +133,7 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
                     names[label] = checked_name(label, where)
                 yield names[label], os.path.join(base, path)
     except OSError as error:
-        raise NoInputError(index, reason_of(error), "check its permissions", "source-unreadable") from error
+        raise unreadable(index, reason_of(error)) from error
 
 
 def mode_of(path: str) -> int:
@@ -165,8 +143,12 @@ def mode_of(path: str) -> int:
     except FileNotFoundError:
         raise NoInputError(path, "no such file or folder", "check the path", "no-such-source") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        why = getattr(error, "strerror", None) or str(error)
-        raise NoInputError(path, why, "check the path and its permissions", "source-unreadable") from None
+        raise unreadable(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+def unreadable(path: str, why: str) -> NoInputError:
+    """The error that a path given by the user cannot be read."""
+    return NoInputError(path, why, "check the path and its permissions", "source-unreadable")
 
 
 def unread_error(skipped: Skipped) -> NoInputError:
@@ -174,61 +156,3 @@ def unread_error(skipped: Skipped) -> NoInputError:
     what = "1 file or folder" if len(skipped) == 1 else f"{len(skipped):,} files or folders"
     remedy = "check that all is there and whole, and the permissions"
     return NoInputError("SOURCE", f"{what} could not be read; all other mail is done", remedy, "no-input")
-
-
-def _without_unread(items: Iterator[Item], notes: Notes) -> Iterator[Item]:
-    """The messages that somebody has opened, or of which that is not known.
-
-    Maildir: the flag S, and nothing in `new` is opened.  MH: the sequence `unseen`.  mbox: the field Status;
-    a message without it came after a mail program last marked the mbox, but an mbox without any says nothing.
-    """
-    tests: dict[str, IsUnread] = {}  # by mbox and folder
-    for item in items:
-        in_mbox = item.stop >= 0 or item.data is not None
-        place = item.path if in_mbox else os.path.dirname(item.path)
-        try:
-            if place not in tests:
-                tests[place] = _unread_of_mbox(place) if in_mbox else _unread_of_folder(place)
-            is_unread = tests[place](item)
-        except OSError:  # the reader of the message names it
-            is_unread = False
-        if is_unread:
-            notes.leave_out(UNREAD)
-        else:
-            yield item
-
-
-def _unread_of_mbox(path: str) -> IsUnread:
-    if any(_status(item) is not None for item in file_items(path, "", Notes())):
-        return lambda item: b"R" not in (_status(item) or b"")
-    return lambda item: False
-
-
-def _status(item: Item) -> bytes | None:
-    header = _HEADER_END.split(b"\n" + item.read(_HEADER_BYTES), 1)[0]
-    found = _STATUS.search(header)
-    return found[1] if found else None
-
-
-def _unread_of_folder(folder: str) -> IsUnread:
-    top, name = os.path.split(folder)
-    if name in ("cur", "new") and is_maildir(os.listdir(top or ".")):
-        return lambda item: name == "new" or "S" not in flags_of(os.path.basename(item.path))
-    unseen = _unseen(folder)
-    return lambda item: os.path.basename(item.path) in unseen
-
-
-def _unseen(folder: str) -> set[str]:
-    """The names of the messages in the sequence `unseen` of an MH folder; none of another folder."""
-    try:
-        with open(os.path.join(folder, ".mh_sequences"), encoding="latin-1") as file:
-            sequences = _UNSEEN.findall(file.read())
-    except FileNotFoundError:
-        return set()
-    names = sorted(filter(is_number, os.listdir(folder or ".")), key=int)
-    unseen: set[str] = set()
-    for word in " ".join(sequences).split():
-        if found := _RANGE.fullmatch(word):
-            first = bisect_left(names, int(found[1]), key=int)
-            unseen.update(names[first : bisect_right(names, int(found[2] or found[1]), key=int)])
-    return unseen

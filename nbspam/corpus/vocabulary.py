@@ -7,21 +7,19 @@ Code 0 is NOTAWORD, the code of every token without another.
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
-from typing import BinaryIO, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, Skipped, reason_of
-from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.errors import BadDataError, InputOutputError, NoInputError, UsageError
+from nbspam.corpus.reading import Progress, ReadShard, read_blocks
+from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.model.block import Block
-from nbspam.model.counts import Counts, Ints, join_texts, split_texts, take_texts
+from nbspam.model.counts import Counts, join_texts, split_texts, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key, view_numbers
@@ -30,7 +28,6 @@ from nbspam.tokens.words import words as split_words
 FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
 VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
-MAX_LIST_BYTES = 256 << 20  # the largest dictionaries have some ten million words
 _HEADER_ROWS = 6
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
@@ -90,13 +87,6 @@ class Choice(NamedTuple):
     min_count: int = 1
     words: list[str] | None = None
     views: str = ALL_VIEWS
-
-
-class Built(NamedTuple):
-    """A vocabulary and what could not be read for it."""
-
-    vocabulary: Vocabulary
-    skipped: Skipped
 
 
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
@@ -191,13 +181,12 @@ def read_word_list(path: str) -> tuple[list[str], int]:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_LIST_BYTES + 1)
-        text = data.decode("utf-8-sig")
+            text = file.read().decode("utf-8-sig")
     except OSError as error:
         raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
     except UnicodeDecodeError:
         raise BadDataError(path, "the word list is not UTF-8 text", _LIST_REMEDY, "word-list") from None
-    if len(data) > MAX_LIST_BYTES or "\0" in text:
+    if "\0" in text:
         raise BadDataError(path, "this is not a word list", _LIST_REMEDY, "word-list")
     found = [set(split_words(line, 100)) for line in text.splitlines() if line.strip() and line[0] != "#"]
     words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
@@ -206,123 +195,88 @@ def read_word_list(path: str) -> tuple[list[str], int]:
     return words, sum(len(tokens) != 1 for tokens in found)
 
 
-def _check_choice(choice: Choice) -> None:
-    """Raises UsageError if no word could be chosen so."""
-    if choice.size is not None and choice.size < 1:
-        why, remedy = "a vocabulary has one word at least", "for example `size=5000`"
-        raise UsageError(str(choice.size), why, remedy, "size", option="size")
-    if choice.min_count < 1:
-        remedy = "for example `min_count=2`"
-        raise UsageError(str(choice.min_count), "must be 1 or more", remedy, "min-count", option="min_count")
-    if choice.words is not None and (choice.size is not None or choice.min_count > 1):
-        option = "size" if choice.size is not None else "min_count"
-        why = "no other option chooses words when a list of them is given"
-        raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
-
-
 def build_vocabulary(
     items: Iterable[Item],
     classes: tuple[str, ...],
     choice: Choice,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Built:
-    """Number the words of some mail, those in most messages first.
+) -> tuple[Vocabulary, Skipped]:
+    """Number the words of some mail, those in most messages first; and what could not be read.
 
     The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
     NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
     """
     _check_choice(choice)
     views = view_numbers(choice.views)
-    listed = (
-        None if choice.words is None else np.unique(np.array(list(map(token_key, choice.words)), np.int64))
-    )
-    counts = Accumulator(len(classes), listed, views)
-    skipped: Skipped = []
-    with _temporary_file() as tokens:
-        for blocks, unread in read_blocks(items, classes, jobs):
-            skipped.extend(unread)
-            for block in blocks:
-                counts.add(block)
-                if listed is None:
-                    _save_tokens(tokens, block, views)
-                if progress:
-                    progress(len(block), int(block.sizes.sum()))
+    listed = None if choice.words is None else list(map(token_key, choice.words))
+    counts = Accumulator(len(classes), None if listed is None else np.array(listed), views)
+    with TemporaryFile() as file:
+
+        def keep(shard: ReadShard) -> ReadShard:
+            for block in shard.blocks if listed is None else ():
+                is_read = np.isin(block.views, views)[block.columns]
+                for array in (block.keys[block.columns[is_read]], block.rows()[is_read], block.labels):
+                    np.save(file, array)
+            return shard
+
+        skipped = counts.add_all(map(keep, read_blocks(items, classes, jobs)), progress)
         if not counts.messages.any():
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
         table = counts.counts()
-        words = (
-            _chosen_words(table, choice, tokens)
-            if choice.words is None
-            else _listed_words(table, choice.words)
-        )
-    return Built(Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), skipped)
+        if listed is None:
+            chosen = _most_frequent(table, choice)
+            words = [_notaword(table, chosen, file), *_words(table, chosen)]
+        else:
+            places = table.places(np.array([NOTAWORD_KEY, *listed])).tolist()
+            words = list(_words(table, places, [NOTAWORD, *(choice.words or ())]))
+    return Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), skipped
 
 
-@contextlib.contextmanager
-def _temporary_file() -> Iterator[BinaryIO]:
-    try:
-        with tempfile.TemporaryFile() as file:
-            yield file
-    except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        remedy = "free some space, or set TMPDIR to another folder"
-        raise InputOutputError(tempfile.gettempdir(), why, remedy, "no-space") from None
+def _check_choice(choice: Choice) -> None:
+    """UsageError if no word could be chosen so."""
+    for option, number, default in (("size", choice.size, None), ("min_count", choice.min_count, 1)):
+        if number is not None and number < 1:
+            slug, remedy = option.replace("_", "-"), f"for example `{option}=2`"
+            raise UsageError(str(number), "must be 1 or more", remedy, slug, option=option)
+        if choice.words is not None and number != default:
+            why = "no other option chooses words when a list of them is given"
+            raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
 
 
-def _save_tokens(file: BinaryIO, block: Block, views: tuple[int, ...]) -> None:
-    """Append the tokens of each message: their keys, their rows, and the classes of the rows."""
-    is_read = np.isin(block.views, views)[block.columns]
-    for array in (block.keys[block.columns[is_read]], block.rows()[is_read], block.labels):
-        np.save(file, array)
+def _most_frequent(table: Counts, choice: Choice) -> list[int]:
+    """The columns of the words that are chosen, in the order of their codes."""
+    documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
+    texts = split_texts(table.texts, len(table.keys))
+    chosen = np.flatnonzero(documents >= choice.min_count).tolist()
+    chosen.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
+    return chosen[: choice.size]
 
 
-def _documents_outside(file: BinaryIO, keys: Ints, n_classes: int) -> tuple[int, ...]:
-    """By class, how many saved messages hold a token that is not among `keys` (ascending, not empty)."""
-    found = np.zeros(n_classes, np.int64)
-    end = file.tell()
+def _notaword(table: Counts, chosen: list[int], file: IO[bytes]) -> Word:
+    """NOTAWORD, which is each token of the saved messages that is not chosen."""
+    keys = np.sort(np.append(table.keys[chosen], NOTAWORD_KEY))  # no token has this key
+    documents, end = np.zeros(len(table.messages), np.int64), file.tell()
     file.seek(0)
     while file.tell() < end:
         tokens, rows, labels = (np.load(file) for _ in range(3))
         place = np.minimum(np.searchsorted(keys, tokens), len(keys) - 1)
-        found += np.bincount(labels[np.unique(rows[keys[place] != tokens])], minlength=n_classes)
-    return tuple(found.tolist())
+        holders = labels[np.unique(rows[keys[place] != tokens])]
+        documents += np.bincount(holders, minlength=len(documents))
+    occurrences = table.occurrences.sum(axis=1) - table.occurrences[:, chosen].sum(axis=1)
+    return Word(NOTAWORD, NOTAWORD_VIEW, tuple(documents.tolist()), tuple(occurrences.tolist()))
 
 
-def _chosen_words(table: Counts, choice: Choice, tokens: BinaryIO) -> list[Word]:
-    """NOTAWORD and the words that are chosen from the mail."""
-    documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
-    texts = split_texts(table.texts, len(table.keys))
-    candidates = np.flatnonzero(documents >= max(1, choice.min_count)).tolist()
-    candidates.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
-    chosen = np.array(candidates[: choice.size], np.int64)
-    outside = table.occurrences.sum(axis=1) - table.occurrences[:, chosen].sum(axis=1)
-    keys = np.sort(np.append(table.keys[chosen], NOTAWORD_KEY))  # no token has this key
-    n_jk = _documents_outside(tokens, keys, len(table.documents))
-    return [Word(NOTAWORD, len(VIEWS), n_jk, tuple(outside.tolist())), *_words(table, chosen.tolist())]
-
-
-def _words(table: Counts, columns: Iterable[int]) -> Iterator[Word]:
-    texts = split_texts(table.texts, len(table.keys))
+def _words(table: Counts, places: list[int], texts: list[str] | None = None) -> Iterator[Word]:
+    """The words of some columns; -1 is one of a list that the mail does not hold: a word of the body."""
     documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
-    for j in columns:
-        text = texts[j].decode("utf-8", "replace")
-        yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
-
-
-def _listed_words(table: Counts, words: list[str]) -> list[Word]:
-    """NOTAWORD and the words of a list in its order, also those that the mail does not hold."""
-    columns = {key: column for column, key in enumerate(table.keys.tolist())}
-    nothing = (0,) * len(table.documents)
-    keys = [token_key(word) for word in words]
-    counted = _words(table, [columns[NOTAWORD_KEY], *(columns[key] for key in keys if key in columns)])
-    notaword = next(counted)
-    body = VIEWS.index("body")
-    listed = zip(keys, words, strict=True)
-    return [
-        notaword,
-        *(next(counted) if key in columns else Word(word, body, nothing, nothing) for key, word in listed),
-    ]
+    own, nothing = split_texts(table.texts, len(table.keys)), (0,) * len(table.documents)
+    for at, j in enumerate(places):
+        text = texts[at] if texts else own[j].decode("utf-8", "replace")
+        if j < 0:
+            yield Word(text, VIEWS.index("body"), nothing, nothing)
+        else:
+            yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
 
 
 def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:

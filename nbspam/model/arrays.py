@@ -9,7 +9,7 @@ The columns are the whole vocabulary: there is no NOTAWORD.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +26,12 @@ from nbspam.model.numeric import (
     learn_edges,
 )
 from nbspam.model.posterior import log_odds, log_priors
-from nbspam.model.words import WordTotals, make_word_law
+from nbspam.model.words import WordLaw, WordTotals, make_word_law
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import NormalInverseGamma
     from nbspam.model.posterior import Prior
-    from nbspam.model.words import WordLaw
 
 Floats = NDArray[np.float64]
 
@@ -61,10 +61,8 @@ class ArrayModel:
         self.classes = np.unique(y) if self.classes is None else self.classes
         strange = np.setdiff1d(y, self.classes).tolist()
         if strange:
-            allowed = map(str, self.classes)
-            raise UsageError(
-                str(strange[0]), "is not one of the classes", slug="no-such-class", allowed=allowed
-            )
+            why, allowed = "is not one of the classes", map(str, self.classes)
+            raise UsageError(str(strange[0]), why, slug="no-such-class", allowed=allowed)
         if not len(self.messages):
             self.messages = np.zeros(len(self.classes), np.int64)
             self._begin(X)
@@ -79,6 +77,12 @@ class ArrayModel:
 
     def log_likelihood(self, X: Any) -> Floats:
         """log P(row | class), float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
+        raise NotImplementedError
+
+    def _begin(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def _count(self, X: Any, numbers: NDArray[np.int64], sign: int) -> None:
         raise NotImplementedError
 
     def log_prior(self) -> Floats:
@@ -110,12 +114,6 @@ class ArrayModel:
         """`prior` and the estimates of the model: arrays with a row for each class."""
         raise NotImplementedError
 
-    def _begin(self, X: Any) -> None:
-        raise NotImplementedError
-
-    def _count(self, X: Any, numbers: NDArray[np.int64], sign: int) -> None:
-        raise NotImplementedError
-
 
 class WordModel(ArrayModel):
     """A model of words.  documents, occurrences : int64 (n_classes, n_words), n_jk and N_jk"""
@@ -144,13 +142,11 @@ class WordModel(ArrayModel):
         )
         return make_word_law(self.event_model, totals, self.alpha, self.normalise)
 
-    def _columns(self) -> list[tuple[list[int], list[int]]]:
-        return list(zip(self.documents.T.tolist(), self.occurrences.T.tolist(), strict=True))
-
     def log_likelihood(self, X: Any) -> Floats:
         X, law = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), self._law()
-        weights = np.array([law.token(*counts, 1) for counts in self._columns()])
-        is_certain = np.array([law.is_certain(documents) for documents, _ in self._columns()], np.int64)
+        counts = (self.occurrences if law.repeats else self.documents).T.tolist()
+        weights = np.array([law.weigh(row) for row in counts])
+        is_certain = np.array([law.is_certain(row) for row in counts], np.int64)
         present = (X > 0).astype(np.int64)
         times = X if law.repeats else present
         found = times @ np.where(np.isfinite(weights), weights, 0.0) + law.base
@@ -163,7 +159,8 @@ class WordModel(ArrayModel):
 
     def parameters(self) -> dict[str, Any]:
         law, name = self._law(), "theta" if self.event_model == "complement" else "phi"
-        top = np.array([law.pseudo_counts(*counts) for counts in self._columns()]).T
+        columns = zip(self.documents.T.tolist(), self.occurrences.T.tolist(), strict=True)
+        top = np.array([law.pseudo_counts(*counts) for counts in columns]).T
         with np.errstate(invalid="ignore"):
             return {"prior": np.exp(super().log_prior()), name: top / np.array(law.concentration)[:, None]}
 
@@ -228,8 +225,7 @@ class Categorical(ArrayModel):
         return self._law().log_likelihood(X)
 
     def parameters(self) -> dict[str, Any]:
-        phi = np.exp(CategoricalLaw(self.counts, self.alpha).log_phi.T)
-        by_feature = np.split(phi, self.counts.starts[1:], axis=1)
+        by_feature = np.split(np.exp(self._law().log_phi.T), self.counts.starts[1:], axis=1)
         return {"prior": np.exp(self.log_prior()), "edges": self.counts.edges, "phi": by_feature}
 
 
@@ -252,11 +248,11 @@ class Gaussian(Categorical):
         super().__init__(**others)
         self.floor, self.added = floor, added
 
-    def _law(self) -> NumericLaw:
+    def _law(self) -> GaussianLaw:
         return GaussianLaw(self.counts, self.floor, self.added)
 
     def parameters(self) -> dict[str, Any]:
-        law = GaussianLaw(self.counts, self.floor, self.added)
+        law = self._law()
         return {"prior": np.exp(self.log_prior()), "mean": law.means, "variance": law.variances}
 
     def posterior(self, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:

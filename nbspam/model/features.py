@@ -6,17 +6,16 @@ counts as missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
-    AodeLaw,
-    CategoricalLaw,
-    Edges,
     FeatureCounts,
     Floats,
     GaussianLaw,
@@ -24,19 +23,14 @@ from nbspam.model.numeric import (
     checked_bins,
     make_numeric_law,
 )
+from nbspam.settings import Settings
 from nbspam.tokens.numeric import NAMES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
-    Bin = tuple[float | None, float | None]
-
+Bin = tuple[float | None, float | None]
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
 
 
@@ -68,14 +62,7 @@ class FeatureFacts(NamedTuple):
 
 
 class FeatureScorer:
-    """Scores the features of messages by one model.
-
-    names  : features of the model
-    counts : its counts, of pairs only those of the message at hand
-    law    : the event model
-    """
-
-    __slots__ = ("_model", "counts", "event_model", "law", "names")
+    """Scores the features of messages by one model.  counts : of pairs only those of the message at hand"""
 
     def __init__(self, model: Model, settings: Settings) -> None:
         """model : with the counts of its prior model, if it has one, added"""
@@ -85,8 +72,10 @@ class FeatureScorer:
             why = f"{model.path} was trained without numeric features"
             remedy = "train again with `features=numeric` or `features=both`"
             raise UsageError(self.event_model, why, remedy, "model-no-numeric", option="event_model")
-        if self.event_model == "aode":
-            check_pairs(model)
+        if self.event_model == "aode" and model.settings.get("numeric_model") != "aode":
+            why = f"{model.path} was trained without counting pairs of features"
+            remedy = "train again with `event_model=aode`"
+            raise UsageError("aode", why, remedy, "model-no-pairs", option="event_model")
         self.counts = stored_counts(model)
         self.law = make_numeric_law(self.event_model, self.counts, settings.alpha, self._read_pairs)
 
@@ -109,26 +98,25 @@ class FeatureScorer:
     def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
         """Each feature that is not missing, in the model's order."""
         values = self.values(measured)
-        cells, found = self.counts.cells(values)[0].tolist(), []
-        for f, (name, value) in enumerate(zip(self.names, values[0].tolist(), strict=True)):
-            if cells[f] < 0:
+        counts, law, found = self.counts, self.law, []
+        for f, cell in enumerate(counts.cells(values)[0].tolist()):
+            if cell < 0:
                 continue
-            if isinstance(self.law, GaussianLaw):
-                means, variances = self.law.means[:, f].tolist(), self.law.variances[:, f].tolist()
-                found.append(FeatureFacts(name, value, (), {"mean": means, "variance": variances}))
-            elif isinstance(self.law, (CategoricalLaw, AodeLaw)):
-                around = bins_between(self.counts.edges[f])[cells[f] - int(self.counts.starts[f])]
-                phi = {"phi": np.exp(self.law.log_phi[cells[f]]).tolist()}
-                found.append(FeatureFacts(name, value, around, phi))
+            around: Bin | tuple[()] = ()
+            if isinstance(law, GaussianLaw):
+                facts = {"mean": law.means[:, f].tolist(), "variance": law.variances[:, f].tolist()}
+            else:
+                around = bins_between(counts.edges[f])[cell - int(counts.starts[f])]
+                facts = {"phi": np.exp(law.log_phi[cell]).tolist()}
+            found.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
         return found
 
     def _read_pairs(self, cells: Ints) -> NDArray[Any]:
-        pairs = np.zeros(
-            (len(self.counts.bins), len(cells), self.counts.bins.shape[1]), self.counts.bins.dtype
-        )
+        n_classes, n_cells = self.counts.bins.shape
+        pairs = np.zeros((n_classes, len(cells), n_cells), self.counts.bins.dtype)
         places = {cell: place for place, cell in enumerate(cells.tolist())}
         for (k, cell), row in self._model.numeric_counts("pair", list(places)).items():
-            if not 0 <= k < len(pairs) or len(row) != pairs.shape[2]:
+            if not 0 <= k < n_classes or len(row) != n_cells:
                 raise _damaged(self._model)
             pairs[k, places[cell]] = row
         return pairs
@@ -158,15 +146,6 @@ def _damaged(model: Model) -> DamagedModelError:
     return DamagedModelError(model.path, "a row of numeric_count fits no feature")
 
 
-def check_pairs(model: Model) -> None:
-    """UsageError unless the model counted pairs of features."""
-    if model.settings.get("numeric_model") != "aode":
-        why = f"{model.path} was trained without counting pairs of features"
-        raise UsageError(
-            "aode", why, "train again with `event_model=aode`", "model-no-pairs", option="event_model"
-        )
-
-
 def message_rows(
     features: Sequence[tuple[str, Sequence[float]]], measured: Sequence[float | None], with_pairs: bool
 ) -> dict[tuple[str, int], list[int]]:
@@ -174,8 +153,7 @@ def message_rows(
 
     features : names and edges of the model;  measured : values in the order of NAMES
     """
-    edges: Edges = [row for _, row in features]
-    counts = FeatureCounts(1, edges, with_pairs)
+    counts = FeatureCounts(1, [row for _, row in features], with_pairs)
     counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
     return {(kind, place): row for kind, _, place, row in counts.rows()}
 

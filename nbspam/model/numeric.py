@@ -62,17 +62,16 @@ def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list
     checked_bins(bins)
     if binning not in BINNINGS:
         raise UsageError(binning, "no such way to bin", slug="bins", option="binning", allowed=BINNINGS)
-    columns = [np.sort(column[~np.isnan(column)]) for column in clamped(features).T]
-    return [_edges_of(values, bins, binning) if len(values) else [] for values in columns]
-
-
-def _edges_of(values: Floats, bins: int, binning: str) -> list[float]:
-    low, high = float(values[0]), float(values[-1])
-    if binning == "width":
-        candidates = [low + (high - low) * (i / bins) for i in range(1, bins)]
-    else:
-        candidates = [float(values[i * len(values) // bins]) for i in range(1, bins)]
-    return sorted({edge for edge in candidates if low < edge <= high})
+    found = []
+    for column in clamped(features).T:
+        values = np.sort(column[~np.isnan(column)]).tolist() or [0.0]
+        low, high = values[0], values[-1]
+        if binning == "width":
+            candidates = [low + (high - low) * (i / bins) for i in range(1, bins)]
+        else:
+            candidates = [values[i * len(values) // bins] for i in range(1, bins)]
+        found.append(sorted({edge for edge in candidates if low < edge <= high}))
+    return found
 
 
 class FeatureCounts:
@@ -198,9 +197,15 @@ def _moments(values: Floats) -> NDArray[Any]:
 
 
 class NumericLaw:
-    """A model of numeric features: what the features add to the score of each class."""
+    """A model of numeric features: what the features add to the score of each class.
 
-    n_classes: int
+    log_phi : float64 (n_cells, n_classes), nats, of the categorical model: log of a bin's share in a class
+    """
+
+    def __init__(self, counts: FeatureCounts, alpha: float = 1.0) -> None:
+        self.counts, self.alpha = counts, checked_alpha(alpha)
+        sizes = counts.sizes[counts.feature_of_cell]
+        self.log_phi = smoothed_log(counts.bins, counts.known(counts.bins), self.alpha, sizes).T
 
     def contributions(self, features: ArrayLike) -> Floats:
         """Log-likelihoods, float64 (n_messages, n_factors, n_classes), nats; zeros for a missing feature.
@@ -208,11 +213,15 @@ class NumericLaw:
         One factor a feature where the model is a product, one in all for AODE.
         -inf at lambda = 0 for what was never met in the class; never NaN.
         """
-        raise NotImplementedError
+        return np.asarray(with_zero_row(self.log_phi)[self.counts.cells(features)])
 
     def log_likelihood(self, features: ArrayLike) -> Floats:
         """float64 (n_messages, n_classes): the sum of the contributions."""
         return np.asarray(self.contributions(features).sum(axis=1))
+
+
+class CategoricalLaw(NumericLaw):
+    """log (n_jtk + lambda) / (n_jk + k_j lambda), n_jk the messages of class k that have feature j."""
 
 
 class GaussianLaw(NumericLaw):
@@ -231,7 +240,7 @@ class GaussianLaw(NumericLaw):
     """
 
     def __init__(self, counts: FeatureCounts, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
-        self.n_classes = len(counts.moments)
+        super().__init__(counts)
         mean, variance = mean_and_variance(counts.moments.sum(axis=0))
         means, variances = mean_and_variance(counts.moments)
         empty = counts.moments[:, :, 0] == 0
@@ -261,21 +270,6 @@ def mean_and_variance(moments: NDArray[Any]) -> tuple[Floats, Floats]:
     return means.astype(np.float64) / QUANTA, variances.astype(np.float64) / QUANTA**2
 
 
-class CategoricalLaw(NumericLaw):
-    """log (n_jtk + lambda) / (n_jk + k_j lambda), n_jk the messages of class k that have feature j.
-
-    log_phi : float64 (n_cells, n_classes), nats
-    """
-
-    def __init__(self, counts: FeatureCounts, alpha: float) -> None:
-        self.n_classes, self.counts = len(counts.bins), counts
-        sizes = counts.sizes[counts.feature_of_cell]
-        self.log_phi = smoothed_log(counts.bins, counts.known(counts.bins), checked_alpha(alpha), sizes).T
-
-    def contributions(self, features: ArrayLike) -> Floats:
-        return with_zero_row(self.log_phi)[self.counts.cells(features)]
-
-
 class AodeLaw(NumericLaw):
     """Averaged one-dependence estimators: every feature in turn is the parent of all others.
 
@@ -284,31 +278,27 @@ class AodeLaw(NumericLaw):
     Source: Webb, Boughton and Wang 2005, section 4 (there with lambda = 1).
 
     read_pairs : where the pairs are not all in memory
-    log_phi    : float64 (n_cells, n_classes), nats, as under Categorical: the parents' own factors
     """
 
     def __init__(self, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None) -> None:
-        self.n_classes, self.counts, self.alpha = len(counts.bins), counts, alpha
-        self._categorical = CategoricalLaw(counts, alpha)
-        self.log_phi = self._categorical.log_phi
+        super().__init__(counts, alpha)
         pairs = counts.pairs
         self._read_pairs = read_pairs or (lambda cells: pairs[:, cells])  # type: ignore[index]
 
     def contributions(self, features: ArrayLike) -> Floats:
-        cells = self.counts.cells(features)
-        joint = self._categorical.log_likelihood(features)
+        cells, joint = self.counts.cells(features), super().contributions(features).sum(axis=1)
         usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
         has_parent = usable.any(axis=1)
         used, places = np.unique(cells, return_inverse=True)
         pairs, parents = self._read_pairs(used), with_zero_row(self.log_phi)
-        for k in range(self.n_classes):
+        for k in range(len(pairs)):
             table = self._log_children(pairs[k], used)
             for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):
                 children = table[places.reshape(cells.shape)[rows, :, None], cells[rows, None, :]].sum(axis=2)
                 terms = np.where(usable[rows], children + parents[cells[rows], k], -np.inf)
                 sums = np.logaddexp.reduce(terms, axis=1, initial=-np.inf)
                 joint[rows, k] = sums - np.log(usable[rows].sum(axis=1))
-        return joint[:, None, :]
+        return np.asarray(joint[:, None, :])
 
     def _log_children(self, pairs: NDArray[Any], parents: Ints) -> Floats:
         """log P(cell | k, parent), float64 (n_parents, n_cells + 1), nats.

@@ -136,7 +136,8 @@ def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
     seen = as_counted(block, counts)
     lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)[order]
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
-    now = [*counts.documents_of(block.keys).astype(seen.pairs.dtype, order="C")]
+    documents = columns_of(counts.documents, counts.places(block.keys))
+    now = [*documents.astype(seen.pairs.dtype, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     classes = [*zip(now, seen.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
@@ -169,14 +170,10 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer."""
     block, n_classes = seen.block, len(seen.pairs)
-    slices = [
-        _Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings)
-        for first in range(0, max(1, len(block)), SLICE_ROWS)
-    ]
-    evidence, missing, tokens, measures = (
-        np.concatenate(arrays) for arrays in zip(*[one.results() for one in slices], strict=True)
-    )
-    unknown = missing / np.maximum(tokens, 1)
+    firsts = range(0, max(1, len(block)), SLICE_ROWS)
+    slices = [_Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings) for first in firsts]
+    arrays = zip(*[one.results() for one in slices], strict=True)
+    evidence, unknown, measures = (np.concatenate(one) for one in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap(n_classes), out=evidence[..., 1])
@@ -214,17 +211,20 @@ class _Slice:
         self._known = _sum_classes(self._counts) > 0
         self._times = _TIMES[np.minimum(block.counts[pairs], MOST_TIMES)]
 
-    def results(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Evidence of words, tokens that were never met, all tokens, and the evidence of the measures.
+    def results(self) -> tuple[Floats, Floats, Floats]:
+        """Evidence of words, the share of tokens that were never met, and the evidence of the measures.
 
-        Evidence is float64 (n_rows, n_kinds of words, n_views, n_classes), not diluted; tokens (n_rows,
+        Evidence is float64 (n_rows, n_kinds of words, n_views, n_classes), not diluted; shares (n_rows,
         n_views).
         """
         evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(VIEWS), len(self._counts)))
         for number, alpha in enumerate(self._settings.alphas):
             evidence[:, number, :, 1:] = self._means(self._weights(alpha or NEARLY_ZERO))
-        never, every = np.where(self._known, 0.0, 1.0), np.ones(len(self._known))
-        return evidence, self._by_view(never), self._by_view(every), self._measures()
+        never, every = (
+            self._by_view(np.where(self._known, 0.0, 1.0)),
+            self._by_view(np.ones(len(self._known))),
+        )
+        return evidence, never / np.maximum(every, 1), self._measures()
 
     def _by_view(self, weights: Floats, chosen: Any = slice(None)) -> Floats:
         sums = np.bincount(self._cells[chosen], weights, self._n_rows * N_VIEWS)
@@ -241,7 +241,9 @@ class _Slice:
 
     def _means(self, weights: Floats) -> Floats:
         """float64 (n_rows, n_views, n_classes - 1), nats: the means over the informative tokens."""
-        chosen = self._informative(_spreads(weights) * self._known)
+        # The largest weight less the smallest, that of class 0 among them, which is 0.
+        spreads = np.maximum(weights.max(axis=0), 0.0) - np.minimum(weights.min(axis=0), 0.0)
+        chosen = self._informative(np.where(self._known, spreads, 0.0))
         times = self._times[chosen]
         divisors = self._by_view(times, chosen) + SHRINKAGE
         return np.stack([self._by_view(times * one[chosen], chosen) / divisors for one in weights], axis=2)
@@ -270,28 +272,15 @@ class _Slice:
             return np.zeros((self._n_rows, 0, len(self._counts)))
         found = np.zeros((self._n_rows, len(MEASURES), len(self._counts)))
         pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
-        which = _measure_of(self._keys[pairs])
-        pairs, which = pairs[which >= 0], which[which >= 0]
+        at = np.minimum(np.searchsorted(_MEASURE_KEYS, self._keys[pairs]), len(_MEASURE_KEYS) - 1)
+        is_bin = _MEASURE_KEYS[at] == self._keys[pairs]
+        pairs, which = pairs[is_bin], _MEASURE_PLACES[at[is_bin]]
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
         logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
         logs -= log_smoothed(messages, MEASURE_ALPHA * _BINS[which])
         found[rows, which] = (logs - logs[0]).T
         return found
-
-
-def _spreads(weights: Floats) -> Floats:
-    """The largest weight less the smallest, that of class 0 among them, which is 0."""
-    if len(weights) == 1:
-        return np.asarray(np.abs(weights[0]))
-    nothing = np.zeros_like(weights[0])
-    return np.asarray(reduce(np.maximum, weights, nothing) - reduce(np.minimum, weights, nothing))
-
-
-def _measure_of(keys: Ints) -> Ints:
-    """The place in MEASURES of each key; -1 for other tokens."""
-    at = np.minimum(np.searchsorted(_MEASURE_KEYS, keys), len(_MEASURE_KEYS) - 1)
-    return np.where(_MEASURE_KEYS[at] == keys, _MEASURE_PLACES[at], -1)
 
 
 def _of_views(values: tuple[float, ...], others: float) -> Floats:

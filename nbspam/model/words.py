@@ -41,11 +41,6 @@ class WordTotals:
     In a histogram the words with count 0 may be left out: they are what is missing to |V|.
     """
 
-    __slots__ = (
-        *("complement_histogram", "document_histogram", "documents", "messages", "occurrences"),
-        "vocabulary_size",
-    )
-
     def __init__(
         self,
         messages: Counts,
@@ -83,7 +78,7 @@ def checked_alpha(alpha: float) -> float:
 def asked_alpha(text: str, others: str = "") -> float:
     """lambda as a command line has it; UsageError unless it is 0 or within the ALPHA_RANGE.
 
-    others : what else is allowed, for the remedy
+    others : what else is allowed
     """
     try:
         alpha = checked_alpha(float(text))
@@ -105,14 +100,14 @@ def scaled(alpha: float) -> tuple[float, float]:
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
     """The law of one event model on these totals.  normalise concerns `complement` alone."""
     alpha = checked_alpha(alpha)
-    if event_model in ("presence", "multinomial"):
-        return MultinomialLaw(totals, alpha, repeats=event_model == "multinomial")
+    if event_model not in WORD_MODELS:
+        why = "it does not score words"
+        raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=WORD_MODELS)
     if event_model == "bernoulli":
         return BernoulliLaw(totals, alpha)
     if event_model == "complement":
         return ComplementLaw(totals, alpha, normalise)
-    remedy = "use one of: " + ", ".join(WORD_MODELS)
-    raise UsageError(f"event model {event_model}", "it does not score words", remedy, "event-model")
+    return MultinomialLaw(totals, alpha, repeats=event_model == "multinomial")
 
 
 class WordLaw:
@@ -126,7 +121,6 @@ class WordLaw:
     concentration : by class, the sum of the parameters of the Dirichlet (Bernoulli: Beta) posterior
     """
 
-    __slots__ = ("alpha", "base", "certain", "concentration", "event_model", "n_classes", "repeats")
     uses_prior = True
 
     def __init__(self, event_model: str, n_classes: int, alpha: float, repeats: bool) -> None:
@@ -170,8 +164,6 @@ class MultinomialLaw(WordLaw):
     Source: Manning et al. 2008, eq. 13.7; on presence Metsis et al. 2006, section 2.
     """
 
-    __slots__ = ("_log_totals", "_pseudo", "_scale")
-
     def __init__(self, totals: WordTotals, alpha: float, repeats: bool = False) -> None:
         super().__init__("multinomial" if repeats else "presence", len(totals.messages), alpha, repeats)
         sums, size = totals.occurrences if repeats else totals.documents, totals.vocabulary_size
@@ -180,11 +172,9 @@ class MultinomialLaw(WordLaw):
         self.concentration = [n + alpha * size for n in sums]
 
     def weigh(self, counts: Counts) -> list[float]:
-        scale, pseudo = self._scale, self._pseudo
-        pairs = zip(counts, self._log_totals, strict=True)
-        if pseudo:
-            return [log(n * scale + pseudo) - total for n, total in pairs]
-        return [log(n) - total if n > 0 else -inf for n, total in pairs]
+        values = [n * self._scale + self._pseudo for n in counts]
+        pairs = zip(values, self._log_totals, strict=True)
+        return [log(value) - total if value > 0 else -inf for value, total in pairs]
 
 
 class BernoulliLaw(WordLaw):
@@ -193,8 +183,6 @@ class BernoulliLaw(WordLaw):
     base is the score of the message without words; a word adds log(phi / (1 - phi)).
     Source: McCallum and Nigam 1998, eq. 2 and 3.
     """
-
-    __slots__ = ("histogram", "messages")
 
     def __init__(self, totals: WordTotals, alpha: float) -> None:
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
@@ -209,13 +197,12 @@ class BernoulliLaw(WordLaw):
             self.base[k] = fsum(words * nats for count, words, nats in absent if nats > -inf or count == 0)
 
     def weigh(self, counts: Counts) -> list[float]:
-        return [self._weight(n, m) for n, m in zip(counts, self.messages, strict=True)]
-
-    def _weight(self, count: float, messages: float) -> float:
-        present, absent = count + self.alpha, messages - count + self.alpha
-        if present <= 0:
-            return -inf
-        return log(present) - log(absent) if absent > 0 else 0.0  # 0: a certain word, see ruled_out
+        weights = []
+        for n, m in zip(counts, self.messages, strict=True):
+            present, absent = n + self.alpha, m - n + self.alpha
+            weight = log(present) - log(absent) if present > 0 < absent else 0.0  # 0: certain, see ruled_out
+            weights.append(weight if present > 0 else -inf)
+        return weights
 
     def is_certain(self, documents: Counts) -> list[bool]:
         return [not self.alpha and n == m > 0 for n, m in zip(documents, self.messages, strict=True)]
@@ -233,8 +220,6 @@ class ComplementLaw(WordLaw):
     have a limit as lambda -> 0, which is used: the words never met outside k share weight 1.
     """
 
-    __slots__ = ("_log_totals", "_pseudo", "_scale", "_sums", "_zeros", "uses_prior")
-
     def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
         super().__init__("complement", len(totals.messages), alpha, repeats=True)
         self.uses_prior = self.n_classes == 1
@@ -245,16 +230,12 @@ class ComplementLaw(WordLaw):
         self.concentration = [n + alpha * size for n in others]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
         self._zeros = [0] * self.n_classes  # at lambda = 0, words of the vocabulary never met outside k
-        if normalise:
-            for k, histogram in enumerate(totals.complement_histogram):
-                self._sums.append(self._sum_weights(k, with_zero(histogram, size)))
-
-    def _sum_weights(self, k: int, histogram: list[tuple[float, int]]) -> float:
-        if not self._pseudo:
-            self._zeros[k] = sum(words for count, words in histogram if count == 0)
-        if self._zeros[k]:
-            return -inf
-        return fsum(words * self._log_theta(count, k) for count, words in histogram)
+        for k, some in enumerate(totals.complement_histogram if normalise else ()):
+            histogram = with_zero(some, size)
+            if not self._pseudo:
+                self._zeros[k] = sum(words for count, words in histogram if count == 0)
+            sums = (words * self._log_theta(count, k) for count, words in histogram)
+            self._sums.append(-inf if self._zeros[k] else fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
         value = count * self._scale + self._pseudo
@@ -289,13 +270,9 @@ def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float
     w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
     """
     if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
-        raise UsageError(
-            f"{weight_messages:g}",
-            f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}",
-            "use 100, for example: the prior model then counts as 100 messages",
-            "prior-weight",
-            option="prior_weight",
-        )
+        why = f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}"
+        remedy = "use 100, for example: the prior model then counts as 100 messages"
+        raise UsageError(f"{weight_messages:g}", why, remedy, "prior-weight", option="prior_weight")
     total = sum(prior_messages)
     return weight_messages / total if total else 0.0
 

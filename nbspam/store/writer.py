@@ -89,9 +89,12 @@ class NewModel(Writer):
         statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {sums}"
         self.connection.executemany(statement, rows)
 
-    def write_sums(self) -> None:
-        """Views, totals and histograms: the sums over the tokens that are there."""
-        for table, rows in sum_rows(self.connection).items():
+    def write_sums(self, sums: dict[str, list[tuple[Any, ...]]] | None = None) -> None:
+        """Views, totals and histograms: the sums over the tokens that are there, as of sum_rows.
+
+        sums : the same worked out elsewhere, which saves a tenth of a training
+        """
+        for table, rows in (sums or sum_rows(self.connection)).items():
             self.replace(table, rows)
 
     def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:

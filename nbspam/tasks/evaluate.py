@@ -19,7 +19,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, identity_of, shards
+from nbspam.corpus.reading import Progress, ReadShard, identity_of, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -338,7 +338,7 @@ def train_by_regime(
     rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
     part = used_columns(select_rows(corpus.block, rows))
     choices = choices._replace(evidence=evidence)
-    trained = train_blocks([([part], corpus.skipped)], corpus.classes, path, settings, choices)
+    trained = train_blocks([ReadShard([part], corpus.skipped, [])], corpus.classes, path, settings, choices)
     return trained._replace(read=len(corpus.block))
 
 

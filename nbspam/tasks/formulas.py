@@ -43,46 +43,39 @@ class Section(NamedTuple):
     lines: list[Line]
 
 
-class EventModel(NamedTuple):
-    """An event model in words and symbols."""
-
-    story: str
-    estimator: str
-    score: str
-
-
+# Each in words, its estimate, and its score.
 EVENT_MODELS = {
-    "presence": EventModel(
+    "presence": (
         "multinomial on presence: a message is the set of its words",
         "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
         "log π_k + Σ over the distinct words of log φ_jk",
     ),
-    "multinomial": EventModel(
+    "multinomial": (
         "multinomial: a message is a sequence of words",
         "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
         "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
     ),
-    "bernoulli": EventModel(
+    "bernoulli": (
         "Bernoulli: for each word of the vocabulary, present or absent",
         "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
         "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
     ),
-    "complement": EventModel(
+    "complement": (
         "complement: each class by the words of all others",
         "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
         "-Σ_j x_j log θ_jk, without the prior",
     ),
-    "gaussian": EventModel(
+    "gaussian": (
         "Gaussian: each numeric feature is drawn from a normal distribution",
         "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
         "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
     ),
-    "categorical": EventModel(
+    "categorical": (
         "categorical: each numeric feature falls into one of its bins",
         "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
         "log π_k + Σ_j log φ_jtk",
     ),
-    "aode": EventModel(
+    "aode": (
         "averaged one-dependence: each feature may depend on one other",
         "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
         "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
@@ -109,18 +102,23 @@ def sections(
     model, word : as they are scored, the prior's share added
     features    : parameters of the numeric features, as nbspam.tasks.inspect_model has them
     """
-    score = _averaged_score(model, settings) if settings.averaged else _sum_score(settings)
+    logs = log_priors_of(settings, model.messages, model.classes)
+    prior = [
+        (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
+        ("π_k", by_class(model.classes, [exp(value) for value in logs])),
+        ("log π_k", by_class(model.classes, logs)),
+    ]
     found = [
         Section("Symbols", _symbols(model, settings)),
         Section("Estimator", _estimator(settings)),
-        Section("Prior", _prior(model, settings)),
-        Section("Score", score),
-        Section("Decision", decision_lines(model.classes, loss)),
+        Section("Prior", prior),
+        Section("Score", _averaged_score(model, settings) if settings.averaged else _sum_score(settings)),
+        Section("Decision", _decision(model.classes, loss)),
     ]
     if settings.features != "words":
         found.append(Section("Numeric features", _parameters(settings.numeric_model, features)))
     if word is not None and settings.features != "numeric":
-        found.append(Section(f"The word {word.text!r}", worked_word(model, settings, word)))
+        found.append(Section(f"The word {word.text!r}", _worked_word(model, settings, word)))
     return found
 
 
@@ -144,9 +142,11 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
     ]
     if settings.features == "numeric":
         return lines
-    lines.append(("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))))
-    lines.append(("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))))
-    lines.append(("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))))
+    lines += [
+        ("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))),
+        ("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))),
+        ("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))),
+    ]
     for view, name in enumerate(VIEWS if settings.averaged else ()):
         sums = by_class(classes, model.documents[view])
         lines.append((f"of these in the {name}", f"|V| = {number(model.words[view] + 1)}, Σ_j n_jk: {sums}"))
@@ -156,34 +156,26 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
 def _estimator(settings: Settings) -> list[Line]:
     lines = []
     if settings.features != "numeric":
-        event_model = EVENT_MODELS[settings.event_model]
+        story, estimate, _ = EVENT_MODELS[settings.event_model]
         prior = "Beta(λ, λ)" if settings.event_model == "bernoulli" else "Dirichlet(λ, ..., λ)"
-        kind = "maximum likelihood" if settings.alpha == 0 else f"the posterior mean under {prior}"
+        kind = f"the posterior mean under {prior}" if settings.alpha else "maximum likelihood"
         laplace = ", Laplace's" if settings.alpha == 1 else ""
-        lines += [("event model", event_model.story), ("estimate", event_model.estimator)]
-        lines.append(("which is", kind + laplace))
+        lines += [("event model", story), ("estimate", estimate), ("which is", kind + laplace)]
     if settings.features != "words":
-        event_model = EVENT_MODELS[settings.numeric_model]
-        lines += [("numeric features", event_model.story), ("estimate", event_model.estimator)]
+        story, estimate, _ = EVENT_MODELS[settings.numeric_model]
+        lines += [("numeric features", story), ("estimate", estimate)]
     return lines
-
-
-def _prior(model: Model, settings: Settings) -> list[Line]:
-    logs = log_priors_of(settings, model.messages, model.classes)
-    return [
-        (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
-        ("π_k", by_class(model.classes, [exp(value) for value in logs])),
-        ("log π_k", by_class(model.classes, logs)),
-    ]
 
 
 def _sum_score(settings: Settings) -> list[Line]:
     complement = settings.event_model == "complement"
-    score, of_features = EVENT_MODELS[settings.event_model].score, EVENT_MODELS[settings.numeric_model].score
-    lines = [("score of class k", NORMALISED if complement and settings.normalise else score)]
+    score, of_features = (EVENT_MODELS[name][2] for name in (settings.event_model, settings.numeric_model))
     if settings.features == "numeric":
-        lines = [("score of class k", of_features)]
-    elif settings.features == "both":
+        score = of_features
+    elif complement and settings.normalise:
+        score = NORMALISED
+    lines = [("score of class k", score)]
+    if settings.features == "both":
         added = "added to it" if complement else "added to it, without log π_k"  # which is there once
         lines.append((added, of_features))
     return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
@@ -191,29 +183,22 @@ def _sum_score(settings: Settings) -> list[Line]:
 
 def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     first, threshold = model.classes[0], settings.threshold
-    floors = ", ".join(f"{view} {threshold * strong:g}" for view, strong in zip(VIEWS, STRONG, strict=True))
-    least = ", ".join(
-        f"in the {view} the {n} strongest over {threshold * weak:g}"
-        for view, n, weak in zip(VIEWS, AT_LEAST, WEAK, strict=True)
-        if n
-    )
-    powers = ", ".join(f"{view} {power}" for view, power in zip(VIEWS, DILUTION, strict=True))
-    factor = "(1 - u_v^p_v) " if settings.diluted else ""
-    kinds = [kind for kind in settings.kinds if kind != "measure"]
-    terms = " + ".join(f"{SYMBOLS[kind]}_v {kind[0].upper()}_vk" for kind in kinds)
-    sums = f"Σ_v ({terms})" if len(kinds) > 1 else f"Σ_v {terms}"
+    floors = by_class(VIEWS, [threshold * strong for strong in STRONG])
+    views = zip(VIEWS, AT_LEAST, WEAK, strict=True)
+    least = [f"in the {view} the {n} strongest over {threshold * weak:g}" for view, n, weak in views if n]
+    letters = {kind: kind[0].upper() for kind in settings.kinds if kind != "measure"}
+    terms = " + ".join(f"{SYMBOLS[kind]}_v {letter}_vk" for kind, letter in letters.items())
+    score = f"Σ_v ({terms})" if len(letters) > 1 else f"Σ_v {terms}"
+    familiar = "(1 - u_v^p_v) " if settings.diluted else ""
+    mean = f"E_vk = {familiar}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})"
+    often = f"t_j = 1 + log of how often the message has it, at most {MOST_TIMES} times"
+    unknown = f"u_v = share of its words that the model never met; p_v: {by_class(VIEWS, DILUTION)}"
     lines = [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
-        ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {least}"),
-        ("unknown share of view v", f"u_v = share of its words that the model never met; p_v: {powers}"),
-        (
-            "how often word j counts",
-            f"t_j = 1 + log of how often the message has it, at most {MOST_TIMES} times",
-        ),
-        (
-            "evidence of view v",
-            f"E_vk = {factor}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})",
-        ),
+        ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {', '.join(least)}"),
+        ("unknown share of view v", unknown),
+        ("how often word j counts", often),
+        ("evidence of view v", mean),
     ]
     if settings.second_alpha:
         cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
@@ -221,18 +206,17 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     if settings.measures:
         share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
         lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))
-        sums += " + Σ_f g_f B_fk"
+        score += " + Σ_f g_f B_fk"
     if settings.capped:
-        of_spam = ", ".join(f"{kind[0].upper()}_v,{model.classes[1]}" for kind in kinds)
+        of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in letters.values())
         lines.append(("bound for ham", f"{of_spam} not below -{HAM_CAP:g} nats"))
-    names = [f"{kind[0].upper()}_{view},j" for kind in kinds for view in VIEWS]
+    score += " + b_k + Σ_v c_vk u_v"
+    names = [f"{letter}_{view},j" for letter in letters.values() for view in VIEWS]
     rough = zip(rough_weights(len(model.classes), settings.kinds), names, strict=False)
-    terms = " + ".join(f"{weight:g} {name}" for weight, name in rough if weight)
-    shared = "b_k + Σ_v c_vk u_v"
-    if terms:
+    if terms := " + ".join(f"{weight:g} {name}" for weight, name in rough if weight):
         lines.append(("rough score of class j", f"R_j = {terms}"))
-        shared += " + Σ_j m_jk R_j"
-    lines.append((f"score against {first}", f"z_k = {sums} + {shared} + log π_k - log(m_k / m)"))
+        score += " + Σ_j m_jk R_j"
+    lines.append((f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"))
     return [*lines, ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"), *_calibration(model, settings)]
 
 
@@ -248,12 +232,10 @@ def _calibration(model: Model, settings: Settings) -> list[Line]:
     return lines
 
 
-def decision_lines(classes: Sequence[str], loss: Loss) -> list[Line]:
-    """The rule, the losses, and for ham and spam the cut-offs on the log-odds."""
+def _decision(classes: Sequence[str], loss: Loss) -> list[Line]:
     lines = [("rule", "the action i of least conditional risk R(i | x) = Σ_j λ_ij P(j | x)")]
     rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
-    for name, costs in rows:
-        lines.append((f"deciding {name} costs", "if " + by_class(classes, costs)))
+    lines += [(f"deciding {name} costs", "if " + by_class(classes, costs)) for name, costs in rows]
     if tuple(classes) == HAM_AND_SPAM:
         at = cutoffs(loss)
         lines.append(("so spam is", f"log-odds > {at.spam_above:g} nats"))
@@ -279,13 +261,13 @@ def _parameters(event_model: str, features: Sequence[Mapping[str, Any]]) -> list
     return lines
 
 
-def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+def _worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     """From the counts of a word to what it adds to the scores."""
     classes = model.classes
     lines = [("n_jk", by_class(classes, word.documents)), ("N_jk", by_class(classes, word.occurrences))]
     symbol, intervals = "θ" if settings.event_model == "complement" else "φ", []
-    for k, name in enumerate(classes):
-        count, total, a, size = _fraction(model, settings, word, k)
+    counts, totals, a, size = _fractions(model, settings, word)
+    for name, count, total in zip(classes, counts, totals, strict=True):
         top, bottom = count + a, total + a * size
         fraction = f"({number(count)} + {a:g}) / ({number(total)} + {a:g} · {number(size)})"
         estimate = number(top / bottom) if bottom else "undefined"
@@ -293,26 +275,28 @@ def worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
         low, high = beta_interval(top, bottom - top)  # the marginal of a Dirichlet
         intervals.append(f"{name} {number(low)} to {number(high)}")
     lines.append((f"95 % interval of {symbol}", ", ".join(intervals)))
-    worked = _worked_weight if settings.averaged else _worked_sum
-    return lines + worked(model, settings, word)
+    return lines + (_worked_weight if settings.averaged else _worked_sum)(model, settings, word)
 
 
-def _fraction(model: Model, settings: Settings, word: TokenRow, k: int) -> tuple[float, float, float, float]:
-    """(count, total, lambda, parameters) of the word's estimate in class k."""
-    a, size, event_model = settings.alpha, vocabulary_size(model.words), settings.event_model
+def _fractions(
+    model: Model, settings: Settings, word: TokenRow
+) -> tuple[Sequence[float], Sequence[float], float, float]:
+    """(counts, totals, lambda, parameters) of the word's estimate, the first two by class."""
+    a, size = settings.alpha, vocabulary_size(model.words)
     if settings.averaged and word.view == MEASURES_VIEW:
-        measured = messages_measured(model.documents[MEASURES_VIEW])[k]
-        return word.documents[k], measured, MEASURE_ALPHA, N_BINS[measure_of(word.text)]
+        measured = messages_measured(model.documents[MEASURES_VIEW])
+        return word.documents, measured, MEASURE_ALPHA, N_BINS[measure_of(word.text)]
     if settings.averaged:
-        return word.documents[k], model.documents[word.view][k], a, model.words[word.view] + 1
-    if event_model == "presence":
-        return word.documents[k], word_totals(model.documents)[k], a, size
-    if event_model == "bernoulli":
-        return word.documents[k], model.messages[k], a, 2
+        return word.documents, model.documents[word.view], a, model.words[word.view] + 1
+    if settings.event_model == "presence":
+        return word.documents, word_totals(model.documents), a, size
+    if settings.event_model == "bernoulli":
+        return word.documents, model.messages, a, 2
     totals = word_totals(model.occurrences)
-    if event_model == "multinomial":
-        return word.occurrences[k], totals[k], a, size
-    return sum(word.occurrences) - word.occurrences[k], sum(totals) - totals[k], a, size
+    if settings.event_model == "multinomial":
+        return word.occurrences, totals, a, size
+    outside, all_others = ([sum(row) - n for n in row] for row in (word.occurrences, totals))
+    return outside, all_others, a, size
 
 
 def _worked_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:

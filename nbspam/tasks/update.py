@@ -29,7 +29,7 @@ from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows, updating
 from nbspam.tasks.start import copy_shared, own_or_shared
-from nbspam.tasks.train import Trained, count_blocks, counts_for, learned_rows, token_rows
+from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
 from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
@@ -60,8 +60,8 @@ def update(
         edges = measured_edges(model)
     finally:
         model.close()
-    counts = counts_for(settings, len(known), None if keys is None else np.array(keys, np.int64))
-    skipped = count_blocks(read_blocks(items, known, jobs, settings.wanted), counts, progress)
+    counts = counts_for(settings, len(known), keys)
+    skipped = counts.add_all(read_blocks(items, known, jobs, settings.wanted), progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")

@@ -5,9 +5,7 @@ The standard library writes the mail stores, and so says what read and unread lo
 
 from __future__ import annotations
 
-import gzip
 import mailbox
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -31,34 +29,6 @@ def write_maildir(place: Path, marked: Marked) -> str:
     return str(place)
 
 
-def write_mh(place: Path, marked: Marked) -> str:
-    box = mailbox.MH(str(place))
-    keys = [box.add(mail(word)) for word, _ in marked]
-    box.set_sequences({"unseen": [key for key, (_, opened) in zip(keys, marked, strict=True) if not opened]})
-    return str(place)
-
-
-def write_mbox(place: Path, marked: Marked) -> str:
-    box = mailbox.mbox(str(place))
-    for word, opened in marked:
-        message = mailbox.mboxMessage(mail(word))
-        message.set_flags("RO" if opened else "O")
-        box.add(message)
-    box.close()
-    return str(place)
-
-
-def write_packed_mbox(place: Path, marked: Marked) -> str:
-    plain = Path(write_mbox(place, marked))
-    packed = place.with_name("box.gz")
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    return str(packed)
-
-
-STORES = [write_maildir, write_mh, write_mbox, write_packed_mbox]
-Write = Callable[[Path, Marked], str]
-
-
 @pytest.fixture
 def spam(tmp_path: Path) -> list[str]:
     """Mail of the other class."""
@@ -71,13 +41,10 @@ def words(source: Source, label: str = "ham") -> set[str]:
     return {item.read().split()[-1].decode() for item in source.items() if item.label == label}
 
 
-@pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
-def test_unread_ham_is_left_out_and_unread_spam_is_not(
-    write: Write, opened: tuple[bool, ...], tmp_path: Path
-) -> None:
+def test_unread_ham_is_left_out_and_unread_spam_is_not(opened: tuple[bool, ...], tmp_path: Path) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
-    place = write(tmp_path / "box", [*marked, ("four", True)])
+    place = write_maildir(tmp_path / "box", [*marked, ("four", True)])
     source = open_labelled(ham=[place], spam=[place], skip_unread=True)
     assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
     assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
@@ -106,10 +73,12 @@ def test_a_tree_of_maildirs_keeps_unread_junk_only(tmp_path: Path) -> None:
     assert source.left_out == {"unread": 2, "folder Trash": 1}
 
 
-def test_all_mail_of_a_folder_of_files_is_read(spam: list[str], tmp_path: Path) -> None:
-    """A class may be called `new`, and a message `1`; neither makes a Maildir or an MH folder."""
+def test_all_mail_of_folders_of_files_and_of_mboxes_is_read(tmp_path: Path) -> None:
+    """A class may be called `new`; that makes no Maildir."""
     write_folders(tmp_path / "mail", {"new": [mail("one")], "spam": [mail("two")]})
-    (tmp_path / "mail" / "new" / "1").write_bytes(mail("three"))
+    box = mailbox.mbox(str(tmp_path / "mail" / "new" / "box"))
+    box.add(mail("three"))
+    box.close()
     source = open_labelled([str(tmp_path / "mail")], skip_unread=True)
     assert words(source, "new") == {"one", "three"}
 
@@ -121,55 +90,11 @@ def test_unread_mail_of_an_index_file_is_read(tmp_path: Path) -> None:
     assert words(open_labelled([str(tmp_path / "index")], skip_unread=True)) == {"one"}
 
 
-FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
-
-
-def mbox_of(*messages: bytes) -> bytes:
-    return b"".join(FROM + message + b"\n" for message in messages)
-
-
-def test_all_mail_of_an_mbox_without_status_fields_is_read(spam: list[str], tmp_path: Path) -> None:
-    (tmp_path / "box").write_bytes(
-        mbox_of(mail("one"), b"A: b\n\nStatus: RO\n\ntwo\n", b"\nStatus: RO\n\nthree\n")
-    )
-    source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
-    assert words(source) == {"one", "two", "three"}
-
-
-def test_mail_without_status_in_an_mbox_with_status_fields_is_unread(spam: list[str], tmp_path: Path) -> None:
-    marked = b"status: RO\r\n" + mail("one").replace(b"\n", b"\r\n")
-    (tmp_path / "box").write_bytes(mbox_of(mail("zero"), marked, mail("two")))
-    source = open_labelled(ham=[str(tmp_path / "box")], spam=spam, skip_unread=True)
-    assert words(source) == {"one"}
-    assert source.left_out == {"unread": 2}
-
-
-@pytest.mark.parametrize(
-    ("line", "left"),
-    [
-        ("unseen:1 3", {"2", "4", "5"}),
-        ("unseen: 2-4", {"1", "5"}),
-        ("cur: 1\nunseen: 4-99999999999999999999 1\nseen: 2", {"2", "3"}),
-        ("cur: 1-5", {"1", "2", "3", "4", "5"}),
-        (f"unseen: x 3- -3 5-1 \u0661 1-{10_000 * '9'} 2", {"1", "3", "4", "5"}),
-        ("unseen 1", {"1", "2", "3", "4", "5"}),
-        ("", {"1", "2", "3", "4", "5"}),
-    ],
-)
-def test_the_unseen_sequence_of_mh(line: str, left: set[str], spam: list[str], tmp_path: Path) -> None:
-    (tmp_path / "mh").mkdir()
-    for number in "12345":
-        (tmp_path / "mh" / number).write_bytes(mail(number))
-    (tmp_path / "mh" / ".mh_sequences").write_text(line + "\n", encoding="utf-8")
-    assert words(open_labelled(ham=[str(tmp_path / "mh")], spam=spam, skip_unread=True)) == left
-
-
-@pytest.mark.parametrize("write", STORES)
 @pytest.mark.parametrize("one_class", [True, False])
 def test_a_class_of_unread_mail_only_is_an_error_that_names_the_option(
-    write: Write, one_class: bool, spam: list[str], tmp_path: Path
+    one_class: bool, spam: list[str], tmp_path: Path
 ) -> None:
-    place = write(tmp_path / "box", [("one", False), ("two", False)])
+    place = write_maildir(tmp_path / "box", [("one", False), ("two", False)])
     with pytest.raises(NoInputError) as caught:
         open_labelled(
             ham=[place], spam=[] if one_class else spam, allow_one_class=one_class, skip_unread=True

@@ -67,8 +67,8 @@ def test_words_of_a_list_are_spelled_as_tokens(china: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("views", ["all", "body"])
 def test_notaword_and_the_words_together_are_all_tokens(data: Path, size: int, views: str) -> None:
     source = open_labelled([str(data)])
-    whole = build_vocabulary(source.items(), source.classes, Choice(views=views)).vocabulary
-    cut = build_vocabulary(source.items(), source.classes, Choice(size=size, views=views)).vocabulary
+    whole = build_vocabulary(source.items(), source.classes, Choice(views=views))[0]
+    cut = build_vocabulary(source.items(), source.classes, Choice(size=size, views=views))[0]
     assert len(cut.words) == 1 + min(size, len(whole.words) - 1)
     for k in range(2):
         occurrences = [sum(word.occurrences[k] for word in one.words) for one in (whole, cut)]

@@ -22,7 +22,7 @@ import pytest
 
 from nbspam.corpus import Item, accumulator, open_labelled
 from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.reading import ShardReader
+from nbspam.corpus.reading import read_shard
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.model.block import Block, BlockBuilder, representative_rows, select_rows
@@ -60,7 +60,7 @@ def items(data: Path) -> Items:
 
 @pytest.fixture(scope="module")
 def vocabulary(items: Items) -> Vocabulary:
-    return build_vocabulary(items, ("ham", "spam"), Choice(size=500)).vocabulary
+    return build_vocabulary(items, ("ham", "spam"), Choice(size=500))[0]
 
 
 def trained(
@@ -473,9 +473,10 @@ def accumulated(items: Items, vocabulary: Vocabulary | None) -> Accumulator:
     """The items with their numeric features, read in shards of ten."""
     keys = np.array(vocabulary.keys(), np.int64) if vocabulary else None
     counts = Accumulator(2, keys, features=True)
-    read = ShardReader(("ham", "spam"), Settings().wanted | {"numeric"})
     for first in range(0, len(items), 10):
-        counts.add(*read(items[first : first + 10]).blocks)
+        counts.add_all(
+            [read_shard(("ham", "spam"), Settings().wanted | {"numeric"}, items[first : first + 10])]
+        )
     return counts
 
 

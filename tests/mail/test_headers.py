@@ -24,23 +24,16 @@ def test_every_line_end_gives_the_same_message(end, before):
 @pytest.mark.parametrize(
     ("data", "fields", "text", "defects"),
     [
-        ("Subject: one\n two\n\tthree\nTo: c\n\nx", ["subject=one two\tthree", "to=c"], "x", []),
-        ("RECEIVED: 1\nReceived: 2\n\n", ["received=1", "received=2"], "", []),
-        ("From a@b Mon Sep  9 10:00:00 2002\nTo: c\n\nx", ["to=c"], "x", []),
         (">From a@b Mon Sep  9\nTo: c\n\nx", ["to=c"], "x", []),
         ("\ufeffTo: c\n\nx", ["to=c"], "x", []),
         ("    \nTo: c\n\nx", ["to=c"], "x", []),
         ("To: a\nDear friend,\nbuy: now\n\nx", ["to=a"], "Dear friend,\nbuy: now\n\nx", ["no-header-end"]),
-        ("To: a\nsome junk\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
         ("To: a\nFrom b@c\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
         ("To: a\n: b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
-        ("To: a\n : b\nFrom: b\n\nx", ["to=a : b", "from=b"], "x", []),
         ("To: a\nB\n : b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
         ("To: a\nB\n : b\n\nx", ["to=a"], "B\n : b\n\nx", ["no-header-end"]),
         ("To: a\n" + LONG + "\nFrom: b\n\nx", ["to=a"], LONG + "\nFrom: b\n\nx", ["no-header-end"]),
         ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
-        ("\nTo: a\n", [], "To: a\n", []),
-        ("To: Grüße\n\nx", ["to=Grüße"], "x", ["8bit-header"]),
     ],
 )
 def test_fields_and_where_the_text_begins(data, fields, text, defects):
@@ -65,12 +58,6 @@ def test_spelling_of_content_fields_does_not_matter(spelled):
     for _ in range(2):
         (part,) = parse(data).parts
         assert (part.content_type, part.text) == ("text/html", "<b>lake</b>")
-
-
-@pytest.mark.parametrize(("text", "charset"), [("привет", "koi8-r"), ("ąć", "iso-8859-2")])
-def test_raw_8_bit_fields_are_read_as_the_body_declares(text, charset):
-    data = f"Subject: {text}\nContent-Type: text/plain; charset={charset}\n\n".encode(charset)
-    assert parse(data).get("subject") == text
 
 
 def test_raw_8_bit_fields_in_two_charsets_are_each_decoded():
@@ -100,11 +87,9 @@ def test_header_lines_are_byte_exact_with_their_folded_lines():
     ("data", "start", "body"),
     [
         (b"", 0, 0),
-        (b"\n", 0, 1),
         (b"\r\nbody", 0, 2),
         (b"From x\nA: 1\n\nbody", 7, 13),
         (b"A: 1\r\n\r\nbody", 0, 8),
-        (b"A: 1\r\rbody", 0, 6),
         (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", 0, 17),
         (b"A: 1", 0, 4),
         (b"\xef\xbb\xbfA: 1\n\nbody", 3, 9),

@@ -1,4 +1,4 @@
-"""Hostile mail of every family, at two sizes: it is read in linear time, in a second and in bounded memory.
+"""Hostile mail of every family, at two sizes: it is read in linear time, bounded memory and bounded counts.
 
 A family is a function of a size in bytes; the larger mail has four times the size of the smaller.  The normal
 run stops at 250 kB; `make fuzz` goes to 1 MB.
@@ -14,12 +14,15 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from nbspam import tokens
+from nbspam.mail import header_lines, limits, parse
+from tests.tokens.test_laws import check
 
 Family = Callable[[int], bytes]
 
@@ -33,11 +36,25 @@ STATUS = Path("/proc/self/status")
 CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
-def read(data: bytes) -> object:
+def read(data: bytes) -> tokens.Tokens:
     """All that is read of a mail; no fault of the program is hidden by the guard around each stage."""
     found = tokens.read(data, (tokens.BIGRAMS, tokens.MEASURES, tokens.NUMERIC, tokens.DATE))
     assert not found.failures
     return found
+
+
+def check_counts(data: bytes) -> None:
+    """Every count stays within the bounds of limits.py."""
+    message = parse(data)
+    assert len(message.headers) == len(message.header_sizes) <= limits.MAX_HEADER_LINES
+    assert sum(len(value) for _, value in message.headers) <= limits.MAX_HEADER_BYTES
+    assert len(message.structure) <= limits.MAX_PARTS + limits.MAX_UU_BLOCKS
+    assert 1 <= len(message.parts) <= limits.MAX_PARTS + limits.MAX_UU_BLOCKS
+    assert sum(len(part.text) for part in message.parts) <= 2 * limits.MAX_SCORED_BYTES
+    assert message.body_bytes + sum(message.header_sizes) <= len(data) + 1
+    spans = header_lines(data)
+    assert all(stop == begin for (_, stop, _), (begin, _, _) in pairwise(spans))
+    check(read(data), {})
 
 
 # --- how a mail is built ---
@@ -132,11 +149,12 @@ TEXTS = split(
     "a¦ ¦\n¦\r¦\t\n¦!?¦.¦a.¦a-¦a'¦a_¦v i a g r a ¦v.i.a.g.r.a ¦1¦1.1.¦$1,000.00 ¦+1 (555) 555-5555 ¦> ¦"
     ">¦\x00¦\x1b[31m¦😀¦👨\u200d👩\u200d¦🇩🇪¦a️¦发票优惠¦ひらカナ漢¦한글¦\u1112\u1161\u11ab¦\u0e44\u0e17\u0e22¦"
     "aа\u03b1¦раураl ¦ｖｉａ ¦𝐯𝐢¦\u24e5\u24d8¦ﷺ¦\u200b¦v\u200bi\u200c¦v\xadi\xad¦a\u2060\ufeff¦"
-    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦\u2588\u2580 ¦"
+    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦"
+    "\u0903¦\ufdfa¦\u0308\u3099¦\u0301\uff9e¦\u2588\u2580 ¦"
     "http://a.example/x ¦http://¦http://a@¦www.¦http://a.b.¦http://a.example/?u=¦"
     "http://a.example/%41%2541 ¦http://xn--mnchen-3ya.example/ ¦http://1.2.3.4/ http://0x7f000001/ ¦"
-    "http://[::¦http://a.example:80:¦http://a.example/../..¦a@b.example ¦a@¦a:¦/¦begin 644 a\n¦"
-    "begin 644 a\n#0V%T\n`\nend\n¦"
+    "http://[::¦http://a.example:80:¦http://a.example/../..¦%25¦://%3a%2f%2f¦a@b.example ¦a@¦a:¦/¦"
+    "begin 644 a\n¦begin 644 a\n#0V%T\n`\nend\n¦"
     "begin 644 a\nM86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A\n¦"
     "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4\n¦"
     "From a@example.org Sat Jan  3 01:05:34 2026\n¦Subject: a\n¦--b\n¦=?utf-8?q?=41?= ¦"
@@ -147,13 +165,14 @@ HEADERS = split(
     "X: y\n¦: y\n¦X: y\n z\n¦x\n¦"
     "Received: from a.example ([1.2.3.4]) by b.example; Mon, 3 Jun 2024 10:00:00 +0200\n¦"
     "Subject: free\n¦Date: Mon, 3 Jun 2024 10:00:00 +0200\n¦Content-Type: text/html; charset=utf-8\n¦"
-    "Authentication-Results: a; spf=pass; dkim=fail (x)\n¦X-Mailer: a/1.0\n"
+    "Authentication-Results: a; spf=pass; dkim=fail (x)\n¦X-Mailer: a/1.0\n¦From x\n¦\r\r\r\n"
 )
 
 FIELDS = {
     "Subject": (
         "=?utf-8?q?=41?= ¦=?utf-8?b?QUJD?= ¦=?utf-8?q?=C3?=\n =?utf-8?q?=A9?=\n ¦"
-        "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= ¦=?utf-8?q?¦=?¦=?x?q?=ff?= ¦?¦ ¦"
+        "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= ¦=?utf-8?q?¦=?¦=?x?q?=ff?= ¦"
+        "?¦ ¦a¦a ¦1.¦a@b.¦http://a.b/ ¦手¦"
         "a\u0301\u0315\u0300¦v\u200b"
     ),
     "From": '"¦"\\¦(¦<a@b.example> ¦a@',
@@ -162,7 +181,7 @@ FIELDS = {
     "Received": "from a (b [1.2.3.4]) ¦by a.b.¦;",
     "References": "<a@b.example> ",
     "Message-ID": "<a@",
-    "Content-Type": "text/plain; a=b¦text/plain; name*0*=utf-8''%41; ¦text/plain; a=\"\\\"¦text/(a)plain",
+    "Content-Type": "text/plain; a=b¦text/plain; name*0*=utf-8''%41; ¦text/plain; a=\"\\\"¦text/(a)plain¦(",
     "List-Unsubscribe": "<http://a.example/>, ",
     "Authentication-Results": "a; spf=pass ",
 }
@@ -326,6 +345,7 @@ OTHERS: dict[str, Family] = {
     "text: different labels": counted(lambda body: text(b"http://" + body), b"a%d."),
     "text: one letter with all the marks": repeated(lambda body: text(b"a" + body), "\u0315\u0300"),
     "text: a uuencoded file": repeated(lambda body: text(b"begin 644 a\n" + body), "M" + "86%A" * 15 + "\n"),
+    "header: codes": counted(functools.partial(field, "X-Note"), b"aZ3+/qaZ3+/qaZ3+/qaZ3+/q%d\n "),
     "header: different fields": counted(header, b"X-%d: y\n"),
     "header: different hosts": counted(header, b"Received: from h%d.example by g%d.example; 1 Jan 2024\n"),
     "header: parameters of a file name": counted(
@@ -337,6 +357,8 @@ OTHERS: dict[str, Family] = {
         b"Content-Type: multipart/digest; boundary=b\n\n--b\n\n", size
     ),
     "parts: delimiters but for a letter": near_boundaries,
+    "parts: delimiters deep down": lambda size: nested_multiparts(3_000) + fill(b"--x\n", size),
+    "parts: delimiters without a boundary": repeated(functools.partial(mail, "multipart/mixed"), b"--x\n"),
     "parts: different names": counted(multipart, b"--b\nContent-Type: a/b; name=n%d.exe\n\nx\n"),
     "archive: zeros": archive("{}.txt", bytes(1 << 20)),
     "archive: zeros in pages": archive("{}.html", b"<b>" * (1 << 18)),
@@ -399,9 +421,9 @@ def cpu_seconds(data: bytes) -> float:
     """CPU of reading a mail; without the collector, whose time depends on the other tests."""
     gc.disable()
     try:
-        begun = time.process_time()
+        start = time.process_time()
         read(data)
-        return time.process_time() - begun
+        return time.process_time() - start
     finally:
         gc.enable()
 
@@ -426,6 +448,7 @@ def test_hostile_mail_is_read_in_linear_time_and_little_memory(name: str, memory
     times = [(cpu_seconds(small), cpu_seconds(large))]
     if memory_before:
         assert memory_bytes("VmHWM") - memory_before <= MAX_MEMORY_BYTES
+    check_counts(large)
     if _is_slow(*times[0]):  # the machine may have been busy
         times.append((cpu_seconds(small), cpu_seconds(large)))
     least = min(one for one, _ in times), min(four for _, four in times)

@@ -93,14 +93,6 @@ def test_no_order_of_delimiters_raises_or_shows_text_twice(lines):
             assert shown.count(f"text{number}") <= 1
 
 
-def test_the_broken_messages_of_other_projects_are_all_read(torture_files):
-    assert len(torture_files) > 700
-    for path in torture_files:
-        mail = parse(path.read_bytes())
-        assert mail.parts, path.name
-        assert all(part.content_type for part in mail.parts), path.name
-
-
 def split(body, boundary="b", kind="mixed"):
     return parse(f"Content-Type: multipart/{kind}; boundary={boundary}\n\n{body}".encode())
 
@@ -123,18 +115,13 @@ SAME_BOUNDARY = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
 @pytest.mark.parametrize(
     ("body", "expected", "defects"),
     [
-        ("preamble\n--b\n\none\n--b--\nepilogue\n", ["one"], []),
-        ("--b\n\none\n--b\n\ntwo\n", ["one", "two\n"], ["no-close-delimiter"]),
         ("--b\n\none\n--b--\n--b\n\nhidden\n", ["one"], []),
         ("--b\n--b\n\none\n--b--\n", ["one"], []),
         ("--b\nhello there\n--b\n\nx\n--b--\n", ["hello there", "x"], ["no-header-end"]),
-        (f"--b\n{inner('bb', 'in')}\n--b\n\nout\n--b--\n", ["in", "out"], []),
         (f"--b\n{ENDED_BY_OUTER}\n--b\n\nout\n--c\nx\n--b--\n", ["in", "out\n--c\nx"], []),
-        (f"--b\n{inner('b', 'in')}\n--b\n\nout\n--b--\n", ["in", "out"], ["duplicate-boundary"]),
         (f"--b\n{TWICE_NESTED}\n--b\n\n3\n--b--\n", ["1", "2", "3"], ["duplicate-boundary"]),
         ("--b\n" + SAME_BOUNDARY * 99 + "\nx\n--b--\n", ["x"], ["duplicate-boundary", "no-close-delimiter"]),
         ("--q\nContent-Type: text/plain\n\none\n--q\n\ntwo\n--q--\n", ["one", "two"], ["no-parts"]),
-        ("just text\n", ["just text\n"], ["no-parts"]),
     ],
 )
 def test_broken_boundaries(body, expected, defects):
@@ -173,13 +160,6 @@ def test_an_empty_mail_is_one_empty_text(data):
     assert (part.content_type, part.text.strip()) == ("text/plain", "")
 
 
-def test_parts_of_a_digest_are_messages():
-    mail = split("--b\n\nSubject: one\n\nfirst\n--b\n\nSubject: two\n\nsecond\n--b--\n", kind="digest")
-    assert mail.structure == ["multipart/digest"] + ["message/rfc822", "text/plain"] * 2
-    assert [part.embedded_headers for part in mail.parts] == [[("subject", "one")], [("subject", "two")]]
-    assert texts(mail) == ["first", "second"]
-
-
 INNER = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
 
 
@@ -189,7 +169,6 @@ INNER = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =
         (b"7bit", INNER),
         (b"7bit", b"From a@b Mon Sep  9\n" + INNER),
         (b"base64", base64.encodebytes(INNER)),
-        (b"quoted-printable", INNER.replace(b"=", b"=3D")),
     ],
 )
 def test_an_embedded_message_is_read_in_every_encoding(encoding, body):
@@ -198,13 +177,6 @@ def test_an_embedded_message_is_read_in_every_encoding(encoding, body):
     assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
     assert mail.parts[0].text == "buy =3D now"
     assert ("subject", "in") in mail.parts[0].embedded_headers
-
-
-def test_parts_keep_their_order_around_an_encoded_message():
-    encoded = base64.encodebytes(b"Subject: in\n\nsecond").decode()
-    embedded = f"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{encoded}"
-    body = f"--b\n\nfirst\n--b\n{embedded}\n--b\n\nthird\n--b--\n"
-    assert texts(split(body)) == ["first", "second", "third"]
 
 
 @pytest.mark.parametrize(
@@ -238,17 +210,11 @@ MESSAGE = "message/rfc822\n\nContent-Type: "
 @pytest.mark.parametrize(
     ("mail", "expected"),
     [
-        (PLAIN, [False]),
-        (tree("mixed", PLAIN, HTML), [False, False]),
-        (tree("alternative", PLAIN, HTML), [True, False]),
         (tree("alternative", HTML, PLAIN), [False, True]),
         (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
-        (tree("alternative", PLAIN, HTML, "text/x-amp-html\n\n<html amp4email>\n"), [True, False, True]),
-        (tree("alternative", HTML, "text/calendar\n\nan invitation\n"), [False, False]),
         (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
         (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
         (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
-        (tree("related", HTML, PLAIN), [False, True]),
         (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
         (tree("alternative", HTML, attached(HTML)), [False, False]),
         (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),

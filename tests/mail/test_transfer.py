@@ -15,7 +15,6 @@ from nbspam.mail.transfer import (
     decode_base64,
     decode_quoted_printable,
     decode_transfer,
-    encoding_name,
     percent_decoded,
 )
 
@@ -48,16 +47,11 @@ def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
 @pytest.mark.parametrize(
     ("payload", "expected", "defects"),
     [
-        (b"aGVsbG8=", b"hello", []),
         (b"aGVsbG8h!", b"hello!", []),
-        (b"aGVsbG8", b"hello", ["bad-base64"]),
-        (b"aGV*s\xffbG!8=", b"hello", []),
         (b"=aGVsbG8=", b"hello", ["bad-base64"]),
-        (b"aGVsbG8=aGVsbG8=", b"hellohello", ["bad-base64"]),
         (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there", ["bad-base64"]),
         (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!", ["text-after-base64"]),
         (b"aGVsbG8h\n\naGVs bG8h", b"hello!hello!", []),
-        (b"a", b"", ["bad-base64"]),
         (b"====", b"", ["bad-base64"]),
     ],
 )
@@ -75,36 +69,6 @@ def test_base64_after_a_foreign_line_is_read(first, gap):
     assert decode_transfer(data, "base64", Allowance()).endswith(rest)
 
 
-@pytest.mark.parametrize(
-    ("payload", "expected"),
-    [
-        (b"caf=C3=A9", b"caf\xc3\xa9"),
-        (b"so=\nft", b"soft"),
-        (b"so= \nft", b"soft"),
-        (b"a=c3=Zz=4", b"a\xc3=Zz=4"),
-        (b"a=3D=\n\nb", b"a=\nb"),
-    ],
-)
-def test_broken_quoted_printable_gives_what_mail_programs_show(payload, expected):
-    assert decode_quoted_printable(payload) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("BASE64", "base64"),
-        ("base64,", "base64"),
-        ("Quoted-Printable;", "quoted-printable"),
-        ("quoted printable", "quoted-printable"),
-        ("7bit (comment)", "7bit"),
-        ("8-bit", "8bit"),
-        ("x-odd", "x-odd"),
-    ],
-)
-def test_encoding_names_are_cleaned(value, expected):
-    assert encoding_name(value) == expected
-
-
 def test_an_unknown_encoding_leaves_the_text_readable():
     mail = parse(b"Content-Transfer-Encoding: x-odd\n\nhello")
     assert (mail.parts[0].text, mail.defects) == ("hello", ["unknown-encoding"])
@@ -112,22 +76,10 @@ def test_an_unknown_encoding_leaves_the_text_readable():
     assert (mail.parts[0].text, mail.defects) == ("no file in here\n", ["bad-uuencode"])
 
 
-def test_uuencoded_files_are_taken_out_of_the_text():
-    files = b"begin 644 my cat.gif\n#0V%T\n`\nend\nafter\nbegin 0755 b\n#0V%T!!\nend\n"
-    mail = parse(b"Subject: s\n\nbefore\n" + files)
-    assert mail.parts[0].text == "before\nafter\n"
-    assert [(part.filename, part.payload_magic, part.disposition) for part in mail.parts[1:]] == [
-        ("my cat.gif", b"Cat", "attachment"),
-        ("b", b"Cat", "attachment"),
-    ]
-    assert mail.structure == ["text/plain", "application/octet-stream", "application/octet-stream"]
-
-
 @pytest.mark.parametrize(
     ("name", "contents", "kind", "text"),
     [
         ("a.html", b"<p>p&#97;y here", "application/octet-stream", "<p>p&#97;y here"),
-        ("a.txt", "zahl \u20ac".encode(), "text/plain", "zahl \u20ac"),
         ("a.ics", b"BEGIN:VCALENDAR\nSUMMARY:pay he\n re", "text/calendar", "pay here"),
         ("a.eml", b"Subject: a\n\npay here", "application/octet-stream", ""),
     ],

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from nbspam.errors import UsageError
 from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
 from nbspam.model.block import Block
-from nbspam.model.counts import Counts, CountsModel
+from nbspam.model.counts import Counts, CountsModel, columns_of
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
@@ -162,7 +162,7 @@ def test_counts_of_different_tokens_are_joined_by_key() -> None:
     both = one + other
     assert both.keys.tolist() == [*range(7), 9, 11]
     assert both.documents[:, 3].tolist() == (2 * whole.documents[:, 3]).tolist()
-    assert both.documents_of(np.array([11, 99, 0])).tolist() == [
+    assert columns_of(both.documents, both.places(np.array([11, 99, 0]))).tolist() == [
         [n, 0, m] for n, m in whole.documents[:, [11, 0]]
     ]
 

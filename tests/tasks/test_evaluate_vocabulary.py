@@ -43,7 +43,7 @@ def vocabularies(data: Path) -> dict[str, Vocabulary]:
     source = open_labelled([str(data / "index")])
     found = {}
     for views in VIEWS:
-        built = build_vocabulary(source.items(), source.classes, Choice(size=150, views=views)).vocabulary
+        built = build_vocabulary(source.items(), source.classes, Choice(size=150, views=views))[0]
         found[views] = built._replace(words=[*built.words, *NEVER_MET])
     return found
 

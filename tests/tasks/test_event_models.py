@@ -50,7 +50,7 @@ def run(*arguments: object, status: int = 0, stdin: bytes = b"") -> tuple[str, s
 
 def numeric_blocks(source: Source) -> list[Block]:
     parts = read_blocks(source.items(), source.classes, 1, frozenset(("numeric",)))
-    return [block for some, _ in parts for block in some]
+    return [block for shard in parts for block in shard.blocks]
 
 
 @pytest.fixture(scope="module")

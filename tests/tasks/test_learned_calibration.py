@@ -155,7 +155,7 @@ def test_one_message_added_in_bulk_teaches_as_learning_it_does(
         with PriorModel(model, 9.0, CLASSES) as prior:
             train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
     elif standing == "on a word list":
-        words = build_vocabulary(own, CLASSES, Choice(size=40)).vocabulary
+        words = build_vocabulary(own, CLASSES, Choice(size=40))[0]
         train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
     for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
         single = shutil.copy(model, str(tmp_path / "single"))

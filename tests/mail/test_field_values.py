@@ -1,0 +1,135 @@
+"""Encoded words, parameters and dates in header fields; golden/ shows the common forms."""
+
+import base64
+import datetime
+from email.utils import format_datetime, parsedate_to_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbspam.mail import parse
+from nbspam.mail.dates import parse_date, received_date
+from nbspam.mail.encoded_words import decode_words
+from nbspam.mail.headers import parse_parameters
+from nbspam.mail.limits import MAX_ENCODED_WORDS, Allowance
+
+
+def words(value):
+    return decode_words(value, Allowance())
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>", "Keith Moore <moore@cs.utk.edu>"),  # RFC 2047, 8
+        ("(=?ISO-8859-1?Q?a?=  \t =?ISO-8859-1?Q?b?=)", "(ab)"),
+        ("(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)", "(a b)"),
+        ("=?utf-8?b?WW91cg?= =?utf-8?b?IHBlYXJz?=", "Your pears"),
+        ("=?utf-8?Q?=4?= =?utf-8?Q?=zz?=", "=4=zz"),
+        ("=?utf-8?B?aGVs*bG8=?=", "hello"),
+        ("=?x-nonsense?Q?=D0=9F?=", "П"),
+        ("=?utf-8?Q?a=0D=0AX-Evil:_1?=", "a  X-Evil: 1"),
+        ("=?=?utf-8?Q?a?=", "=?a"),
+        ("=?", "=?"),
+    ],
+)
+def test_encoded_words_are_decoded_as_readers_do(value, expected):
+    assert words(value) == expected
+
+
+@given(
+    st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=30), st.sampled_from("qb")
+)
+def test_any_text_cut_anywhere_into_words_comes_back(text, encoding):
+    raw = text.encode()
+    pieces = [raw[start : start + 3] for start in range(0, len(raw), 3)]
+    if encoding == "b":
+        found = [f"=?utf-8?b?{base64.b64encode(piece).decode()}?=" for piece in pieces]
+    else:
+        found = ["=?utf-8?q?" + "".join(f"={byte:02X}" for byte in piece) + "?=" for piece in pieces]
+    assert words(" ".join(found)) == text.removeprefix("\ufeff")
+
+
+def test_number_of_decoded_words_is_bounded():
+    allowance = Allowance()
+    value = decode_words("=?utf-8?q?a?= " * (MAX_ENCODED_WORDS + 10), allowance)
+    assert value.startswith("a" * MAX_ENCODED_WORDS + " =?utf-8?q?a?=")
+    assert allowance.encoded_words == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (
+            "application/x-stuff\n ;title*0*=us-ascii'en'This%20is%20even%20more%20\n"
+            " ;title*1*=%2A%2A%2Afun%2A%2A%2A%20\n"
+            ' ;title*2="isn\'t it!"',
+            {"title": "This is even more ***fun*** isn't it!"},  # RFC 2231, 4
+        ),
+        ("a/b; name*=utf-8''%41; name=plain", {"name": "A"}),
+        ("a/b; name*=bad%zz%4", {"name": "bad%zz%4"}),
+        ("a/b; name*x=1; c=d", {"c": "d"}),
+        ("a/b charset=us-ascii", {"charset": "us-ascii"}),
+        ('a/b; name="a;b=c"; x=y', {"name": "a;b=c", "x": "y"}),
+        ('a/b; boundary="open; x=y', {"boundary": "open", "x": "y"}),
+        ("a/b (a comment (nested)); charset=x (y)", {"charset": "x"}),
+        ("a/b; name=photo(1).jpg", {"name": "photo(1).jpg"}),
+        ("a/b; x=1; x=2", {"x": "1"}),
+        ("a/b;;; junk; x=1", {"x": "1"}),
+        (r'a/b; name="C:\my\file.doc"; x=y', {"name": r"C:\my\file.doc", "x": "y"}),
+    ],
+)
+def test_parameters_are_read_as_they_are_really_written(value, expected):
+    assert parse_parameters(value, Allowance())[1] == expected
+
+
+@pytest.mark.parametrize(("written", "name"), [("%C3%83%C2%A9.zip", "Ã©.zip"), ("%D0%9F=?.zip", "П=?.zip")])
+def test_file_names_that_look_encoded_are_not_decoded_twice(written, name):
+    field = f"Content-Disposition: attachment; filename*=utf-8''{written}"
+    assert parse(f"From: a\n{field}\n\nx".encode()).parts[0].filename == name
+
+
+ZONES = st.sampled_from([-720, -330, -1, 0, 60, 345, 840])
+MOMENTS = st.datetimes(min_value=datetime.datetime(1971, 1, 2), max_value=datetime.datetime(2100, 12, 30))
+
+
+@given(MOMENTS, ZONES)
+def test_well_formed_dates_agree_with_the_stdlib(moment, minutes):
+    zoned = moment.replace(microsecond=0, tzinfo=datetime.timezone(datetime.timedelta(minutes=minutes)))
+    text = format_datetime(zoned)
+    assert parse_date(text) == parsedate_to_datetime(text).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 Jan 98 00:00 EST", 883612800 + 5 * 3600),
+        ("Mon Sep 23 12:34:56 2002", 1032798896 - 4 * 3600),
+        ("23-Sep-2002 12:34:56 -0400", 1032798896),
+        ("Mon, 23 Sep 2002 12:34:56 -04:00", 1032798896),
+        ("Mon, 23 Sep 2002 12:34:56.789 -0400 (EDT)", 1032798896),
+        ("Mon, 23 Sep 2002 17:34:56 BST", 1032798896),
+        ("Mon, 23 Sep 102 12:34:56 -0400", 1032798896),
+        ("Monday, 23 September 2002 12:34:56 XYZ", 1032798896 - 4 * 3600),
+        *[(text, None) for text in ("", "-", ":::", "1 Foo 2002 00:00:00", "1 Jan 2002 aa:bb")],
+        *[(text, None) for text in ("1 Jan 1970 00:00:00", "1 Jan 2101 00:00:00", "1 Jan ² 00:00:00")],
+        ("1 Jan 2001 00:00:" + "9" * 200_000, None),
+    ],
+)
+def test_dates_of_all_times_are_read_and_junk_is_no_date(text, expected):
+    assert parse_date(text) == expected
+
+
+@given(st.text(st.sampled_from("0123456789:-+, JanFebUTC()٣²"), max_size=40))
+def test_no_text_breaks_the_date_reader(text):
+    seconds = parse_date(text)
+    assert seconds is None or 0 < seconds < 4_200_000_000
+
+
+def test_topmost_readable_received_field_goes_before_date():
+    received = b"Received: by x; nonsense\nReceived: by y; 1 Jan 2002 00:00:00 +0000\n"
+    date = b"Date: 1 Jan 2001 00:00:00 +0000\n\n"
+    assert received_date(parse(received + date)) == 1009843200
+    assert received_date(parse(date)) == 978307200
+    assert received_date(parse(b"Subject: s\n\n")) is None
