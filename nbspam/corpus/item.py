@@ -100,7 +100,9 @@ def reason_of(error: OSError) -> str:
 
 def packed_as(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
+    if not head.startswith(PACKED_START):
+        return ""
+    return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -150,9 +152,13 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
     """
     try:
         with open_regular(path) as file:
-            is_pipe, kind = not file.seekable(), ""
+            is_pipe = not file.seekable()
+            head = b"" if is_pipe else file.read(HEAD_BYTES)
+            kind = packed_as(head)
+            if not is_pipe and not kind and not begins_mbox(head):
+                yield Item(path, label, path)
+                return
             if not is_pipe:
-                kind = packed_as(file.read(HEAD_BYTES))
                 file.seek(0)
             with _unpacked(file, kind) as stream:
                 yield from _stream_items(stream, path, label, is_pipe or bool(kind))
