@@ -167,28 +167,28 @@ def info_text(info: Info) -> str:
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
-    rows = {
-        "model": f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})",
-        "messages": counts,
-        "autolearned": f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}",
-        "tokens": f"{views or 'none'}; vocabulary {info['vocabulary']}",
-        "event model": f"{settings['event_model']}, {scored}",
-        "features": settings["features"],
-        "lambda": settings["alpha"],
-        "prior": settings["prior"],
-        "spam": "never" if above is None else f"log-odds > {above:g}",
-        "prior model": f"counts as {settings.get('prior_weight')} messages",
-        "imported": f"from {settings.get('imported')}, whose messages are not known one by one",
-        "variance floor": f"needed by {len(floored)} features: {', '.join(floored)}",
-    }
+    rows = [
+        ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
+        ("messages", counts),
+        ("autolearned", f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}"),
+        ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
+        ("event model", f"{settings['event_model']}, {scored}"),
+        ("features", settings["features"]),
+        ("lambda", settings["alpha"]),
+        ("prior", settings["prior"]),
+        ("spam", "never" if above is None else f"log-odds > {above:g}"),
+        ("prior model", f"counts as {settings.get('prior_weight')} messages"),
+        ("imported", f"from {settings.get('imported')}, whose messages are not known one by one"),
+        ("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"),
+    ]
     optional = {
         "autolearned": any(own.values()),
         "spam": info["cutoffs"],
-        "prior model": settings.get("prior_weight"),
-        "imported": settings.get("imported"),
+        "prior model": "prior_weight" in settings,
+        "imported": "imported" in settings,
         "variance floor": floored,
     }
-    return _aligned(row for row in rows.items() if optional.get(row[0], True))
+    return _aligned(row for row in rows if optional.get(row[0], True))
 
 
 def _by_class(counts: dict[str, int]) -> str:
@@ -230,15 +230,14 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
     first, messages = plain(models[0]), _messages(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
-    if merged.differing:
-        lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
-    if merged.dropped:
-        lines.append(f"Not kept, being for the classes of {first} alone: {', '.join(merged.dropped)}.")
-    if merged.forgotten:
-        why = "for one of the models has bigrams and one has none"
-        lines.append(f"Counted, but not known again, {why}: {amount(merged.forgotten, 'message')}.")
-    if merged.uncut:
-        lines.append(f"Numeric features cut at different edges, which have one bin now: {merged.uncut}.")
+    notes = {
+        f"Taken from {first}, where the models differ": ", ".join(merged.differing),
+        f"Not kept, being for the classes of {first} alone": ", ".join(merged.dropped),
+        "Counted, but not known again, for one of the models has bigrams and one has none": merged.forgotten
+        and amount(merged.forgotten, "message"),
+        "Numeric features cut at different edges, which have one bin now": merged.uncut,
+    }
+    lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")

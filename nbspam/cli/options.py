@@ -46,23 +46,29 @@ class Real(click.FloatRange):
 
 
 def _option(
-    flags: str, help: str, value: str = "", *, type: Any = None, shown: str = "", name: str = "", **more: Any
-) -> Decorator:
-    """An option for click.
+    help: str,
+    value: str = "",
+    *,
+    type: Any = None,
+    shown: str = "",
+    short: str = "",
+    name: str = "",
+    **more: Any,
+) -> Callable[[str], Decorator]:
+    """An option for click, once its flag is known.
 
-    flags : as people type them, such as "-m --model"
     value : the name of the value in the help; empty for a switch
     type  : of click, or the allowed values
     shown : the default in the help, if it is not a constant
-    name  : of the parameter, if not that of the long flag
+    short : a second flag;  name : of the parameter, if not that of the flag
     """
-    names = [*flags.split(), *filter(None, [name])]
     if not value:
-        return click.option(*names, is_flag=True, help=help, **more)
-    if isinstance(type, tuple):
-        value, type = "", click.Choice(type)
-    more["show_default"] = shown or "default" in more
-    return click.option(*names, metavar=value or None, type=type, help=help, **more)
+        more["is_flag"] = True
+    else:
+        more["metavar"] = None if isinstance(type, tuple) else value
+        more["type"] = click.Choice(type) if isinstance(type, tuple) else type
+        more["show_default"] = shown or "default" in more
+    return lambda flag: click.option(*filter(None, (short, flag, name)), help=help, **more)
 
 
 def _own_model() -> str:
@@ -85,211 +91,167 @@ _VOCAB = "Count only the words of this vocabulary; every other word is NOTAWORD.
 _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin)."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
-# By name; "command.name" is the form of one command.
-OPTIONS: dict[str, Decorator] = {
+# By the name of the flag; "command.name" is the form of one command.
+_TABLE: dict[str, Callable[[str], Decorator]] = {
     # Labelled mail
-    "ham": _option(
-        "--ham", "Ham: a Maildir, MH folder, mbox, folder or file; repeatable.", "PATH", multiple=True
-    ),
-    "spam": _option("--spam", "Spam, in the same forms; repeatable.", "PATH", multiple=True),
-    "class": _option("--class", "Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
-    "rules": _option("--rules", "Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
+    "ham": _option("Ham: a Maildir, MH folder, mbox, folder or file; repeatable.", "PATH", multiple=True),
+    "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
+    "class": _option("Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
+    "rules": _option("Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
     "skip_unread": _option(
-        "--skip-unread",
         "Skip unread mail of a Maildir, except spam: unread spam may still be in a folder of ham. "
-        "All mail of other folders and files is read.",
+        "All mail of other folders and files is read."
     ),
     # The model, and how it counts and scores
-    "model": _option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model),
-    "classify.model": _option("-m --model", "The model file.", "MODEL", shown=_DEFAULT_MODEL),
-    "eval.model": _option("-m --model", "Judge all messages by this model, as classify does.", "MODEL"),
+    "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
+    "classify.model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, short="-m"),
+    "eval.model": _option("Judge all messages by this model, as classify does.", "MODEL", short="-m"),
     "start": _option(
-        "--start",
         "While there is no model, judge by this one; the first learned message makes a copy of it.",
         "MODEL",
         shown="$NBSPAM_START",
         default=_own_start,
     ),
-    "classify.start": _option(
-        "--start", "While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"
-    ),
-    "replace": _option("--replace", "Write over an existing model."),
+    "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
+    "replace": _option("Write over an existing model."),
     "event_model": _option(
-        "--event-model",
         "The naive Bayes event model.",
         "NAME",
         type=EVENT_MODELS,
         shown="presence; gaussian with --features numeric",
     ),
     "alpha": _option(
-        "--alpha", f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"
+        f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"
     ),
     "threshold": _option(
-        "--threshold",
         "With averaged views, ignore a token whose log-odds are not above this.",
         "NATS",
         type=float,
         default=THRESHOLD,
     ),
     "views": _option(
-        "--views", f"Read only the tokens of these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"
+        f"Read only the tokens of these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"
     ),
-    "prior": _option("--prior", f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
+    "prior": _option(f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
     "features": _option(
-        "--features",
         "Count and score words, numeric features or both. Default: the features of the event model.",
         "NAME",
         type=FEATURES,
     ),
     "numeric_model": _option(
-        "--numeric-model",
         "With --features both, the model of the numeric features.",
         "NAME",
         type=NUMERIC_MODELS,
         shown="gaussian",
     ),
-    "bins": _option(
-        "--bins", "Bins of a numeric feature, for categorical and aode.", "N", type=int, default=BINS
-    ),
+    "bins": _option("Bins of a numeric feature, for categorical and aode.", "N", type=int, default=BINS),
     "binning": _option(
-        "--binning", "Bins of equal frequency or of equal width.", "NAME", type=BINNINGS, default=BINNINGS[0]
+        "Bins of equal frequency or of equal width.", "NAME", type=BINNINGS, default=BINNINGS[0]
     ),
     "edges": _option(
-        "--edges",
         "The inner edges of the bins of a numeric feature: size=1000,5000; repeatable.",
         "FEATURE=EDGES",
         multiple=True,
     ),
-    "normalise": _option("--normalise", "Normalise the weights of the complement model."),
-    "textbook": _option("--textbook", "Score as the lecture notes do: one bag, lambda = 1, no calibration."),
-    "vocab": _option("--vocab", _VOCAB, "FILE"),
-    "loss": _option(
-        "--loss", "Costs of wrong decisions: FP=10,FN=1,unsure=0.2, or a loss matrix file.", _LOSS
-    ),
+    "normalise": _option("Normalise the weights of the complement model."),
+    "textbook": _option("Score as the lecture notes do: one bag, lambda = 1, no calibration."),
+    "vocab": _option(_VOCAB, "FILE"),
+    "loss": _option("Costs of wrong decisions: FP=10,FN=1,unsure=0.2, or a loss matrix file.", _LOSS),
     # Another way of scoring than that of the model
-    "score.event_model": _option("--event-model", "Score by another event model.", "NAME"),
-    "score.alpha": _option("--alpha", "Score with another smoothing constant.", "X"),
-    "score.prior": _option("--prior", f"Score with another prior: {_PRIOR}", "PRIOR"),
-    "score.features": _option("--features", "Score by words, numeric or both.", "NAME"),
-    "explain.event_model": _option(
-        "--event-model", "Score by another event model.", "NAME", type=EVENT_MODELS
-    ),
-    "explain.features": _option("--features", "Score by these features.", "NAME", type=FEATURES),
+    "score.event_model": _option("Score by another event model.", "NAME"),
+    "score.alpha": _option("Score with another smoothing constant.", "X"),
+    "score.prior": _option(f"Score with another prior: {_PRIOR}", "PRIOR"),
+    "score.features": _option("Score by words, numeric or both.", "NAME"),
+    "explain.event_model": _option("Score by another event model.", "NAME", type=EVENT_MODELS),
+    "explain.features": _option("Score by these features.", "NAME", type=FEATURES),
     # train
-    "prior_model": _option(
-        "--prior-model", "Use a model trained elsewhere as the prior of this one.", "MODEL"
-    ),
-    "prior_weight": _option(
-        "--prior-weight", "Count the prior model as W messages.", "W", type=float, shown="100"
-    ),
+    "prior_model": _option("Use a model trained elsewhere as the prior of this one.", "MODEL"),
+    "prior_weight": _option("Count the prior model as W messages.", "W", type=float, shown="100"),
     "regime": _option(
-        "--regime",
         "Count all messages; on-error: in order of time, only those that the filter so far judges wrongly; "
         "thick:MARGIN: also those less than MARGIN nats from the cut-off.",
         "REGIME",
         default="all",
     ),
     "update": _option(
-        "--update", "Add the mail to an existing model; a message counted before counts again.", name="adds"
+        "Add the mail to an existing model; a message counted before counts again.", name="adds"
     ),
     # classify, learn, serve
-    "files_from": _option("--files-from", _FILES_FROM, "LIST"),
-    "passthrough": _option("-p --passthrough", "Write the message with an X-Nbspam header inserted."),
-    "spam_flag": _option("--spam-flag", "Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "exit_code": _option("--exit-code", "Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "autolearn": _option("--autolearn", "Learn each message as its verdict, if the verdict is sure enough."),
-    "socket": _option("--socket", "Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
+    "files_from": _option(_FILES_FROM, "LIST"),
+    "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
+    "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
+    "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
+    "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
+    "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
     "socket_mode": _option(
-        "--socket-mode",
         "Permissions of the socket: the users who may connect.",
         "OCTAL",
         type=Octal(),
         default="600",
         name="mode",
     ),
-    "listen": _option(
-        "--listen", "Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"
-    ),
+    "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "timeout": _option(
-        "--timeout",
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
         type=Real(0.1, 3600),
         default=60,
         name="seconds",
     ),
-    "allow_tell": _option("--allow-tell", "Let clients correct the model (spamc -L)."),
+    "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
-    "folds": _option(
-        "--folds", "Judge each of K parts by a filter trained on the others.", "K", type=int, shown="10"
-    ),
-    "grouped": _option("--grouped", "With --folds, keep near-duplicates (a spam campaign) in one part."),
-    "replay": _option("--replay", "In order of time, judge each message, then learn it."),
+    "folds": _option("Judge each of K parts by a filter trained on the others.", "K", type=int, shown="10"),
+    "grouped": _option("With --folds, keep near-duplicates (a spam campaign) in one part."),
+    "replay": _option("In order of time, judge each message, then learn it."),
     "feedback": _option(
-        "--feedback",
         "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
         "KIND",
         shown="immediate",
     ),
-    "eval.autolearn": _option("--autolearn", "With --replay, let the filter learn its own verdicts too."),
-    "holdout": _option("--holdout", "Judge this share by a filter trained on the rest.", "SHARE", type=float),
-    "by_time": _option("--by-time", "With --holdout, judge the newest messages, not a random share."),
+    "eval.autolearn": _option("With --replay, let the filter learn its own verdicts too."),
+    "holdout": _option("Judge this share by a filter trained on the rest.", "SHARE", type=float),
+    "by_time": _option("With --holdout, judge the newest messages, not a random share."),
     "results": _option(
-        "--results", "Write a result line for each message, as TREC does: file= judge= class= score=.", "FILE"
+        "Write a result line for each message, as TREC does: file= judge= class= score=.", "FILE"
     ),
-    "save": _option("--save", "Keep the evaluation, for nbspam compare.", "FILE.json"),
-    "report": _option("--report", "Write a page with curves and the worst mistakes.", "FILE.html"),
+    "save": _option("Keep the evaluation, for nbspam compare.", "FILE.json"),
+    "report": _option("Write a page with curves and the worst mistakes.", "FILE.html"),
     "seed": _option(
-        "--seed",
-        "Seed of random choices: folds, holdout, partial feedback.",
-        "N",
-        type=click.IntRange(0),
-        default=0,
+        "Seed of random choices: folds, holdout, partial feedback.", "N", type=click.IntRange(0), default=0
     ),
-    "write": _option("--write", "Train MODEL on SOURCE with the best settings."),
+    "write": _option("Train MODEL on SOURCE with the best settings."),
     # explain, vocab, vectorize, model
-    "top": _option("--top", "Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
-    "vocab.top": _option("--top", "Number of codes; 0 shows all.", "N", type=click.IntRange(0), default=20),
-    "output": _option("-o --output", "The file to write; - is stdout.", "FILE", required=True),
-    "dump.output": _option("-o --output", "The file to write; - is stdout.", "FILE", default="-"),
-    "merge.output": _option("-o --output", "The merged model.", "MODEL", required=True),
-    "size": _option("--size", "Keep the N most frequent words. Default: all.", "N", type=int),
-    "min_count": _option("--min-count", "Keep words in N or more messages.", "N", type=int, default=1),
-    "word_list": _option("--word-list", "Keep only the words of this dictionary, one a line.", "FILE"),
+    "top": _option("Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
+    "vocab.top": _option("Number of codes; 0 shows all.", "N", type=click.IntRange(0), default=20),
+    "output": _option("The file to write; - is stdout.", "FILE", required=True, short="-o"),
+    "dump.output": _option("The file to write; - is stdout.", "FILE", default="-", short="-o"),
+    "merge.output": _option("The merged model.", "MODEL", required=True, short="-o"),
+    "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
+    "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
+    "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option(
-        "--view",
         "Count all tokens, or the words of the text. Default: all; body with --word-list.",
         "NAME",
         type=("all", "body"),
     ),
     "vectorize.features": _option(
-        "--features",
         "The columns: the words of a vocabulary, or the numeric features.",
         "NAME",
         type=("words", "numeric"),
         default="words",
     ),
-    "vectorize.vocab": _option("--vocab", "With words: the vocabulary; its codes are the columns.", "FILE"),
+    "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option(
-        "--event-model",
         "With words: bernoulli is 1 if a word is in the message; multinomial is how often.",
         "NAME",
         type=("bernoulli", "multinomial"),
     ),
     "format": _option(
-        "--format",
-        "The form of the file.",
-        "NAME",
-        type=("npz", "svmlight", "jsonl"),
-        default="npz",
-        name="form",
+        "The form of the file.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"
     ),
-    "formulas": _option(
-        "--formulas", "Show every symbol of the model with its number, and a worked example."
-    ),
-    "word": _option("--word", "The word of the example of --formulas. Default: a strong one.", "WORD"),
+    "formulas": _option("Show every symbol of the model with its number, and a worked example."),
+    "word": _option("The word of the example of --formulas. Default: a strong one.", "WORD"),
     "from": _option(
-        "--from",
         "The filter that wrote FILE.",
         "NAME",
         type=("bogofilter", "spambayes", "spamassassin", "auto"),
@@ -298,25 +260,26 @@ OPTIONS: dict[str, Decorator] = {
     ),
     # All commands
     "jobs": _option(
-        "-j --jobs",
         "Processes that share the work.",
         "N",
         type=click.IntRange(1, MAX_JOBS),
         shown="all cores",
         default=default_jobs,
+        short="-j",
     ),
-    "json": _option("--json", "Write JSON to stdout, one object a line.", name="as_json"),
-    "classify.json": _option("--json", "Write one JSON object for each message."),
-    "classify.verbose": _option("-v --verbose", _VERBOSE),
-    "verbose": _option("-v --verbose", _VERBOSE, expose_value=False, callback=_show_faults),
+    "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
+    "classify.json": _option("Write one JSON object for each message."),
+    "classify.verbose": _option(_VERBOSE, short="-v"),
+    "verbose": _option(_VERBOSE, expose_value=False, callback=_show_faults, short="-v"),
     "eval.verbose": _option(
-        "-v --verbose",
         "Name every misclassified message, the worst ten of a class with their clues, and messages that are "
         "read only in part because of a fault of nbspam.",
+        short="-v",
     ),
-    "quiet": _option("-q --quiet", "Write nothing to stderr except errors."),
-    "doctor.quiet": _option("-q --quiet", "Show only what is wrong."),
+    "quiet": _option("Write nothing to stderr except errors.", short="-q"),
+    "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
+OPTIONS = {key: option("--" + key.rpartition(".")[2].replace("_", "-")) for key, option in _TABLE.items()}
 SOURCE = ("ham", "spam", "class", "rules", "skip_unread")
 SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),

@@ -49,12 +49,19 @@ def info_of(path: str, word: str | None = None) -> Info:
             "autolearned": _by_class(stored, autolearned_messages(stored)),
             "vocabulary": stored.settings.get("vocabulary", "open"),
             "vocabulary_size": vocabulary_size(stored.words),
-            "views": _views(model),
+            "views": {
+                name: {
+                    "words": model.words[view],
+                    "documents": _by_class(model, model.documents[view]),
+                    "occurrences": _by_class(model, model.occurrences[view]),
+                }
+                for view, name in enumerate(VIEW_NAMES)
+            },
             "settings": stored.settings,
             "calibration": _calibration(stored, settings),
-            "cutoffs": _cutoffs(stored, loss),
+            "cutoffs": _cutoffs(loss) if stored.classes == HAM_AND_SPAM else None,
             "features": features,
-            "word": _word_facts(model, settings, found),
+            "word": found and _word_facts(model, settings, found),
             "formulas": [
                 {"title": section.title, "lines": [list(line) for line in section.lines]}
                 for section in sections(model, settings, loss, found, features)
@@ -76,17 +83,6 @@ def _word(model: Model, text: str | None) -> TokenRow | None:
     return found
 
 
-def _views(model: Model) -> Info:
-    return {
-        name: {
-            "words": model.words[view],
-            "documents": _by_class(model, model.documents[view]),
-            "occurrences": _by_class(model, model.occurrences[view]),
-        }
-        for view, name in enumerate(VIEW_NAMES)
-    }
-
-
 def _calibration(model: Model, settings: Settings) -> list[Info]:
     covariance = model.covariance()
     names = feature_names(len(model.classes), settings.kinds)
@@ -101,9 +97,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
     ]
 
 
-def _cutoffs(model: Model, loss: Loss) -> Info | None:
-    if model.classes != HAM_AND_SPAM:
-        return None
+def _cutoffs(loss: Loss) -> Info:
     at = cutoffs(loss)
     values = {"ham_below": at.ham_below, "spam_above": at.spam_above}
     return {name: value if isfinite(value) else None for name, value in values.items()}
@@ -140,9 +134,7 @@ def _features(model: Model, alpha: float) -> list[Info]:
     ]
 
 
-def _word_facts(model: Model, settings: Settings, word: TokenRow | None) -> Info | None:
-    if word is None:
-        return None
+def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
     pseudo = belief(settings.alpha, settings.averaged)
     intervals = [list(word_share_interval(word.documents, k, pseudo)) for k in range(len(model.classes))]
     return {

@@ -23,6 +23,8 @@ from nbspam.store.merge import Calibration, check_mergeable, merge_models, unite
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.import_words import weights_at_start
 
+Floats = NDArray[np.float64]
+
 
 class Merged(NamedTuple):
     """What merging did.
@@ -108,11 +110,14 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
         start, _ = weights_at_start(*shape, "imported" in model.settings)
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)
-    covariance: NDArray[np.float64] = np.linalg.inv(precision)
-    is_sound = (
-        np.isfinite(covariance).all() and (np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all()
-    )
-    if not is_sound:  # rounding left no posterior: take the one of most messages
+    covariance: Floats = np.linalg.inv(precision)
+    if not _is_sound(covariance):  # rounding left no posterior: take the one of most messages
         largest = max(fitting, key=lambda model: sum(model.messages))
         return (names, largest.calibration(), largest.covariance()), 1
     return (names, (covariance @ pull).tolist(), covariance.tolist()), len(fitting)
+
+
+def _is_sound(covariance: Floats) -> bool:
+    if not np.isfinite(covariance).all():
+        return False
+    return bool((np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all())

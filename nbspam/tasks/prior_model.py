@@ -6,11 +6,9 @@ one by one, as `learn` would, so a model without mail of its own scores as its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import UsageError
 from nbspam.labels import ordered
 from nbspam.model.block import Block
@@ -20,17 +18,14 @@ from nbspam.model.counts import Ints
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
 from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
+from nbspam.store.check import vocabulary_keys
 from nbspam.store.connection import OneState
 from nbspam.store.merge import numeric_rows, token_rows
 from nbspam.store.prior import WEIGHT, on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
 from nbspam.tasks.update import counts_of
-from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
-
-if TYPE_CHECKING:
-    from nbspam.corpus.vocabulary import Vocabulary
 
 DEFAULT_WEIGHT = 100.0  # messages
 
@@ -62,6 +57,9 @@ class PriorModel:
         known = dict(zip(self._model.classes, self._model.messages, strict=True))
         return [known.get(name, 0) for name in self.classes]
 
+    def _unfit(self, why: str, remedy: str, slug: str) -> UsageError:
+        return UsageError(self._model.path, why, remedy, slug, option="prior_model")
+
     def settings_on(self, settings: Settings) -> Settings:
         """A way of scoring on this prior: without bigrams, if it counted none.
 
@@ -74,9 +72,8 @@ class PriorModel:
         """The edges at which the prior model cuts its numeric features, which the new one must share."""
         features = self._model.numeric_features()
         if not features:
-            why = "was trained without numeric features"
             remedy = "train it again with `features=both` or `features=numeric`, or use `features=words`"
-            raise self._unfit(why, remedy, "model-no-numeric")
+            raise self._unfit("was trained without numeric features", remedy, "model-no-numeric")
         if tuple(name for name, _ in features) != NAMES:
             why = "has other numeric features than this program measures"
             raise self._unfit(why, "train it again with this version", "prior-features")
@@ -87,19 +84,12 @@ class PriorModel:
 
         A word outside it would be NOTAWORD in training and, known by the prior, a word when it is forgotten.
         """
-        known = {int(str(row[0])) for row in token_rows(self._model, self.classes)} - {NOTAWORD_KEY}
         settings = self._model.settings
-        if (
-            settings.get("vocabulary") != "fixed"
-            or settings.get("views") != vocabulary.views
-            or known != set(vocabulary.keys())
-        ):
+        has_views = settings.get("vocabulary") == "fixed" and settings.get("views") == vocabulary.views
+        if not has_views or set(vocabulary_keys(self._model)) != set(vocabulary.keys()):
             why = "was not counted with the vocabulary of `vocab`"
             remedy = "train it again with the same `vocab`, or leave out one of them"
             raise self._unfit(why, remedy, "prior-vocabulary")
-
-    def _unfit(self, why: str, remedy: str, slug: str) -> UsageError:
-        return UsageError(self._model.path, why, remedy, slug, option="prior_model")
 
     def check_event_model(self, settings: Settings) -> None:
         """Raise unless the prior model counted what the event model asks for."""
@@ -115,26 +105,24 @@ class PriorModel:
 
     def write(self, file: NewModel, with_features: bool) -> None:
         """Add the prior's latest counts, all of one state, to a file that has the model's own counts."""
-        with OneState(self._model.connection):
-            self._model.refresh()  # it may have learned while the mail was read
-            if "imported" in self._model.settings:
-                file.settings({"prior_imported": self._model.settings["imported"]})
-            numeric = numeric_rows([self._model], self.classes) if with_features else ()
-            tokens = token_rows(self._model, self.classes)
-            file.prior(self.weight, self._messages(), tokens, numeric)
-        self._written = on_prior(Model(self._model.path, file.connection))
+        model = self._model
+        with OneState(model.connection):
+            model.refresh()  # it may have learned while the mail was read
+            if "imported" in model.settings:
+                file.settings({"prior_imported": model.settings["imported"]})
+            numeric = numeric_rows([model], self.classes) if with_features else ()
+            file.prior(self.weight, self._messages(), token_rows(model, self.classes), numeric)
+        self._written = on_prior(Model(model.path, file.connection))
 
     def calibrate(self, block: Block, settings: Settings) -> Fitted:
         """The prior model's calibration after the messages of a block; `write` has counted them."""
-        learner, model = self._learner(settings.kinds), self._written
+        first, prior, written = first_weights(len(self.classes), settings.kinds), self._model, self._written
+        covariance = prior.covariance() if prior.classes == self.classes else []
+        fits = len(covariance) == len(first[0])
+        learner = Learner(first, (prior.calibration(), covariance) if fits else None)
         used = 0
-        if model and len(block) and len(learner.weights) <= MAX_COVARIANCE:
-            found = sample(ways_to_see(block)[-1], block, counts_of(model, block), settings)
+        if written and len(block) and len(learner.weights) <= MAX_COVARIANCE:
+            found = sample(ways_to_see(block)[-1], block, counts_of(written, block), settings)
             used = len(found.labels)
-            learn_sample(learner, found, sum(model.messages) - used)
+            learn_sample(learner, found, sum(written.messages) - used)
         return Fitted(np.array(learner.weights), np.array(learner.covariance), used)
-
-    def _learner(self, kinds: Sequence[str]) -> Learner:
-        first, model = first_weights(len(self.classes), kinds), self._model
-        covariance = model.covariance() if model.classes == self.classes else []
-        return Learner(first, (model.calibration(), covariance) if len(covariance) == len(first[0]) else None)

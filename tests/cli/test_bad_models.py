@@ -66,6 +66,8 @@ def test_a_bad_model_is_refused_by_every_command_and_not_changed(
         refusal(status, slug, path, *command, "-m", path, stdin=HAM[0])
     refusal(status, slug, path, "eval", source, "-m", path)
     refusal(status, slug, path, "train", "--update", source, "-m", path)
+    refusal(status, slug, path, "model", "merge", path, path, "-o", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
     assert (path.read_bytes() if path.exists() else None) == content
 
 

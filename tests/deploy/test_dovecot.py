@@ -193,14 +193,12 @@ def test_move_into_junk_is_spam_and_out_of_it_is_ham(
 ) -> None:
     message = mail("an offer", "for you")
     put(imap, "INBOX", message)
-    move(imap, "INBOX", "Junk", how=how)
-    assert account.learned("spam", message) == "already learned"
-    move(imap, "Junk", "Work", how=how)
-    assert account.learned("ham", message) == "already learned"
-    move(imap, "Work", "Junk/old", how=how)
-    assert account.learned("spam", message) == "already learned"
-    move(imap, "Junk/old", "INBOX", how=how)
-    assert account.learned("ham", message) == "already learned"
+    for source, target, label in (
+        *(("INBOX", "Junk", "spam"), ("Junk", "Work", "ham")),
+        *(("Work", "Junk/old", "spam"), ("Junk/old", "INBOX", "ham")),
+    ):
+        move(imap, source, target, how=how)
+        assert account.learned(label, message) == "already learned"
     other = mail("moved from another account")
     put(imap, "Junk", other)
     assert account.learned("spam", other) == "already learned"
@@ -248,11 +246,11 @@ def test_mail_is_moved_whole_where_learning_fails_and_the_log_says_why(
 
 
 def test_all_of_many_messages_are_learned(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
-    messages = [mail(f"offer number {number}") for number in range(20)]
+    messages = [mail(f"offer number {number}") for number in range(8)]
     for message in messages:
         put(imap, "INBOX", message)
     move(imap, "INBOX", "Junk", "1:*")
-    assert [account.learned("spam", message) for message in messages] == 20 * ["already learned"]
+    assert [account.learned("spam", message) for message in messages] == 8 * ["already learned"]
 
 
 def test_delivered_mail_is_judged_and_spam_is_filed(account: Account, model: Path) -> None:

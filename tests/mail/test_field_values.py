@@ -32,6 +32,7 @@ def words(value):
         ("=?utf-8?Q?a=0D=0AX-Evil:_1?=", "a  X-Evil: 1"),
         ("=?=?utf-8?Q?a?=", "=?a"),
         ("=?", "=?"),
+        ("gr\xc3\xbc\xc3\x9fe =?utf-8?q?x?=", "grüße x"),
     ],
 )
 def test_encoded_words_are_decoded_as_readers_do(value, expected):

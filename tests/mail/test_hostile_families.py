@@ -111,6 +111,11 @@ def attached(kind: str, name: str, content: bytes) -> bytes:
     return multipart(b"--b\n\nread this\n--b\n" + field.encode() + b"\n" + packed + b"--b--\n")
 
 
+def file(kind: str, name: str, piece: bytes) -> Family:
+    """A file that is `piece` again and again."""
+    return lambda size: attached(kind, name, fill(piece, size * 2 // 3))
+
+
 def repeated(build: Callable[[bytes], bytes], piece: bytes | str) -> Family:
     return lambda size: build(fill(piece, size))
 
@@ -293,25 +298,14 @@ def nested_multiparts(size: int) -> bytes:
     return multipart(count(b"--b%d\nContent-Type: multipart/mixed; boundary=c%d\n\n", size), b"b0")
 
 
-def near_boundaries(size: int) -> bytes:
-    """Lines that differ from the delimiter in the last of 70 characters."""
-    return multipart(fill(b"--" + b"x" * 69 + b"z\n", size), b"x" * 69 + b"y")
+def sheet_and_page(rule: bytes, element: bytes, start: bytes = b"") -> Family:
+    """Half of it rules, half elements."""
 
+    def build(size: int) -> bytes:
+        sheet = b"<style>" + count(rule, size // 2) + b"</style>"
+        return page(sheet + start + count(element, size // 2))
 
-def rules_and_elements(size: int) -> bytes:
-    rules = count(b".c%d{color:#fff}", size // 2)
-    return page(b"<style>" + rules + b"</style>" + count(b"<p class=c%d>x", size // 2))
-
-
-def ancestors_and_depth(size: int) -> bytes:
-    rules = fill("div div div div div p{display:none}", size // 2)
-    return page(b"<style>" + rules + b"</style>" + fill("<div>x", size // 2))
-
-
-def classes_and_rules(size: int) -> bytes:
-    """An element of many classes, and a rule for each."""
-    rules = count(b".c%d{font-size:1px}", size // 2)
-    return page(b"<style>" + rules + b"</style><p class='" + count(b"c%d ", size // 2) + b"'>x")
+    return build
 
 
 OTHERS: dict[str, Family] = {
@@ -328,9 +322,9 @@ OTHERS: dict[str, Family] = {
         lambda body: page(b"<img src='data:image/png;base64," + body + b"'>"), "iVBORw0KGgoAAAANSUhEUgAA"
     ),
     "page: different rules": counted(lambda body: page(b"<style>" + body), b".c%d{display:none}"),
-    "page: rules and elements": rules_and_elements,
-    "page: ancestors and depth": ancestors_and_depth,
-    "page: classes and rules": classes_and_rules,
+    "page: rules and elements": sheet_and_page(b".c%d{color:#fff}", b"<p class=c%d>x"),
+    "page: ancestors and depth": sheet_and_page(b"div div div div div p{display:none}", b"<div>x"),
+    "page: classes and rules": sheet_and_page(b".c%d{font-size:1px}", b"c%d ", b"<p class='"),
     "page: rules of one class": counted(style, b"p.a%d{color:red}"),
     "page: sheets and their elements": counted(
         page, b"<style>.a%d p{color:red}</style><div class=a%d><p id=a%d>"
@@ -356,7 +350,9 @@ OTHERS: dict[str, Family] = {
     "parts: nested digests": lambda size: fill(
         b"Content-Type: multipart/digest; boundary=b\n\n--b\n\n", size
     ),
-    "parts: delimiters but for a letter": near_boundaries,
+    "parts: delimiters with one other letter": repeated(
+        lambda body: multipart(body, b"x" * 69 + b"y"), b"--" + b"x" * 69 + b"z\n"
+    ),
     "parts: delimiters deep down": lambda size: nested_multiparts(3_000) + fill(b"--x\n", size),
     "parts: delimiters without a boundary": repeated(functools.partial(mail, "multipart/mixed"), b"--x\n"),
     "parts: different names": counted(multipart, b"--b\nContent-Type: a/b; name=n%d.exe\n\nx\n"),
@@ -367,14 +363,10 @@ OTHERS: dict[str, Family] = {
     "archive: archives": archive("{}.zip", zipped(numbers("{}.txt"), bytes(1 << 20), 5_000)),
     "archive: a bomb of Word": archive("word/document{}.xml", b"<w:p>" * 200_000, name="a.docx"),
     "archive: a bomb of Excel": archive("xl/worksheets/sheet{}.xml", b"<row><c>" * 100_000, name="a.xlsx"),
-    "archive: beginnings": lambda size: attached("application/zip", "a.zip", fill(b"PK\3\4", size * 2 // 3)),
-    "archive: directories": lambda size: attached("application/zip", "a.zip", fill(b"PK\1\2", size * 2 // 3)),
-    "archive: gzip": lambda size: attached(
-        "application/gzip", "a.gz", fill(b"\x1f\x8b\x08\0\0\0\0\0\0\3" + ZEROS[2:-4], size * 2 // 3)
-    ),
-    "archive: rar": lambda size: attached(
-        "application/vnd.rar", "a.rar", fill(b"Rar!\x1a\7\0", size * 2 // 3)
-    ),
+    "archive: beginnings": file("application/zip", "a.zip", b"PK\3\4"),
+    "archive: directories": file("application/zip", "a.zip", b"PK\1\2"),
+    "archive: gzip": file("application/gzip", "a.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3" + ZEROS[2:-4]),
+    "archive: rar": file("application/vnd.rar", "a.rar", b"Rar!\x1a\7\0"),
     "document: paragraphs": document("a.docx", "word/document.xml", b"<w:p><w:r><w:t>x</w:t></w:r></w:p>"),
     "document: nested": document("a.docx", "word/document.xml", b"<w:p>"),
     "document: entities": document("a.docx", "word/document.xml", b"<w:t>&amp;"),
@@ -383,12 +375,8 @@ OTHERS: dict[str, Family] = {
     "document: a bomb": document("a.docx", "word/document.xml", b"<w:t>" + b"x" * 2_000),
     "document: references": document("a.docx", "word/document.xml", b"<w:t>&#65"),
     "document: links": document("a.docx", "word/_rels/document.xml.rels", b"href   =   &quot;HYPERLINK "),
-    "document: OLE": lambda size: attached(
-        "application/msword", "a.doc", fill(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0", size * 2 // 3)
-    ),
-    "picture: beginnings": lambda size: attached(
-        "image/png", "a.png", fill(b"\x89PNG\r\n\x1a\n", size * 2 // 3)
-    ),
+    "document: OLE": file("application/msword", "a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0"),
+    "picture: beginnings": file("image/png", "a.png", b"\x89PNG\r\n\x1a\n"),
 }
 
 GROUPS: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {

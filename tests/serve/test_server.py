@@ -102,12 +102,6 @@ def test_score_is_the_log_odds_of_classify(common: Server, trained: Path) -> Non
         assert common.ask("CHECK", message) == as_classified(trained, message)
 
 
-def test_headers_are_the_header_of_process(common: Server) -> None:
-    header, blank, body = common.content("PROCESS", SPAM).partition(b"\n\n")
-    assert body
-    assert common.content("HEADERS", SPAM) == header + blank
-
-
 def test_symbols_and_reports_name_the_clues(common: Server) -> None:
     assert b"cheap" in common.content("SYMBOLS", SPAM).split(b",")
     report = common.content("REPORT", SPAM).decode()
@@ -118,15 +112,14 @@ def test_symbols_and_reports_name_the_clues(common: Server) -> None:
     assert common.content("REPORT_IFSPAM", HAM) == b""
 
 
-def test_costs_decide(serve: Callable[..., Server]) -> None:
-    server = serve("--loss", "FP=1000000,FN=1,unsure=0.5")
+def test_costs_decide_and_spam_flag_adds_the_status_of_spamassassin(
+    serve: Callable[..., Server],
+) -> None:
+    server = serve("--spam-flag", "--loss", "FP=1000000,FN=1,unsure=0.5")
     head, _, threshold = server.ask("CHECK", SPAM).decode().strip().rpartition(" / ")
     assert head.startswith(OK.decode() + "Spam: False")
     assert float(threshold) == pytest.approx(14.509, abs=0.001)  # log((1000000 - 0.5) / 0.5)
-
-
-def test_spam_flag_inserts_the_fields_of_spamassassin(serve: Callable[..., Server]) -> None:
-    assert b"\nX-Spam-Flag: YES\n" in serve("--spam-flag").ask("PROCESS", SPAM)
+    assert b"\nX-Spam-Status: No" in server.ask("PROCESS", SPAM)
 
 
 # Clients.
@@ -143,13 +136,6 @@ def test_client_that_keeps_its_side_open_is_answered_and_does_not_lengthen_the_l
         time.sleep(0.1)
     (line,) = [line for line in common.log.splitlines() if "<slow@b.example>" in line]
     assert float(line.split()[-2]) < 1000 * LINGER_SECONDS
-
-
-def test_message_without_a_length_ends_with_the_stream(common: Server) -> None:
-    with common.connect() as one:
-        one.sendall(b"CHECK SPAMC/1.5\r\n\r\n" + SPAM)
-        one.shutdown(socket.SHUT_WR)
-        assert answer(one).startswith(OK + b"Spam: True ; ")
 
 
 def test_skip_and_silence_get_no_answer(common: Server) -> None:
@@ -462,13 +448,13 @@ def test_many_messages_told_at_once_count_while_mail_is_judged(
     serve: Callable[..., Server], model: Path
 ) -> None:
     server = serve("--allow-tell")
-    messages = [mail(f"offer{n} of pills{n}") for n in range(30)]
+    messages = [mail(f"offer{n} of pills{n}") for n in range(10)]
     other = Path(shutil.copy(model, model.parent / "other"))
-    with ThreadPoolExecutor(30) as pool:
+    with ThreadPoolExecutor(10) as pool:
         told = [pool.submit(server.ask, "TELL", message, *LEARN_SPAM) for message in messages]
         while not all(one.done() for one in told):
             assert server.ask("CHECK", SPAM).startswith(OK + b"Spam: True")
-    assert [one.result() for one in told] == [OK + b"DidSet: local\r\n\r\n"] * 30
+    assert [one.result() for one in told] == [OK + b"DidSet: local\r\n\r\n"] * 10
     for message in messages:
         run("learn", "-q", "spam", "-m", other, stdin=message)
     assert counts(model) == counts(other)

@@ -78,7 +78,10 @@ def memories() -> list[Memory[str, object]]:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    """A long chunk, a whole mail perhaps, is not kept for ever."""
+    """A long chunk, a whole mail perhaps, is not kept, and a full memory starts anew."""
+    memory: Memory[str, int] = Memory(len, 2, 3)
+    assert [memory[text] for text in ("a", "long", "bb", "ccc")] == [1, 4, 2, 3]
+    assert set(memory) == {"ccc"}
     words("z" * 100_000 + " " + "y.x" * 50_000 + " don't", 10)
     assert all(len(key) <= 1_000 for memory in memories() for key in memory if isinstance(key, str))
 
