@@ -48,14 +48,10 @@ class FeatureRows:
 
     def sample(self, most: int = MAX_SAMPLE) -> tuple[Floats, NDArray[np.int64]]:
         """All rows, or an even share of them, at most about `most`."""
-        n = sum(map(len, self._labels))
-        step = max(1, -(-n // most))
-        start = 0
-        kept = []
+        step = max(1, -(-sum(map(len, self._labels)) // most))
+        start, kept = 0, [(np.zeros((0, self._width)), np.zeros(0, np.int64))]
         for features, labels in self.chunks():
             first = -start % step
             kept.append((features[first::step], labels[first::step]))
             start += len(labels)
-        if not kept:
-            return np.zeros((0, self._width)), np.zeros(0, np.int64)
         return np.concatenate([part for part, _ in kept]), np.concatenate([part for _, part in kept])

@@ -6,21 +6,17 @@ models: each fold of the messages scored by the counts of all others, which subt
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibrate import bulk_scores, fit, join_evidence, prior_shift, ways_to_see
 from nbspam.model.counts import Floats, Ints
-from nbspam.model.numeric import FeatureCounts
 from nbspam.model.posterior import OF_MAIL, log_priors, parse_prior
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.views import Seen, view_evidence
-
-if TYPE_CHECKING:
-    from nbspam.model.posterior import Prior
 
 ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 FOLDS = 5
@@ -41,11 +37,11 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
     settings, labels = model.settings, sample.labels.astype(np.int64)
     if settings.features == "numeric" and settings.numeric_model == "gaussian":
         return settings.alpha
-    weights = prior_weights(parse_prior(settings.prior), labels, model.classes)
     if settings.averaged:
         seen = [way(sample, model.counts) for way in ways_to_see(sample)]
         score = partial(_averaged_loss, model, seen)
     else:
+        weights = prior_weights(settings.prior, labels, model.classes)
         score = partial(_textbook_loss, _folds(model, sample), labels, weights)
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
@@ -54,54 +50,37 @@ def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> floa
     settings = model.settings.replaced(alpha=alpha)
     found = join_evidence([view_evidence(one, settings) for one in seen])
     joint = bulk_scores(fit(found)[0], found) + prior_shift(settings, model.counts.messages, model.classes)
-    return log_loss(
-        joint, found.labels, prior_weights(parse_prior(settings.prior), found.labels, model.classes)
-    )
+    return log_loss(joint, found.labels, prior_weights(settings.prior, found.labels, model.classes))
 
 
-class _Fold(NamedTuple):
-    """Some messages, and the model of all others.  rows : int64, which messages of the sample"""
-
-    model: TextbookModel
-    judged: Block
-    words: WordRows
-    rows: Ints
+Fold = tuple[TextbookModel, Block, WordRows, Ints]  # the model of all others; messages; which they are
 
 
-def _folds(model: TextbookModel, sample: Block) -> list[_Fold]:
+def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     """The messages of a sample in parts; copies of a message are in one part."""
     found = []
     part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
     for number in range(FOLDS):
         rows = np.flatnonzero(part == number)
         judged = select_rows(sample, rows)
-        features = _without(model.features, judged)
-        counts = model.counts - model.count(judged)
+        counts, features = model.counts - model.count(judged), deepcopy(model.features)
+        if features:
+            features.add(judged.features, judged.labels, -1)
         others = TextbookModel(model.settings, model.classes, counts, features)
-        found.append(_Fold(others, judged, WordRows(counts, judged), rows))
+        found.append((others, judged, WordRows(counts, judged), rows))
     return found
 
 
-def _without(counts: FeatureCounts | None, block: Block) -> FeatureCounts | None:
-    """Counts of numeric features without those of some messages."""
-    if counts is None:
-        return None
-    rest = FeatureCounts(len(counts.bins), counts.edges, counts.pairs is not None)
-    rest.merge(counts)
-    rest.add(block.features, block.labels, -1)
-    return rest
-
-
-def _textbook_loss(folds: list[_Fold], labels: Ints, weights: Floats, alpha: float) -> float:
+def _textbook_loss(folds: list[Fold], labels: Ints, weights: Floats, alpha: float) -> float:
     joints = []
-    for fold in folds:
-        fold.model.settings = fold.model.settings.replaced(alpha=alpha)
-        joints.append(fold.model.log_joint(fold.judged, fold.words))
-    rows = np.concatenate([fold.rows for fold in folds])
+    for model, judged, words, _ in folds:
+        model.settings = model.settings.replaced(alpha=alpha)
+        joints.append(model.log_joint(judged, words))
+    rows = np.concatenate([fold[-1] for fold in folds])
     return scaled_log_loss(np.concatenate(joints), labels[rows], weights[rows])
 
 
-def prior_weights(prior: Prior, labels: Ints, names: tuple[str, ...]) -> Floats:
+def prior_weights(prior: str, labels: Ints, names: tuple[str, ...]) -> Floats:
     """What each message counts in a loss, float64 (n_messages,): classes weigh as they will be, pi_k m / m_k.
 
     A prior that is of the mail says that they will be as they are: 1 each.
@@ -109,7 +88,7 @@ def prior_weights(prior: Prior, labels: Ints, names: tuple[str, ...]) -> Floats:
     if prior in OF_MAIL:
         return np.ones(len(labels))
     messages = np.bincount(labels, minlength=len(names))
-    shares = np.exp(log_priors(prior, messages.tolist(), names))
+    shares = np.exp(log_priors(parse_prior(prior), messages.tolist(), names))
     return np.asarray((shares * len(labels) / np.maximum(messages, 1))[labels])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
@@ -106,14 +106,10 @@ class BlockBuilder:
         self._numbers: list[dict[str, int]] = [defaultdict(count().__next__) for _ in READ_NUMBERS]
         self._tokens = [array("I") for _ in READ_NUMBERS]
         self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
-        self._labels: list[int] = []
-        self._dates: list[float] = []
-        self._names: list[str] = []
-        self._sizes: list[int] = []
-        self._features: list[Sequence[float | None]] = []
+        self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._rows)
 
     def n_columns(self) -> int:
         """Distinct tokens so far: what the memory of the builder grows with."""
@@ -125,11 +121,8 @@ class BlockBuilder:
         for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, views, strict=True):
             tokens.fromlist(list(map(numbers.__getitem__, found)))
             ends.append(len(tokens))
-        self._names.append(name)
-        self._labels.append(label)
-        self._dates.append(float("nan") if read.date is None else read.date)
-        self._sizes.append(size_bytes)
-        self._features.append(read.numeric)
+        date = float("nan") if read.date is None else read.date
+        self._rows.append((name, label, date, size_bytes, read.numeric))
 
     def build(self) -> Block:
         """The block of all messages added."""
@@ -143,27 +136,22 @@ class BlockBuilder:
         ordered = np.sort(np.concatenate(pairs))  # sorting beats the hashing of np.unique
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
-        texts = "\n".join("\n".join(numbers) for numbers in self._numbers if numbers)
-        width = len(self._features[0]) if self._features else 0
+        texts = [*chain.from_iterable(self._numbers)]
+        keys = np.frombuffer(token_digests(texts), "<i8")[::2].astype(np.int64)
+        names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
         return Block(
-            keys=_keys(self._numbers),
+            keys=np.where(keys == NOTAWORD_KEY, 1, keys),
             views=np.repeat(np.array(READ_NUMBERS, np.uint8), [len(numbers) for numbers in self._numbers]),
-            texts=texts.encode("utf-8", "replace"),
+            texts="\n".join(texts).encode("utf-8", "replace"),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1)),
             columns=(distinct & 0xFFFFFFFF).astype(np.int32),
             counts=np.diff(np.append(begins, len(ordered))).astype(np.int32),
-            labels=np.array(self._labels, np.int16),
-            dates=np.array(self._dates, np.float64),
-            names=self._names,
-            sizes=np.array(self._sizes, np.int64),
-            features=np.array(self._features, np.float64).reshape(len(self), width),  # None becomes NaN
+            labels=np.array(labels, np.int16),
+            dates=np.array(dates, np.float64),
+            names=list(names),
+            sizes=np.array(sizes, np.int64),
+            features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
         )
-
-
-def _keys(numberings: Iterable[dict[str, int]]) -> Ints:
-    digests = token_digests([*chain.from_iterable(numberings)])
-    keys = np.frombuffer(digests, "<i8")[::2].astype(np.int64)
-    return np.where(keys == NOTAWORD_KEY, 1, keys)
 
 
 def feature_block(features: Floats, labels: Ints) -> Block:
@@ -181,10 +169,8 @@ def feature_block(features: Floats, labels: Ints) -> Block:
 
 def merge_blocks(blocks: list[Block]) -> Block:
     """One block with the rows of all, in the order given, and ascending keys."""
-    if len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all():
-        return blocks[0]
-    if not blocks:
-        return Block()
+    if not blocks or (len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all()):
+        return blocks[0] if blocks else Block()
     keys, places, origins = merge_columns([block.keys for block in blocks])
 
     def join(name: str) -> Any:

@@ -44,13 +44,8 @@ class Fitted(NamedTuple):
 NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)), 0)  # where nothing is averaged
 
 
-def calibrate(block: Block, counts: Counts, settings: Settings) -> Fitted:
-    """The calibration learned on the rows of a block, all among the counted; settings average views."""
-    return calibrate_on([sample(way, block, counts, settings) for way in ways_to_see(block)], len(block))
-
-
 def calibrate_on(samples: Sequence[Evidence], messages: int | None = None) -> Fitted:
-    """The same on evidence that is at hand.
+    """The calibration learned on samples of evidence, see ways_to_see.
 
     messages : how many the evidence is of.  None: one row a message
     """

@@ -134,17 +134,14 @@ def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) ->
 def alike_adds(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
     """What a row of evidence adds by way of R_j, nats by class.
 
-    weights : of the calibration;  rough : the row's in R_j;  values : of the row, by class;  own :
-    own_weights
+    weights : of the calibration;  rough : the row's in R_j;  values : of the row;  own : see own_weights
     """
     first = 1 + len(VIEWS)  # of the m_jk among the weights of a class
-    return [
-        0.0,
-        *[
-            rough * sum([m * value for m, value in zip(weights[begin + first :], values[1:], strict=False)])
-            for begin in own
-        ],
-    ]
+    found = [0.0]
+    for begin in own:
+        pairs = zip(weights[begin + first :], values[1:], strict=False)
+        found.append(rough * sum([m * value for m, value in pairs]))
+    return found
 
 
 def design(evidence: Sequence[Sequence[float]], common: Sequence[float], k: int) -> list[float]:
@@ -183,8 +180,6 @@ class Learner:
     and Ornstein 1930.
     """
 
-    __slots__ = ("_prior", "covariance", "credit", "weights")
-
     def __init__(self, prior: Weights, learned: Weights | None = None, credit: int = FIRST_CREDIT) -> None:
         """prior : where learning starts, see first_weights
 
@@ -205,19 +200,16 @@ class Learner:
         """
         z = scores(self.weights, evidence, common)
         rival = max((k for k in range(len(z)) if k != label), key=lambda k: z[k])
-        if not self._teaches(z[label] >= z[rival]):
+        was_right = z[label] >= z[rival]
+        teaches = was_right or self.credit > 0
+        self.credit = min(max(self.credit + (1 if was_right else -1), 0), _MAX_CREDIT)
+        if not teaches:
             return
         self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
         z = scores(self.weights, evidence, common)
         own, other = design(evidence, common, label), design(evidence, common, rival)
         x = [a - b for a, b in zip(own, other, strict=True)]
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
-
-    def _teaches(self, was_right: bool) -> bool:
-        """True if a message that was judged so teaches; updates the credit."""
-        teaches = was_right or self.credit > 0
-        self.credit = min(max(self.credit + (1 if was_right else -1), 0), _MAX_CREDIT)
-        return teaches
 
     def _drift(self, kept: float) -> None:
         """Forgets a share of what was learned.  kept : the other share"""

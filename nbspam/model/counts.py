@@ -235,10 +235,7 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
 
 
 class CountsModel:
-    """Counts at hand where a Scorer expects a model file; the attributes are those of a model.
-
-    So one message scored from memory goes the very way of `classify`.
-    """
+    """Counts at hand where a Scorer expects a model file: a message is scored the very way of `classify`."""
 
     def __init__(self, classes: tuple[str, ...], counts: Counts, weights: Sequence[float] = ()) -> None:
         """weights : of the calibration"""

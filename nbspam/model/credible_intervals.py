@@ -11,23 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
+from nbspam.model.features import values_of
 from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, clamped, mean_and_variance, with_zero_row
-from nbspam.model.posterior import OF_MAIL, Scored, rest_weights
+from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, rest_weights
+from nbspam.model.scorer import Scorer
 from nbspam.model.words import BernoulliLaw
 from nbspam.settings import MEASURE_ALPHA
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
-
-if TYPE_CHECKING:
-    from nbspam.model.posterior import ScorePart
-    from nbspam.model.scorer import Scorer
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -92,15 +90,13 @@ class NormalInverseGamma(NamedTuple):
         return of_sigma + self.shape * square / self.kappa + 1 / (2 * self.kappa**2)
 
 
-def unit_prior(counts: FeatureCounts) -> NormalInverseGamma:
-    """A prior worth one message: the mean and variance of each feature over all classes."""
-    mean, variance = mean_and_variance(counts.moments.sum(axis=0))
-    return NormalInverseGamma(mean, 1.0, 0.5, np.maximum(variance, LEAST_VARIANCE) / 2)
-
-
 def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:
-    """The posterior of mean and variance, arrays (n_classes, n_features).  prior : None for `unit_prior`"""
-    before = prior or unit_prior(counts)
+    """The posterior of mean and variance, arrays (n_classes, n_features).
+
+    prior : None for one worth a message of each class, with the mean and variance over all classes
+    """
+    center, spread = mean_and_variance(counts.moments.sum(axis=0))
+    before = prior or NormalInverseGamma(center, 1.0, 0.5, np.maximum(spread, LEAST_VARIANCE) / 2)
     n, (mean, variance) = counts.moments[:, :, 0].astype(float), mean_and_variance(counts.moments)
     kappa = before.kappa + n
     shift = before.kappa * n / kappa * (mean - before.mean) ** 2
@@ -191,18 +187,25 @@ def log_odds_deviation(
     if scorer.features is not None:
         if settings.numeric_model == "aode":
             return None
-        features, values = scorer.features, scorer.features.values(scored.features)
+        features, values = scorer.features, values_of(scorer.features.names, scored.features)
         variances += feature_variances(features.event_model, features.counts, settings.alpha, values)[0]
+    prior_counts: list[float] = []
     if settings.averaged:
         variances += _of_views(scorer, scored.parts)
-        own = log_odds_standard_deviation(variances, scored.scores, positive)
-        total = sqrt(own * own + _of_calibration(scored, positive, covariance))
     else:
         if settings.features != "numeric":
             if settings.event_model == "complement" and settings.normalise:
                 return None
             variances += _of_words(scorer, scored.parts)
-        total = log_odds_standard_deviation(variances, scored.scores, positive, _prior_counts(scorer))
+        if settings.prior in OF_MAIL and (settings.features != "words" or scorer.words.uses_prior):
+            pseudo = settings.alpha if settings.prior == "smoothed" else 0.0
+            prior_counts = [m + pseudo for m in scorer.model.messages]
+    total = log_odds_standard_deviation(variances, scored.scores, positive, prior_counts)
+    if settings.averaged and covariance:  # x' S x, x the design less those of the others by their shares
+        x = np.array(design(scored.evidence, scored.common, positive))
+        for k, weight in enumerate(rest_weights(scored.scores, positive)):
+            x = x - weight * np.array(design(scored.evidence, scored.common, k))
+        total = sqrt(total * total + max(0.0, float(x @ np.array(covariance) @ x)))
     return total if isfinite(total) else None
 
 
@@ -236,22 +239,3 @@ def _of_views(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:
         scales, totals = [part.scale for part in some], [n + pseudo * size for n in sums]
         total += dirichlet_variances(rows, scales, totals)
     return total
-
-
-def _of_calibration(scored: Scored, positive: int, covariance: Sequence[Sequence[float]]) -> float:
-    """x' S x, x the design of the class less those of the others, each by its share of the rest."""
-    if not covariance:
-        return 0.0
-    x = np.array(design(scored.evidence, scored.common, positive))
-    for k, weight in enumerate(rest_weights(scored.scores, positive)):
-        x = x - weight * np.array(design(scored.evidence, scored.common, k))
-    return max(0.0, float(x @ np.array(covariance) @ x))
-
-
-def _prior_counts(scorer: Scorer) -> list[float]:
-    """m_k + lambda where the class prior is estimated from the mail; empty where it is given or not used."""
-    settings, messages = scorer.settings, scorer.model.messages
-    uses_prior = settings.features != "words" or scorer.words.uses_prior
-    if not uses_prior or settings.prior not in OF_MAIL:
-        return []
-    return [m + (settings.alpha if settings.prior == "smoothed" else 0.0) for m in messages]

@@ -79,16 +79,12 @@ class FeatureScorer:
         self.counts = stored_counts(model)
         self.law = make_numeric_law(self.event_model, self.counts, settings.alpha, self._read_pairs)
 
-    def values(self, measured: Sequence[float | None]) -> Floats:
-        """float64 (1, n_features): the values of one message in the order of the model's features.
+    def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
+        """(feature=value, nats by class) of each feature that is not missing; one for all under AODE.
 
         measured : in the order of tokens.numeric.NAMES
         """
-        return values_of(self.names, measured)
-
-    def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
-        """(feature=value, nats by class) of each feature that is not missing; one for all under AODE."""
-        values = self.values(measured)
+        values = values_of(self.names, measured)
         rows = self.law.contributions(values)[0].tolist()
         if self.event_model == "aode":
             return [(ALL_FEATURES, row) for row in rows]
@@ -97,7 +93,7 @@ class FeatureScorer:
 
     def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
         """Each feature that is not missing, in the model's order."""
-        values = self.values(measured)
+        values = values_of(self.names, measured)
         counts, law, found = self.counts, self.law, []
         for f, cell in enumerate(counts.cells(values)[0].tolist()):
             if cell < 0:

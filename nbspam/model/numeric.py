@@ -128,8 +128,7 @@ class FeatureCounts:
             self.pairs += sign * other.pairs
 
     def _count_pairs(self, cells: Ints) -> Ints:
-        n_cells = self.bins.shape[1]
-        rows = []
+        n_cells, rows = self.bins.shape[1], []
         for f, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
             known = cells[cells[:, f] >= 0]
             together = np.where(known >= 0, (known[:, [f]] - start) * n_cells + known, -1)
@@ -305,10 +304,9 @@ class AodeLaw(NumericLaw):
 
         0 for cells of the parent's own feature, and in the last column, of missing features.
         """
-        counts = self.counts
-        sizes = counts.sizes[counts.feature_of_cell]
-        table = smoothed_log(pairs, counts.known(pairs), self.alpha, sizes)
-        table[counts.feature_of_cell[parents][:, None] == counts.feature_of_cell] = 0.0
+        counts, feature = self.counts, self.counts.feature_of_cell
+        table = smoothed_log(pairs, counts.known(pairs), self.alpha, counts.sizes[feature])
+        table[feature[parents][:, None] == feature] = 0.0
         return np.pad(table, ((0, 0), (0, 1)))
 
 

@@ -103,6 +103,10 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
     seen = as_counted(block, counts)
     rows, counted = block.rows(), _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
     lengths, n_groups = view_lengths(block, counted), int(groups.max(initial=-1)) + 1
+
+    def group_sums(values: Floats) -> Floats:  # float64 (n_values, n_rows), of each row's group
+        return np.stack([np.bincount(groups, column, n_groups)[groups] for column in values.T])
+
     alone = (np.bincount(groups, minlength=n_groups) == 1)[groups][rows]
     shared = np.flatnonzero(~alone)
     cells = groups[rows[shared]] * len(block.keys) + block.columns[shared]
@@ -112,18 +116,12 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
         lost = own[rows].astype(seen.pairs.dtype)
         lost[shared] = np.bincount(cell, own[rows[shared]], len(first))[cell]
         np.maximum(seen.pairs[k] - lost, 0, out=seen.pairs[k])
-        seen.totals[k] -= _by_group(lengths * own[:, None], groups, n_groups)[groups].T
+        seen.totals[k] -= group_sums(lengths * own[:, None])
     if not counts.is_fixed:
         gone = counted & (_sum_classes(seen.pairs) == 0)
         alone[shared[first]] = True  # a word of several messages of a group is lost once
-        gone_words = _by_group(view_lengths(block, gone & alone), groups, n_groups)
-        seen.words[:] -= gone_words[groups].T
+        seen.words[:] -= group_sums(view_lengths(block, gone & alone))
     return seen
-
-
-def _by_group(values: Floats, groups: Ints, n_groups: int) -> Floats:
-    """float64 (n_groups, n_values): the sums over the rows of each group."""
-    return np.stack([np.bincount(groups, column, n_groups) for column in values.T], axis=1)
 
 
 def before_each(block: Block, counts: Counts, order: Ints) -> Seen:

@@ -264,10 +264,9 @@ class ComplementLaw(WordLaw):
 def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:
     """What a count of the prior model is worth, if the whole model is worth `weight_messages` messages.
 
-    A model trained elsewhere becomes the prior by adding factor * count to each of its sufficient
-    statistics (messages, documents, occurrences): the power prior.  In terms of parameters, class k gets
-    the Dirichlet pseudo-counts w_k * phi_jk with phi the prior model's maximum likelihood estimate and
-    w_k = factor * N0_k; lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
+    A model trained elsewhere becomes the prior by adding factor * count to each count: class k gets the
+    Dirichlet pseudo-counts factor * N0_k * phi_jk, phi the maximum likelihood estimate of the prior model;
+    lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
     """
     if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
         why = f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}"

@@ -20,7 +20,7 @@ from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
-from nbspam.model.calibrate import bulk_scores, calibrate, prior_shift
+from nbspam.model.calibrate import bulk_scores, calibrate_on, prior_shift, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints, split_texts
 from nbspam.model.posterior import log_odds, log_posteriors
@@ -71,12 +71,8 @@ class RowTokens(Counted):
         self.tokens = [{} for _ in range(N_VIEWS)]
         pairs = slice(block.starts[row], block.starts[row + 1])
         columns = block.columns[pairs]
-        found = zip(
-            *(array.tolist() for array in (columns, block.keys[columns], block.views[columns])),
-            block.counts[pairs].tolist(),
-            strict=True,
-        )
-        for column, key, view, times in found:
+        arrays = (columns, block.keys[columns], block.views[columns], block.counts[pairs])
+        for column, key, view, times in zip(*[array.tolist() for array in arrays], strict=True):
             self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
 
 
@@ -113,7 +109,8 @@ class BatchJudge:
             self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
             self._model.settings = self.settings
         if self.settings.averaged:
-            self._weights = calibrate(sample, counts, self.settings).weights
+            samples = [view_evidence(way(sample, counts), self.settings) for way in ways_to_see(sample)]
+            self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
@@ -121,10 +118,8 @@ class BatchJudge:
         if not self.settings.averaged:
             return self._model.log_joint(judged)
         counts = self._model.counts
-        evidence = view_evidence(as_counted(judged, counts), self.settings)
-        return bulk_scores(self._weights, evidence) + prior_shift(
-            self.settings, counts.messages, self._classes
-        )
+        scores = bulk_scores(self._weights, view_evidence(as_counted(judged, counts), self.settings))
+        return scores + prior_shift(self.settings, counts.messages, self._classes)
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
@@ -188,16 +183,13 @@ class ReplayJudge:
         if self.settings.averaged:
             found, weights = self.seen(message), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
-            if self.settings.prior == "empirical":
-                return joint
             shift = prior_shift(self.settings, messages, self._classes).tolist()
             return [score + more for score, more in zip(joint, shift, strict=True)]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
         row = select_rows(self._block, np.array([self._order[message]]))
-        model = TextbookModel(self.settings, self._classes, self._counts, None)
-        found_joint: list[float] = model.log_joint(row)[0].tolist()
-        return found_joint
+        found_joint = TextbookModel(self.settings, self._classes, self._counts, None).log_joint(row)
+        return [*found_joint[0].tolist()]
 
     def score(self, message: int) -> Outcome:
         """Judges message number `message` of the replay."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import nbspam.model
 from nbspam.errors import UsageError
@@ -112,7 +112,6 @@ def test_a_name_that_is_no_model_is_no_attribute() -> None:
         (Complement, ComplementNB),
         (lambda alpha: Complement(alpha, normalise=True), lambda alpha: ComplementNB(alpha=alpha, norm=True)),
     ],
-    ids=["BernoulliNB", "MultinomialNB", "ComplementNB", "ComplementNB-norm"],
 )
 def test_word_models_equal_scikit_learn(ours: Any, theirs: Any, n_classes: int, alpha: float) -> None:
     rng = np.random.default_rng(n_classes)
@@ -129,15 +128,3 @@ def test_presence_equals_scikit_learn_on_presence() -> None:
     X, y = some_rows(60)
     expected = MultinomialNB().fit(X > 0, y).predict_joint_log_proba(X > 0)
     np.testing.assert_allclose(Presence().fit(X, y).log_joint(X), expected, rtol=1e-11, atol=1e-9)
-
-
-def test_numeric_models_equal_scikit_learn() -> None:
-    X, y = some_rows(60)
-    gaussian = Gaussian(floor=0, added=1e-9).fit(X, y).log_joint(X)
-    expected = GaussianNB(var_smoothing=1e-9).fit(X, y).predict_joint_log_proba(X)
-    np.testing.assert_allclose(gaussian, expected, rtol=1e-9, atol=1e-9)
-    bins = np.searchsorted(EDGES[0], X, side="right")
-    expected = CategoricalNB(min_categories=4).fit(bins, y).predict_joint_log_proba(bins)
-    np.testing.assert_allclose(
-        Categorical(1.0, EDGES).fit(X, y).log_joint(X), expected, rtol=1e-11, atol=1e-9
-    )

@@ -19,7 +19,6 @@ from nbspam.model.credible_intervals import (
     log_odds_interval,
     log_odds_standard_deviation,
     normal_posterior,
-    unit_prior,
     word_share_interval,
 )
 from nbspam.model.numeric import FeatureCounts
@@ -127,10 +126,12 @@ def test_the_normal_posterior_by_hand() -> None:
     assert scale == pytest.approx(2 + 8 / 2 + (1 * 3 / 4) * (3 - 10) ** 2 / 2)
 
 
-def test_the_prior_is_worth_one_message_like_all_others() -> None:
-    prior = unit_prior(COUNTS)
-    assert (prior.mean[0], prior.kappa, prior.shape) == (33 / 5, 1, 1 / 2)
-    assert prior.scale[0] == pytest.approx(np.var([1, 3, 5, 10, 14]) / 2)
+def test_a_class_without_mail_has_the_prior_that_is_worth_one_message() -> None:
+    counts = FeatureCounts(3, [[4.0], []])
+    counts.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
+    mean, kappa, shape, scale = (field[2, 0] for field in normal_posterior(counts))
+    assert (mean, kappa, shape) == (33 / 5, 1, 1 / 2)
+    assert scale == pytest.approx(np.var([1, 3, 5, 10, 14]) / 2)
 
 
 def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
