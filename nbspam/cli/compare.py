@@ -10,7 +10,8 @@ import click
 from rich.markup import escape
 
 from nbspam.cli import amount, plain
-from nbspam.cli.render import console, narrow_table, waiting
+from nbspam.cli.render import waiting
+from nbspam.cli.render_evaluation import console, heading, narrow_table
 from nbspam.cli.shared import options, shows_progress
 from nbspam.evaluate.comparison import Comparison, Difference, compare
 from nbspam.evaluate.evaluation import Evaluation
@@ -53,8 +54,7 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     out = console()
     a, b = (escape(plain(name)) for name in names)
     messages = amount(found.messages, "message")
-    out.print(f"[bold]{messages}[/], judged by A = {a} and by B = {b}.", soft_wrap=True)
-    out.print()
+    heading(out, f"[bold]{messages}[/], judged by A = {a} and by B = {b}.", [])
     table = narrow_table("A", "B", "B - A", "95 % interval", "p")
     if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
         table.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))

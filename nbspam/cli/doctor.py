@@ -15,8 +15,8 @@ from rich.text import Text
 from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
-from nbspam.cli.render import console, left_out_lines, say
-from nbspam.cli.render_evaluation import show_clues
+from nbspam.cli.render import left_out_lines, say
+from nbspam.cli.render_evaluation import console, show_clues
 from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
 from nbspam.tasks.check_labels import (
     Checked,

@@ -10,7 +10,7 @@ from nbspam.cli import flag_of
 from nbspam.cli.classify import SETTINGS
 from nbspam.cli.options import SCORING, SOURCE
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import MessageSteps, Steps, check_all_read, left_out_lines, say, waiting
+from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say, steps, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
@@ -35,6 +35,7 @@ from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evalua
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
+FILES = ("results", "save", "report")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
 # A model keeps these ways of counting and scoring from its training.
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
@@ -65,24 +66,29 @@ def eval_command(**given: Any) -> None:
     """
     if given["verbose"]:
         show_faults()
-    method = chosen_method(given)
-    _check_files(given)
-    evaluation, skipped, source = _evaluate(method, given)
+    method, shown = chosen_method(given), shows_progress(given["quiet"])
+    for number, option in enumerate(FILES):
+        check_writable(given[option], *named_files(given), *(given[other] for other in FILES[:number]))
+    if given["report"]:
+        import nbspam.evaluate.report  # noqa: F401  an error if its libraries are missing
+    evaluation, skipped, source = _evaluate(method, given, shown)
     loss = read_loss(given["loss"], evaluation.classes)
-    shown = shows_progress(given["quiet"])
     with waiting("Figures and their intervals", shown):
         found = summary(evaluation, loss)
-    notes = [] if given["quiet"] else left_out_lines(source)
+    notes = left_out_lines(source, given["quiet"])
     try:
         if given["as_json"]:
-            for note in notes:
-                say(note)
+            say(*notes)
             click.echo(evaluation_json(evaluation, found))
         else:
             show_evaluation(evaluation, found, notes, given["verbose"])
     finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
         with waiting("Writing files", shown):
-            _write_files(evaluation, given, loss)
+            for option in FILES:
+                if given[option]:
+                    content = _content(option, evaluation, loss)
+                    with output_file(given[option]) as file:
+                        file.write(content)
     check_all_read(source.skipped, skipped)
 
 
@@ -95,46 +101,42 @@ def chosen_method(given: dict[str, Any]) -> str:
     method = named[0] if named else "folds"
     for option, owner in OWNERS.items():
         if given[option] and method != owner:
-            flag = flag_of(option)
-            raise UsageError(flag, f"belongs to --{owner}", f"add --{owner}, or leave it out", "usage")
+            remedy = f"add --{owner}, or leave it out"
+            raise UsageError(flag_of(option), f"belongs to --{owner}", remedy, "usage")
     return method
 
 
-def _evaluate(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped, Source]:
+def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluation, Skipped, Source]:
     """The evaluation, what could not be read, and the mail."""
-    settings = asked_settings(given) if method != "model" else None
+    settings = None if method == "model" else asked_settings(given)
     source = labelled_source(given, allow_one_class=settings is None)
-    shown = shows_progress(given["quiet"])
     if settings is None:
         change = changed_settings(given)
-        with MessageSteps("Judging", source, shown) as bar:
-            how = (given["model"], change, given["loss"], given["jobs"], bar.advance)
+        with message_steps("Judging", source, shown) as advance:
+            how = (given["model"], change, given["loss"], given["jobs"], advance)
             return *evaluate_model(source.items(), source.classes, *how), source
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
     corpus = read_source(source, given, settings.wanted).seen_by(settings)
-    return _judged(method, corpus, plan, given, shown), corpus.skipped, source
-
-
-def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], shown: bool) -> Evaluation:
-    if method == "folds":
-        n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
-        with Steps("Folds", n_folds, shown) as steps:
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], steps.advance)
-    if method == "holdout":
-        with Steps("Holdout", 1, shown) as steps:
-            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], steps.advance)
+    n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
     feedback = parse_feedback(given["feedback"] or "immediate")
-    with Steps("Replay", len(corpus.block), shown) as steps:
-        return evaluate_replay(corpus, plan, feedback, steps.advance, given["autolearn"])
+    total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
+    with steps(method.capitalize(), total, shown) as advance:
+        if method == "folds":
+            evaluation = evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
+        elif method == "holdout":
+            evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
+        else:
+            evaluation = evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
+    return evaluation, corpus.skipped, source
 
 
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
-    with MessageSteps("Reading", source, shows_progress(given["quiet"])) as bar:
-        how = (given["jobs"], source.ordered_by_index, bar.advance, wanted)
+    with message_steps("Reading", source, shows_progress(given["quiet"])) as advance:
+        how = (given["jobs"], source.ordered_by_index, advance, wanted)
         return read_corpus(source.items(), source.classes, *how)
 
 
@@ -144,31 +146,17 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
     UsageError for those that a model keeps.
     """
     for name in asked_options(KEPT_BY_MODEL):
-        flag = flag_of(name)
-        remedy = "leave it out, or train a model with it"
-        raise UsageError(f"--model {flag}", "the model keeps the one it was trained with", remedy, "usage")
+        why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
+        raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
     return {name: str(given[name]) for name in asked_options(SETTINGS)}
 
 
-def _check_files(given: dict[str, Any]) -> None:
-    """Raises before the work if a file that is asked for cannot be made."""
-    files = [given["results"], given["save"], given["report"]]
-    for number, path in enumerate(files):
-        check_writable(path, *named_files(given), *files[:number])
-    if given["report"]:
-        import nbspam.evaluate.report  # noqa: F401  an error if its libraries are missing
+def _content(option: str, evaluation: Evaluation, loss: Loss | None) -> bytes:
+    """What a file of the option holds."""
+    if option == "results":
+        return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
+    if option == "save":
+        return to_json(evaluation)
+    from nbspam.evaluate.report import report_html  # imports matplotlib
 
-
-def _write_files(evaluation: Evaluation, given: dict[str, Any], loss: Loss | None) -> None:
-    if given["results"]:
-        with output_file(given["results"]) as file:
-            file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
-    if given["save"]:
-        with output_file(given["save"]) as file:
-            file.write(to_json(evaluation))
-    if given["report"]:
-        from nbspam.evaluate.report import report_html  # imports matplotlib
-
-        page = report_html(evaluation, loss)
-        with output_file(given["report"]) as file:
-            file.write(page.encode("utf-8", "backslashreplace"))
+    return report_html(evaluation, loss).encode("utf-8", "backslashreplace")

@@ -1,17 +1,15 @@
-"""Progress bars, tables and summaries that several commands show.
+"""Progress bars and summaries that several commands show.
 
-rich is imported only if a bar or a table is shown.  Text of mail and file names goes through `plain` first.
+rich is imported only if a bar is shown.  Text of mail and file names goes through `plain` first.
 """
 
 from __future__ import annotations
 
-import io
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
 
 from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus import Source
@@ -19,36 +17,8 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
 from nbspam.tasks.train import Trained
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as RichProgress
-    from rich.table import Table
-
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
-
-
-PIPE_WIDTH = 100  # columns if stdout is no terminal
-
-
-def console() -> Console:
-    """Standard output; wide enough for a table in a pipe; an escape for what its charset lacks."""
-    from rich.console import Console
-
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
-
-
-def narrow_table(*numbers: str) -> Table:
-    """A table that fits on a terminal of 80 columns: a column of names, then columns of numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+RATE = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
 
 
 @contextmanager
@@ -63,74 +33,44 @@ def waiting(title: str, shown: bool) -> Iterator[None]:
         yield
 
 
-class Steps:
-    """A bar on stderr for a known number of steps.  Silent unless shown."""
+@contextmanager
+def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterator[Callable[..., None]]:
+    """A bar on stderr; gives advance(steps done, their bytes).
 
-    def __init__(self, title: str, total: int | None, shown: bool, *columns: str, **fields: Any) -> None:
-        """columns, fields : more text in the bar, as templates of rich, and their first values"""
-        self._bar: RichProgress | None = None
-        if shown:
-            self._bar = _bar(columns)
-            self._task = self._bar.add_task(title, total=total, **fields)
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def advance(self, steps: int) -> None:
-        """Some more steps are done."""
-        self._update(advance=steps)
-
-    def _update(self, **changes: Any) -> None:
-        if self._bar:
-            self._bar.update(self._task, **changes)
-
-
-class MessageSteps(Steps):
-    """A bar whose steps are messages: their number, MB, rate, time left."""
-
-    def __init__(self, title: str, source: Source | None, shown: bool) -> None:
-        """source: the messages; they are counted beforehand only if the bar is shown"""
-        total = source.message_count() if source and shown else None
-        rate = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
-        super().__init__(title, total, shown, rate, megabytes=0.0, rate=0.0)
-        self._bytes = 0
-        self._messages = 0
-        self._start = time.monotonic()
-
-    def advance(self, steps: int, size_bytes: int = 0) -> None:
-        """Some more messages are done."""
-        self._messages += steps
-        self._bytes += size_bytes
-        rate = self._messages / max(1e-9, time.monotonic() - self._start)
-        self._update(advance=steps, megabytes=self._bytes / 1e6, rate=rate)
-
-
-def _bar(columns: tuple[str, ...]) -> RichProgress:
-    # 50 ms, only if a bar is shown
+    rate : a template of rich for messages, their MB and their number a second
+    """
+    if not shown:
+        yield lambda steps, size_bytes=0: None
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as RichProgress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    return RichProgress(
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        *map(TextColumn, columns),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    begun, done, size = time.monotonic(), 0, 0
+    columns = [TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn()]
+    columns += [TextColumn(rate)] if rate else []
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, megabytes=0.0, rate=0.0)
+
+        def advance(steps: int, size_bytes: int = 0) -> None:
+            nonlocal done, size
+            done, size = done + steps, size + size_bytes
+            per_second = done / max(1e-9, time.monotonic() - begun)
+            bar.update(task, advance=steps, megabytes=size / 1e6, rate=per_second)
+
+        yield advance
 
 
-def say(text: str) -> None:
-    """A line for people."""
-    sys.stderr.write(text if text.endswith("\n") else text + "\n")
+def message_steps(
+    title: str, source: Source | None, shown: bool
+) -> AbstractContextManager[Callable[..., None]]:
+    """A bar whose steps are messages, which are counted beforehand only if it is shown."""
+    return steps(title, source.message_count() if source and shown else None, shown, RATE)
+
+
+def say(*lines: str) -> None:
+    """Lines for people."""
+    for line in lines:
+        sys.stderr.write(line if line.endswith("\n") else line + "\n")
 
 
 def train_summary(trained: Trained, source: Source | None, verb: str = "Trained on") -> str:
@@ -154,10 +94,10 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
     return "\n".join(lines)
 
 
-def left_out_lines(source: Source) -> list[str]:
-    """The messages of a source that were left out on purpose, by reason."""
+def left_out_lines(source: Source, quiet: bool = False) -> list[str]:
+    """The messages of a source that were left out on purpose, by reason; [] for none, and if quiet."""
     left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
-    return [f"Left out: {left_out}."] if left_out else []
+    return [f"Left out: {left_out}."] if left_out and not quiet else []
 
 
 def check_all_read(*skipped: Skipped) -> None:

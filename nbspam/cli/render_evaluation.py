@@ -5,30 +5,57 @@ Text of mail and file names goes through `plain` first.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from math import isfinite
 from typing import Any
 
+from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from nbspam.cli import amount, plain
-from nbspam.cli.render import console, narrow_table
 from nbspam.decision import UNDECIDED
 from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
 from nbspam.evaluate.figures import Summary, rows
 from nbspam.evaluate.formats import finite
-from nbspam.evaluate.metrics import learning_curve
+from nbspam.evaluate.metrics import largest_confusions, learning_curve
 from nbspam.evaluate.sketch import roc_sketch
 from nbspam.labels import UNSURE
 
+PIPE_WIDTH = 100  # columns if stdout is no terminal
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
 CLUE_INDENT, CLUE_GAP = "      ", "  "
 WIDEST_CONFUSION = 10  # classes
 STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy_percent": "green"}
+
+
+def console() -> Console:
+    """Standard output; wide enough for a table in a pipe; an escape for what its charset lacks."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
+
+
+def narrow_table(*numbers: str) -> Table:
+    """A table that fits on a terminal of 80 columns: a column of names, then columns of numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    table.add_column("")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def heading(out: Console, text: str, notes: list[str]) -> None:
+    """What comes above a table.  text : markup of rich"""
+    out.print(text, soft_wrap=True)
+    for note in notes:
+        out.print(escape(note), style="yellow", soft_wrap=True)
+    out.print()
 
 
 def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
@@ -37,19 +64,13 @@ def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
     The keys are the field's names and do not change (cli.md).
     """
     odds = finite(evaluation.log_odds)
-    mistakes = [
-        {
-            "name": evaluation.names[row],
-            "label": evaluation.classes[evaluation.truth[row]],
-            "decided": evaluation.classes[evaluation.decided[row]],
-            "log_odds": odds[row],
-            "clues": [
-                {"token": token, "nats": nats}
-                for token, nats in evaluation.clues.get(evaluation.names[row], ())
-            ],
-        }
-        for row in evaluation.is_mistake.nonzero()[0].tolist()
-    ]
+    mistakes = []
+    for row in evaluation.is_mistake.nonzero()[0].tolist():
+        name, clues = evaluation.names[row], evaluation.clues.get(evaluation.names[row], ())
+        truth, decided = (evaluation.classes[one[row]] for one in (evaluation.truth, evaluation.decided))
+        shown = [{"token": token, "nats": nats} for token, nats in clues]
+        mistake = {"name": name, "label": truth, "decided": decided, "log_odds": odds[row], "clues": shown}
+        mistakes.append(mistake)
     content = found | {"settings": dict(evaluation.settings), "misclassified": mistakes}
     if evaluation.method == "replay":
         curve = learning_curve(evaluation)
@@ -64,10 +85,7 @@ def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], ve
     sizes = zip(found["confusion"], evaluation.classes, strict=True)
     counts = ", ".join(f"{sum(row):,} {escape(plain(name))}" for row, name in sizes)
     messages = f"[bold]{amount(len(evaluation), 'message')}[/]"
-    out.print(f"{messages} ({counts}). {escape(method_text(evaluation))}.", soft_wrap=True)
-    for note in notes:
-        out.print(escape(note), style="yellow", soft_wrap=True)
-    out.print()
+    heading(out, f"{messages} ({counts}). {escape(_method_text(evaluation))}.", notes)
     out.print(figures_table(found))
     if found["ham"] is None or evaluation.n_classes > 2:
         out.print()
@@ -79,32 +97,34 @@ def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], ve
     _show_mistakes(out, evaluation, verbose)
 
 
-def method_text(evaluation: Evaluation) -> str:
+def _method_text(evaluation: Evaluation) -> str:
     """How the evaluation was made, in words."""
-    settings = evaluation.settings
-    scored = _scoring(settings)
+    settings: dict[str, Any] = {"folds": "?", "feedback": "?", "order": "", "holdout": 0, "model": "?"}
+    settings |= evaluation.settings
     if evaluation.method == "folds":
         grouped = ", near-duplicates kept together" if settings.get("grouped") else ""
-        return f"{settings.get('folds', '?')} folds{grouped}; {scored}"
-    if evaluation.method == "holdout":
+        how = f"{settings['folds']} folds{grouped}"
+    elif evaluation.method == "holdout":
         which = "newest" if settings.get("by_time") else "drawn"
-        share = f"A share of {settings.get('holdout', 0):.0%}, {which}"
-        return f"{share}, judged by a filter trained on {evaluation.trained or 0:,} others; {scored}"
-    if evaluation.method == "replay":
-        told = f"feedback {settings.get('feedback', '?')}, learned {evaluation.trained or 0:,}"
+        how = f"A share of {settings['holdout']:.0%}, {which}"
+        how += f", judged by a filter trained on {evaluation.trained or 0:,} others"
+    elif evaluation.method == "replay":
+        how = f"Replayed {settings['order']}; feedback {settings['feedback']}"
+        how += f", learned {evaluation.trained or 0:,}"
         if "autolearned" in settings:
             own, wrong = settings["autolearned"], settings.get("autolearned_wrongly", 0)
-            told += f" and on its own verdict {own:,}, {wrong:,} wrongly"
-        return f"Replayed {settings.get('order', '')}; {told}; {scored}"
-    return f"Model {plain(str(settings.get('model', '?')))}; {scored}"
+            how += f" and on its own verdict {own:,}, {wrong:,} wrongly"
+    else:
+        how = f"Model {plain(str(settings['model']))}"
+    return f"{how}; {_scoring(settings)}"
 
 
-def _scoring(settings: Any) -> str:
+def _scoring(settings: dict[str, Any]) -> str:
     if "event_model" not in settings:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
     alpha = settings.get("alpha")
-    shown = alpha if isinstance(alpha, str) and not alpha[:1].isdigit() else f"{float(alpha):g}"
+    shown = alpha if alpha == "auto" else f"{float(alpha):g}"  # type: ignore[arg-type]
     words = settings["event_model"]
     if settings.get("features") == "both":
         words = f"{words} and {settings.get('numeric_model')}"
@@ -128,18 +148,12 @@ def figures_table(found: Summary) -> Table:
 def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
     names = [escape(plain(name)) for name in (*evaluation.classes, UNSURE)]
-    table = Table(box=narrow_table().box, pad_edge=False, header_style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     if len(evaluation.classes) > WIDEST_CONFUSION:
         for name in ("true", "decided", "messages"):
             table.add_column(name, justify="right" if name == "messages" else "left")
-        cells = [
-            (-count, truth, decided)
-            for truth, row in enumerate(counts)
-            for decided, count in enumerate(row)
-            if count and truth != decided
-        ]
-        for count, truth, decided in sorted(cells)[:WIDEST_CONFUSION]:
-            table.add_row(names[truth], names[decided], f"{-count:,}")
+        for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
+            table.add_row(names[truth], names[decided], f"{count:,}")
         return table
     width = len(names) if any(row[-1] for row in counts) else len(names) - 1
     table.add_column("true \\ decided", style="dim")
@@ -152,6 +166,7 @@ def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
 
 
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
+    """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     every = worst_mistakes(evaluation, len(evaluation)).tolist()
     out.print()
     if not every:
@@ -159,27 +174,21 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
         out.print(f"No message was {'decided wrongly' if is_unsure else 'misclassified'}.")
         return
     out.print(f"Misclassified: [bold]{len(every):,}[/]")
-    for number, name in enumerate(evaluation.classes):
+    classes = [plain(name) for name in evaluation.classes]
+    for number, truth in enumerate(classes):
         of_class = [row for row in every if evaluation.truth[row] == number]
         shown = of_class if verbose else of_class[: max(1, SHOWN_MISTAKES // evaluation.n_classes)]
         for row in shown:
-            out.print(f"  {escape(_mistake_line(evaluation, row))}", soft_wrap=True)
+            name, odds = evaluation.names[row], evaluation.log_odds[row]
+            score = f"{odds:+7.2f}  " if isfinite(odds) else ""
+            line = f"  {truth} taken for {classes[evaluation.decided[row]]}  {score}{plain(name)}"
+            out.print(escape(line), soft_wrap=True)
             if verbose:
-                clues = evaluation.clues.get(evaluation.names[row], ())[:SHOWN_CLUES]
+                clues = evaluation.clues.get(name, ())[:SHOWN_CLUES]
                 show_clues(out, [f"{plain(token)} {nats:+.1f}" for token, nats in clues])
         if len(of_class) > len(shown):
-            more = f"  … and {len(of_class) - len(shown):,} more {escape(plain(name))} (all with -v)"
+            more = f"  … and {len(of_class) - len(shown):,} more {escape(truth)} (all with -v)"
             out.print(more, style="dim")
-
-
-def _mistake_line(evaluation: Evaluation, row: int) -> str:
-    """`ham taken for spam  +3.2  path`."""
-    odds = finite(evaluation.log_odds[[row]])[0]
-    shown = "" if odds is None else f"{odds:+7.2f}  "
-    truth, decided = (
-        plain(evaluation.classes[column[row]]) for column in (evaluation.truth, evaluation.decided)
-    )
-    return f"{truth} taken for {decided}  {shown}{plain(evaluation.names[row])}"
 
 
 def show_clues(out: Console, clues: list[str]) -> None:

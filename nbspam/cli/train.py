@@ -10,7 +10,7 @@ import click
 from nbspam.cli import flag_of
 from nbspam.cli.options import SCORING, SOURCE
 from nbspam.cli.output import begun_line, check_new_model
-from nbspam.cli.render import MessageSteps, check_all_read, say, train_summary
+from nbspam.cli.render import check_all_read, message_steps, say, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
@@ -94,8 +94,8 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             trained = _train_by_regime(model, source, settings, choices, quiet, given)
         else:
             items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
-            with MessageSteps("Training", source, shown) as progress:
-                trained = train(items, classes, model, settings, jobs, progress.advance, choices)
+            with message_steps("Training", source, shown) as advance:
+                trained = train(items, classes, model, settings, jobs, advance, choices)
     if not quiet:
         say(train_summary(trained, source))
     check_all_read(source.skipped if source else [], trained.skipped)
@@ -112,7 +112,7 @@ def _train_by_regime(
     """Train a new model on the messages that --regime chooses."""
     # A replay imports scipy, which a plain training need not wait for.
     from nbspam.cli.evaluate import read_source
-    from nbspam.cli.render import Steps
+    from nbspam.cli.render import steps
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
     feedback = parse_regime(given["regime"])
@@ -120,8 +120,8 @@ def _train_by_regime(
     source = source or labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
     corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
-    with Steps("Choosing", len(corpus.block), shows_progress(quiet)) as steps:
-        return train_by_regime(corpus, model, settings, feedback, choices, loss, steps.advance)
+    with steps("Choosing", len(corpus.block), shows_progress(quiet)) as advance:
+        return train_by_regime(corpus, model, settings, feedback, choices, loss, advance)
 
 
 def _check_no_start() -> None:
@@ -147,8 +147,8 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
-    with MessageSteps("Adding", source, shown) as progress:
-        added = update(items, source.classes, model, jobs, progress.advance, start)
+    with message_steps("Adding", source, shown) as advance:
+        added = update(items, source.classes, model, jobs, advance, start)
     if not quiet:
         if added.begun:
             say(begun_line(model, start))

@@ -14,22 +14,14 @@ from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_new_model
-from nbspam.cli.render import (
-    MessageSteps,
-    Steps,
-    check_all_read,
-    console,
-    left_out_lines,
-    narrow_table,
-    say,
-    train_summary,
-)
+from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say, steps, train_summary
+from nbspam.cli.render_evaluation import console, heading, narrow_table
 from nbspam.cli.shared import asked_options, labelled_source, options, shows_progress, source_argument
 from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
-from nbspam.tasks.tune import Candidate, Tried, Tuned, steps, tune
+from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
 from nbspam.tokens.bag import READ_VIEWS
 
 
@@ -56,34 +48,27 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model (before
     the search); 74 I/O.
     """
-    _check_model(write, model, replace)
-    source = labelled_source(given)
-    corpus = read_source(source, given, Settings().wanted)
-    skipped, notes = [*source.skipped, *corpus.skipped], left_out_lines(source)
-    with Steps("Trying", steps(), shows_progress(given["quiet"])) as bar:
-        tuned = tune(corpus, seed, given["jobs"], bar.advance)
-    if as_json:
-        for note in [] if given["quiet"] else notes:
-            say(note)
-        click.echo(json.dumps(tuning_content(tuned), ensure_ascii=True, allow_nan=False))
-    else:
-        show_tuning(tuned, [] if given["quiet"] else notes)
     if write:
-        chosen = tuned.chosen.candidate
-        trained = write_model(chosen, source, model, given["jobs"], given["quiet"], replace)
-        if not given["quiet"]:
+        check_new_model(model, replace)
+    else:
+        for name in asked_options(("model", "replace")):
+            raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+    quiet, jobs, source = given["quiet"], given["jobs"], labelled_source(given)
+    corpus = read_source(source, given, Settings().wanted)
+    skipped, notes = [*source.skipped, *corpus.skipped], left_out_lines(source, quiet)
+    with steps("Trying", STEPS, shows_progress(quiet)) as advance:
+        tuned = tune(corpus, seed, jobs, advance)
+    if as_json:
+        say(*notes)
+        click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
+    else:
+        show_tuning(tuned, notes)
+    if write:
+        trained = write_model(tuned.chosen.candidate, source, model, jobs, quiet, replace)
+        if not quiet:
             say(train_summary(trained, source))
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
-
-
-def _check_model(write: bool, model: str, replace: bool) -> None:
-    """Raises before the search if the model cannot be written, or is named without --write."""
-    if write:
-        check_new_model(model, replace)
-        return
-    for name in asked_options(("model", "replace")):
-        raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
 
 
 def write_model(
@@ -91,13 +76,21 @@ def write_model(
 ) -> Trained:
     """Train a model on the source, as `nbspam train` does with the options of the candidate."""
     choices = Choices(automatic=candidate.automatic, replaces=replace)
-    with MessageSteps("Training", source, shows_progress(quiet)) as progress:
-        items, settings = source.items(), candidate.settings
-        return train(items, source.classes, model, settings, jobs, progress.advance, choices)
+    with message_steps("Training", source, shows_progress(quiet)) as advance:
+        return train(source.items(), source.classes, model, candidate.settings, jobs, advance, choices)
 
 
-def tuning_content(tuned: Tuned) -> dict[str, Any]:
+def _content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
+    figures = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
+    candidates = []
+    for one in tuned.tried:
+        found = {
+            "options": with_flags(one.candidate.options),
+            "event_model": one.candidate.settings.event_model,
+        }
+        values = {name: getattr(one, name) for name in figures}
+        candidates.append(found | {name: None if isnan(value) else value for name, value in values.items()})
     chosen = tuned.chosen.candidate
     return {
         "messages": len(tuned.chosen.evaluation),
@@ -105,35 +98,23 @@ def tuning_content(tuned: Tuned) -> dict[str, Any]:
         "chosen": with_flags(chosen.options),
         "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
         "default_stays": chosen.options == "",
-        "candidates": [_row(one) for one in tuned.tried],
+        "candidates": candidates,
         "comparison": tuned.comparison.summary() if tuned.comparison else None,
     }
 
 
-def _row(one: Tried) -> dict[str, Any]:
-    figures = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
-    values = {name: getattr(one, name) for name in figures}
-    finite = {name: None if isnan(value) else value for name, value in values.items()}
-    return {
-        "options": with_flags(one.candidate.options),
-        "event_model": one.candidate.settings.event_model,
-    } | finite
-
-
 def show_tuning(tuned: Tuned, notes: list[str]) -> None:
     """The table of candidates, and the options to give to train."""
-    out = console()
-    chosen = tuned.chosen
-    out.print(f"[bold]{len(chosen.evaluation):,} messages judged[/], {escape(tuned.how)}.", soft_wrap=True)
-    for note in notes:
-        out.print(escape(note), style="yellow", soft_wrap=True)
-    out.print()
-    has_spam = chosen.evaluation.positive is not None
+    out, chosen = console(), tuned.chosen
+    n_messages, has_spam = len(chosen.evaluation), chosen.evaluation.positive is not None
+    heading(out, f"[bold]{n_messages:,} messages judged[/], {escape(tuned.how)}.", notes)
     figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
     table = narrow_table(*figures, "log loss", "against", "p")
     for one in tuned.tried:
-        is_default = one is tuned.tried[0]
-        table.add_row(*_cells(one, is_default), style="bold green" if one is chosen else "")
+        cells = _cells(one)
+        if one is not tuned.tried[0]:
+            cells += [f"{one.difference:+.5f}", p_cell(one.p)]
+        table.add_row(*cells, style="bold green" if one is chosen else "")
     out.print(table)
     if tuned.comparison is not None:
         out.print(escape(f"Paired: {with_flags(tuned.comparison.verdict)}."), soft_wrap=True)
@@ -143,20 +124,17 @@ def show_tuning(tuned: Tuned, notes: list[str]) -> None:
     out.print(verdict, soft_wrap=True)
 
 
-def _cells(one: Tried, is_default: bool) -> list[str]:
-    evaluation = one.evaluation
-    shares = [one.hm_percent, one.sm_percent]
+def _cells(one: Tried) -> list[str]:
+    evaluation, shares = one.evaluation, [one.hm_percent, one.sm_percent]
     if evaluation.positive is None:
         shares = [100 * float((evaluation.decided != evaluation.truth).mean())]
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    against = ["", ""] if is_default else [f"{one.difference:+.5f}", p_cell(one.p)]
     return [
         escape(candidate_name(with_flags(one.candidate.options))),
         *percents,
         ranking,
         f"{one.log_loss:.5f}",
-        *against,
     ]
 
 

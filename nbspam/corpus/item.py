@@ -100,7 +100,9 @@ def reason_of(error: OSError) -> str:
 
 def packed_as(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
+    if not head.startswith(PACKED_START):
+        return ""
+    return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -150,19 +152,23 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
     """
     try:
         with open_regular(path) as file:
-            is_pipe, kind = not file.seekable(), ""
-            if not is_pipe:
-                kind = packed_as(file.read(HEAD_BYTES))
+            head = file.read(_CHUNK_BYTES)
+            kind = packed_as(head) if file.seekable() else ""
+            if kind:
                 file.seek(0)
-            with _unpacked(file, kind) as stream:
-                yield from _stream_items(stream, path, label, is_pipe or bool(kind))
+                with _unpacked(file, kind) as stream:
+                    yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
+            else:
+                yield from _split(head, file, path, label, held=not file.seekable())
     except OSError as error:
         notes.skip(path, error)
 
 
-def _stream_items(stream: BinaryIO, path: str, label: str, held: bool) -> Iterator[Item]:
-    """held : the stream cannot be read twice, so the items carry their bytes."""
-    head = stream.read(HEAD_BYTES)
+def _split(head: bytes, stream: BinaryIO, path: str, label: str, held: bool) -> Iterator[Item]:
+    """The messages of a stream of which `head` has been read.
+
+    held : the stream cannot be read twice, so the items carry their bytes
+    """
     if begins_mbox(head):
         chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
         yield from _numbered(_mbox_items(chunks, path, label, held))
@@ -194,10 +200,7 @@ def _numbered(items: Iterator[Item]) -> Iterator[Item]:
 
 @contextmanager
 def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
-    """The contents of a file that is compressed, or '' not; OSError where they are damaged."""
-    if not kind:
-        yield file
-        return
+    """The contents of a compressed file; OSError where they are damaged."""
     if kind not in UNPACKED:
         raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
     import bz2  # 2 ms, which `nbspam learn` of a plain file does not need

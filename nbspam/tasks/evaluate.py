@@ -6,9 +6,10 @@ trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
-Step = Callable[[int], None]  # so many more steps are done
+Step = Callable[[int], object]  # so many more steps are done
 
 
 class Plan(NamedTuple):
@@ -81,70 +82,58 @@ class Plan(NamedTuple):
     jobs: int = 1
     vocabulary: Vocabulary | None = None
 
-    def described(self) -> dict[str, Any]:
+    def described(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
         found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
         if self.automatic:
             found["alpha"] = "auto"
         if self.vocabulary:
             found["vocabulary_size"] = len(self.vocabulary.words)
-        return found | {"seed": self.seed}
-
-    def loss_for(self, corpus: Corpus) -> Loss:
-        """What decisions cost."""
-        return self.loss or zero_one_loss(len(corpus.classes))
-
-
-class _SplitWork:
-    """Trains and judges one split; the callable of the worker processes."""
-
-    def __init__(self, corpus: Corpus, whole: Whole, plan: Plan) -> None:
-        self._corpus = corpus
-        self._whole = whole
-        self._plan = plan
-
-    def __call__(self, split: Split) -> Evaluation:
-        corpus, plan = self._corpus, self._plan
-        train, rows = split
-        judge = BatchJudge(self._whole, plan.settings, corpus.classes, plan.automatic)
-        judge.learn(train)
-        judged = judged_rows(corpus, rows, judge.score(rows), plan.loss_for(corpus))
-        scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
-        if scorer is None or not worst:
-            return judged
-        texts, loss, clues = texts_of(corpus.block), plan.loss_for(corpus), {}
-        for place in worst:
-            name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
-            clues[name] = clues_of(scorer, tokens, name, corpus.classes, loss)
-        return replace(judged, clues=clues)
+        return found | {"seed": self.seed} | more
 
 
 def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
     """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     outcomes = [outcome_of(joint, corpus.classes, loss) for joint in joints.tolist()]
-    named = named_rows(corpus, rows)
-    return evaluation_of(corpus.classes, "holdout", *named, outcomes, corpus.block.dates[rows])
+    return _evaluation(corpus, rows, "holdout", outcomes)
 
 
-def named_rows(corpus: Corpus, rows: Ints) -> tuple[list[str], Ints]:
-    """Names and true classes of rows of a corpus."""
-    return [corpus.block.names[row] for row in rows.tolist()], corpus.truth()[rows]
+def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
+    names = [corpus.block.names[row] for row in rows.tolist()]
+    dates = corpus.block.dates[rows]
+    return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, dates, **more)
 
 
 def judge_splits(
     corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
 ) -> list[Evaluation]:
     """Each split trained and judged, in order, in as many processes as the plan allows."""
-    counts = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
+    whole = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
-    for one in run_shards(_SplitWork(corpus, counts, plan), splits, plan.jobs):
+    for one in run_shards(partial(_judge_split, corpus, whole, plan), splits, plan.jobs):
         judged.append(one)
         if progress:
             progress(1)
     return judged
 
 
-def with_worst_clues(evaluation: Evaluation, clues: dict[str, tuple[ShortClue, ...]]) -> Evaluation:
+def _judge_split(corpus: Corpus, whole: Whole, plan: Plan, split: Split) -> Evaluation:
+    train, rows = split
+    classes, loss = corpus.classes, plan.loss or zero_one_loss(len(corpus.classes))
+    judge = BatchJudge(whole, plan.settings, classes, plan.automatic)
+    judge.learn(train)
+    judged = judged_rows(corpus, rows, judge.score(rows), loss)
+    scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
+    if scorer is None or not worst:
+        return judged
+    texts, clues = texts_of(corpus.block), {}
+    for place in worst:
+        name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
+        clues[name] = clues_of(scorer, tokens, name, classes, loss)
+    return replace(judged, clues=clues)
+
+
+def with_worst_clues(evaluation: Evaluation, clues: Mapping[str, tuple[ShortClue, ...]]) -> Evaluation:
     """The evaluation with the clues of its worst mistakes."""
     worst = evaluation.names[worst_mistakes(evaluation, MOST_CLUED)].tolist()
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
@@ -155,17 +144,16 @@ def evaluate_folds(
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
     check_classes(corpus)
-    truth = corpus.truth()
     if grouped:
-        fold = splitting.grouped_folds(truth, duplicate_groups(corpus), n_folds, plan.seed)
+        fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
     else:
-        fold = splitting.stratified_folds(truth, n_folds, plan.seed)
+        fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
     splits = splitting.fold_splits(fold)
     judged = join(judge_splits(corpus, plan, splits, progress))
     in_order = judged.take(np.argsort(np.concatenate([rows for _, rows in splits])))
-    settings = plan.described() | {"folds": n_folds, "grouped": grouped}
+    settings = plan.described(folds=n_folds, grouped=grouped)
     found = replace(in_order, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
-    return with_worst_clues(found, dict(judged.clues))
+    return with_worst_clues(found, judged.clues)
 
 
 def evaluate_holdout(
@@ -176,9 +164,7 @@ def evaluate_holdout(
     order, right = in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
     judged = judge_splits(corpus, plan, [split], progress)[0]
-    settings = plan.described() | {"holdout": share, "by_time": by_time}
-    if by_time:
-        settings["order"] = right
+    settings = plan.described(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
@@ -196,54 +182,37 @@ def evaluate_replay(
     """Every message judged in order of time by what was learned of those before it.
 
     autolearn : the filter learns its own verdicts, too
+    UsageError for settings that cannot be replayed.
     """
     check_classes(corpus)
-    check_replay(plan.settings, plan.automatic)
+    if plan.settings.features != "words":
+        why = "a replay learns words message by message; bins need all numbers at once"
+        where, remedy = plan.settings.features, "use `folds`, or words"
+        raise UsageError(where, why, remedy, "replay-features", option="features")
+    if plan.automatic:
+        why = "a replay begins without mail to choose it on"
+        raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
         check_calibrated(plan.settings)
     order, right = in_time(corpus)
-    loss = plan.loss_for(corpus)
+    loss = plan.loss or zero_one_loss(len(corpus.classes))
     subject = ReplayJudge(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
-    names, truth = named_rows(corpus, order)
-    own = Autolearn(subject, outdated) if autolearn and plan.settings.averaged else None
-    run = replay(truth.tolist(), own or subject, feedback, plan.seed, centre_nats(loss), progress)
-    settings = plan.described() | {"feedback": str(feedback), "order": right}
+    truth = corpus.truth()[order].tolist()
+    own = Autolearn(subject, outdated) if autolearn else None
+    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(loss), progress)
+    settings = plan.described(feedback=str(feedback), order=right)
     if own:
-        wrong = sum(int(truth[message]) != label for message, label in own.learned.items())
+        wrong = sum(truth[message] != label for message, label in own.learned.items())
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
-    evaluation = evaluation_of(
-        corpus.classes,
-        "replay",
-        names,
-        truth,
-        run.outcomes,
-        corpus.block.dates[order],
-        digest=corpus.digest(),
-        settings=settings,
-        trained=len(run.learned),
-    )
-    return with_worst_clues(evaluation, subject.clues)
-
-
-def check_replay(settings: Settings, automatic: bool) -> None:
-    """UsageError for what cannot be replayed."""
-    if settings.features != "words":
-        why = "a replay learns words message by message; bins need all numbers at once"
-        raise UsageError(
-            settings.features, why, "use `folds`, or words", "replay-features", option="features"
-        )
-    if automatic:
-        why = "a replay begins without mail to choose it on"
-        raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
+    more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
+    return with_worst_clues(_evaluation(corpus, order, "replay", run.outcomes, **more), subject.clues)
 
 
 def centre_nats(loss: Loss) -> float:
     """The centre of a thick threshold: the cut-off of spam, or even odds without one."""
-    if len(loss.matrix) != 2:
-        return 0.0
-    centre = cutoffs(loss).spam_above
+    centre = cutoffs(loss).spam_above if len(loss.matrix) == 2 else 0.0
     return centre if isfinite(centre) else 0.0
 
 
@@ -262,11 +231,9 @@ class _JudgedMail(NamedTuple):
 class _ModelWork:
     """Classifies one shard; the callable of the worker processes."""
 
-    def __init__(
-        self, path: str, change: dict[str, str], loss: str | None, file: tuple[int, int] | None
-    ) -> None:
-        """file : the identity of the model, which may be replaced before all processes have opened it"""
-        self._arguments = (path, change, loss)
+    def __init__(self, *arguments: Any, file: tuple[int, int] | None) -> None:
+        """arguments : of open_filter.  file : identity of the model, which may be replaced meanwhile"""
+        self._arguments = arguments
         self._file = file
         self._filter: Filter | None = None
 
@@ -283,8 +250,8 @@ class _ModelWork:
                 data = item.read()
             except OSError as error:
                 skipped.append((item.name, error.strerror or "cannot be read"))
-                continue
-            judged.append(self._judge(item, data, self._filter))
+            else:
+                judged.append(self._judge(item, data, self._filter))
         return judged, skipped
 
     def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
@@ -314,44 +281,22 @@ def evaluate_model(
     opened = open_filter(path, change, loss)
     known, settings, file = opened.model.classes, opened.settings.as_text(), opened.model.file
     opened.model.close()
-    unknown = [name for name in classes if name not in known]
-    if unknown:
+    if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
     mails: list[_JudgedMail] = []
     skipped: Skipped = []
-    for judged, unread in run_shards(_ModelWork(path, change or {}, loss, file), shards(items), jobs):
+    for judged, unread in run_shards(_ModelWork(path, change, loss, file=file), shards(items), jobs):
         mails += judged
         skipped += unread
         if progress:
             progress(len(judged), sum(mail.size_bytes for mail in judged))
     if not mails:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    evaluation = evaluation_of(
-        known,
-        "model",
-        [mail.name for mail in mails],
-        [mail.truth for mail in mails],
-        [mail.outcome for mail in mails],
-        [mail.time for mail in mails],
-        digest=corpus_digest(mail.identity for mail in mails),
-        settings={**settings, "model": path, "loss": loss or ""},
-    )
-    return with_worst_clues(evaluation, {mail.name: mail.clues for mail in mails if mail.clues}), skipped
-
-
-class _Recorder:
-    """A replayed filter that keeps the evidence of each message as it was judged."""
-
-    def __init__(self, subject: ReplayJudge) -> None:
-        self._subject = subject
-        self.learn = subject.learn
-        self.seen: list[Evidence] = []
-
-    def score(self, message: int) -> Outcome:
-        outcome = self._subject.score(message)
-        self.seen.append(self._subject.seen(message))
-        return outcome
+    names, truth, outcomes, times, identities, _, clues = zip(*mails, strict=True)
+    more = {"digest": corpus_digest(identities), "settings": {**settings, "model": path, "loss": loss or ""}}
+    evaluation = evaluation_of(known, "model", names, truth, outcomes, times, **more)
+    return with_worst_clues(evaluation, dict(zip(names, clues, strict=True))), skipped
 
 
 def parse_regime(text: str) -> Feedback:
@@ -385,17 +330,30 @@ def train_by_regime(
     loss: Loss | None = None,
     progress: Step | None = None,
 ) -> Trained:
-    """Writes the model of the messages that a replay with this feedback learns.
+    """Write the model of the messages that a replay with this feedback learns; see check_regime.
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
     check_classes(corpus)
-    check_regime(feedback, settings, choices)
     rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
     part = used_columns(select_rows(corpus.block, rows))
     choices = choices._replace(evidence=evidence)
     trained = train_blocks([ReadShard([part], corpus.skipped, [])], corpus.classes, path, settings, choices)
     return trained._replace(read=len(corpus.block))
+
+
+class _Recorder:
+    """A replayed filter that keeps the evidence of each message as it was judged."""
+
+    def __init__(self, subject: ReplayJudge) -> None:
+        self._subject = subject
+        self.learn = subject.learn
+        self.seen: list[Evidence] = []
+
+    def score(self, message: int) -> Outcome:
+        outcome = self._subject.score(message)
+        self.seen.append(self._subject.seen(message))
+        return outcome
 
 
 def learned_rows(
@@ -412,10 +370,8 @@ def learned_rows(
     order, _ = in_time(corpus)
     loss = loss or zero_one_loss(len(corpus.classes))
     subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
-    truth = corpus.truth()[order]
     recorder = _Recorder(subject) if settings.averaged else None
-    run = replay(truth.tolist(), recorder or subject, feedback, 0, centre_nats(loss), progress)
-    rows = np.sort(order[run.learned])
-    if recorder is None:
-        return rows, None
-    return rows, join_evidence(recorder.seen[int(len(order) * WARM_UP_SHARE) :])
+    truth = corpus.truth()[order].tolist()
+    run = replay(truth, recorder or subject, feedback, 0, centre_nats(loss), progress)
+    warm_up = int(len(order) * WARM_UP_SHARE)
+    return np.sort(order[run.learned]), join_evidence(recorder.seen[warm_up:]) if recorder else None

@@ -140,7 +140,7 @@ def _write(
     calibration = _calibration(settings, choices, mail, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
-        file.tokens(token_rows(counts))
+        file.insert("token", token_rows(counts))
         file.write_sums(_sum_rows(counts))
         file.learned(learned_rows(mail.learned))
         if features:

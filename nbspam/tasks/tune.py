@@ -9,6 +9,7 @@ one trial.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from math import nan, sqrt
 from typing import NamedTuple
 
@@ -26,11 +27,12 @@ from nbspam.evaluate.evaluation import Evaluation, Floats
 from nbspam.evaluate.folds import Split
 from nbspam.evaluate.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
-from nbspam.settings import ALL_VIEWS, ALPHA, THRESHOLD, Settings
+from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows
-from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.judges import BatchJudge, Whole, count_whole
 
-ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+# The defaults are tried first, and are not among these.
+ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.1, 0.3, 1.0)
 SUBSETS = (
     "header,body,structure,bigrams",
     "header,body,structure,measures",
@@ -40,7 +42,7 @@ SUBSETS = (
     "header,measures",
     "body,bigrams,measures",
 )
-THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+THRESHOLDS = (0.5, 1.0, 1.5, 2.5, 3.0)
 SPLITS = 5
 LEVEL = 0.05
 
@@ -84,59 +86,58 @@ class Tuned(NamedTuple):
     how: str
 
 
-def default_candidate() -> Candidate:
-    """The settings of `nbspam train` without options."""
-    return Candidate("", Settings())
-
-
 def first_candidates() -> list[Candidate]:
     """The default, one thing changed at a time, and the other event models."""
-    averaged = [Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS if alpha != ALPHA]
-    averaged += [
-        Candidate(f"`threshold={threshold:g}`", Settings(threshold=threshold))
-        for threshold in THRESHOLDS
-        if threshold != THRESHOLD
+    others = ("multinomial", "bernoulli", "complement")
+    return [
+        Candidate("", Settings()),
+        *(Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS),
+        *(Candidate(f"`threshold={nats:g}`", Settings(threshold=nats)) for nats in THRESHOLDS),
+        *(Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS),
+        Candidate("`textbook`", Settings(averaged=False)),
+        *(Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True) for name in others),
     ]
-    averaged += [Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS]
-    words = [Candidate("`textbook`", Settings(averaged=False))]
-    words += [
-        Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True)
-        for name in ("multinomial", "bernoulli", "complement")
-    ]
-    return [default_candidate(), *averaged, *words]
 
 
-def crossed(tried: list[Tried]) -> list[Candidate]:
-    """The best alpha and the best threshold together, if both differ from the default."""
-    averaged = [one for one in tried if one.candidate.settings.averaged]
-    averaged = [one for one in averaged if one.candidate.settings.views == ALL_VIEWS]
-    alphas = [one for one in averaged if one.candidate.settings.threshold == THRESHOLD]
-    thresholds = [one for one in averaged if one.candidate.settings.alpha == ALPHA]
-    alpha = min(alphas, key=lambda one: one.log_loss).candidate.settings.alpha
-    threshold = min(thresholds, key=lambda one: one.log_loss).candidate.settings.threshold
-    if alpha == ALPHA or threshold == THRESHOLD:
+STEPS = (len(first_candidates()) + 1) * SPLITS  # splits that `tune` will judge at most, for a progress bar
+
+
+def _crossed(tried: list[Tried]) -> list[Candidate]:
+    """The best alpha and the best threshold together, if both differ from the default, the first."""
+    default, *others = tried
+    alpha, threshold = (
+        min([default, *(one for one in others if one.candidate.options.startswith(option))], key=_log_loss)
+        for option in ("`alpha", "`threshold")
+    )
+    if alpha is default or threshold is default:
         return []
-    options = f"`alpha={alpha:g}` `threshold={threshold:g}`"
-    return [Candidate(options, Settings(alpha=alpha, threshold=threshold))]
+    settings = Settings(
+        alpha=alpha.candidate.settings.alpha, threshold=threshold.candidate.settings.threshold
+    )
+    return [Candidate(f"{alpha.candidate.options} {threshold.candidate.options}", settings)]
+
+
+def _log_loss(one: Tried) -> float:
+    return one.log_loss
 
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
     """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
     check_classes(corpus)
     splits, how, groups = split_apart(corpus, seed)
-    bench = _Bench(corpus, splits, groups, jobs, progress)
-    tried = bench.judge(first_candidates())
-    tried += bench.judge(crossed(tried))
+    groups = groups[np.sort(np.concatenate([rows for _, rows in splits]))]
+    tried: list[Tried] = []
+    for make in (first_candidates, partial(_crossed, tried)):
+        candidates = make()
+        judged = _judged(corpus, splits, candidates, jobs, progress)
+        default = tried[0].evaluation if tried else judged[0]
+        tried += [_tried(*pair, default, groups) for pair in zip(candidates, judged, strict=True)]
     chosen = choose(tried)
-    best = min(tried[1:], key=lambda one: one.log_loss) if chosen is tried[0] else chosen
+    others = sorted(tried[1:], key=_log_loss)
+    best = others[0] if chosen is tried[0] else chosen
     names = ("the default", best.candidate.options)
-    found = compare(tried[0].evaluation, best.evaluation, names)
-    return Tuned([tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)], chosen, found, how)
-
-
-def steps() -> int:
-    """About how many splits `tune` will judge, for a progress bar."""
-    return (len(first_candidates()) + 1) * SPLITS
+    comparison = compare(tried[0].evaluation, best.evaluation, names)
+    return Tuned([tried[0], *others], chosen, comparison, how)
 
 
 def choose(tried: list[Tried]) -> Tried:
@@ -146,7 +147,7 @@ def choose(tried: list[Tried]) -> Tried:
     Nor may it rank worse by more than chance: some users move the threshold.
     """
     default, *others = tried
-    for one in sorted(others, key=lambda one: one.log_loss):
+    for one in sorted(others, key=_log_loss):
         if one.difference < 0 and one.p < LEVEL / len(others):
             ranking = compare(default.evaluation, one.evaluation).one_minus_roca_percent
             if not (ranking.difference > 0 and ranking.p < LEVEL):
@@ -168,67 +169,44 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
 
 
-class _Work:
-    """Judges one split with one candidate; the callable of the worker processes."""
+def _judged(
+    corpus: Corpus, splits: list[Split], candidates: list[Candidate], jobs: int, progress: Step | None
+) -> list[Evaluation]:
+    """Each candidate on all splits, rows rising, in as many processes as there are jobs."""
+    work = partial(_joints, corpus, count_whole(corpus.block, len(corpus.classes)))
+    joints = []
+    for joint in run_shards(work, [(one, split) for one in candidates for split in splits], jobs):
+        joints.append(joint)
+        if progress:
+            progress(1)
+    rows, loss = np.concatenate([rows for _, rows in splits]), zero_one_loss(len(corpus.classes))
+    order, n = np.argsort(rows), len(splits)
+    return [
+        judged_rows(corpus, rows[order], np.concatenate(joints[start : start + n])[order], loss)
+        for start in range(0, len(joints), n)
+    ]
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._whole = count_whole(corpus.block, len(corpus.classes))
 
-    def __call__(self, task: tuple[Candidate, Split]) -> Floats:
-        candidate, (train, rows) = task
-        corpus, whole = self._corpus.seen_by(candidate.settings), self._whole
-        if corpus.block is not self._corpus.block:
-            whole = count_whole(corpus.block, len(corpus.classes))
-        judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
-        judge.learn(train)
-        return judge.score(rows)
+def _joints(corpus: Corpus, whole: Whole, task: tuple[Candidate, Split]) -> Floats:
+    """The log joints of one split by one candidate."""
+    candidate, (train, rows) = task
+    seen = corpus.seen_by(candidate.settings)
+    if seen.block is not corpus.block:
+        whole = count_whole(seen.block, len(corpus.classes))
+    judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
+    judge.learn(train)
+    return judge.score(rows)
 
 
-class _Bench:
-    """Judges candidates on the same splits, the default first."""
-
-    def __init__(
-        self, corpus: Corpus, splits: list[Split], groups: Ints, jobs: int, progress: Step | None
-    ) -> None:
-        self._corpus = corpus
-        self._splits = splits
-        rows = np.concatenate([rows for _, rows in splits])
-        self._order = np.argsort(rows)
-        self._rows = rows[self._order]
-        self._groups = groups[self._rows]
-        self._jobs = jobs
-        self._progress = progress
-        self._default: Floats | None = None
-
-    def judge(self, candidates: list[Candidate]) -> list[Tried]:
-        """Each candidate on all splits, in as many processes as there are jobs."""
-        tasks = [(candidate, split) for candidate in candidates for split in self._splits]
-        joints = []
-        for joint in run_shards(_Work(self._corpus), tasks, self._jobs):
-            joints.append(joint)
-            if self._progress:
-                self._progress(1)
-        n = len(self._splits)
-        return [
-            self._tried(candidate, np.concatenate(joints[place * n : (place + 1) * n])[self._order])
-            for place, candidate in enumerate(candidates)
-        ]
-
-    def _tried(self, candidate: Candidate, joint: Floats) -> Tried:
-        loss = zero_one_loss(len(self._corpus.classes))
-        evaluation = judged_rows(self._corpus, self._rows, joint, loss)
-        losses = metrics.log_loss_terms(evaluation)
-        if self._default is None:
-            self._default = losses
-        difference, p = clustered_difference(losses - self._default, self._groups)
-        hm_percent = sm_percent = nan
-        if evaluation.positive is not None:
-            two = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive)
-            hm_percent = metrics.percent(two.ham_lost, two.ham)
-            sm_percent = metrics.percent(two.spam_missed, two.spam)
-        ranking, log_loss = roca_percent(rankings(evaluation)), float(losses.mean())
-        return Tried(candidate, evaluation, hm_percent, sm_percent, ranking, log_loss, difference, p)
+def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
+    """The figures of a candidate against the default.  groups : the campaign of each message judged"""
+    losses = metrics.log_loss_terms(evaluation)
+    difference, p = clustered_difference(losses - metrics.log_loss_terms(default), groups)
+    rates = nan, nan
+    if evaluation.positive is not None:
+        rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
+    ranking = roca_percent(rankings(evaluation))
+    return Tried(candidate, evaluation, *rates, ranking, float(losses.mean()), difference, p)
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:

@@ -25,15 +25,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_json_says_the_same(saved: Path) -> None:
-    status, output, _ = run_here("compare", "a.json", "b.json", "--json", cwd=saved)
-    assert status == 0
-    found = json.loads(output)
-    assert found["messages"] == 80
-    assert set(found["mcnemar"]) == {"only_a_right", "only_b_right", "p"}
-    assert found["won"] + found["tied"] + found["lost"] == 4
-
-
 def test_result_lines_replace_an_evaluation(saved: Path) -> None:
     by_file = json.loads(run_here("compare", "a.json", "b.json", "--json", cwd=saved)[1])
     status, output, complaint = run_here("compare", "a.json", "b.results", "--json", cwd=saved)
@@ -53,24 +44,6 @@ def test_figures_that_neither_evaluation_has_are_left_out(tmp_path: Path) -> Non
     assert "nan" not in output
     assert "ROCA" not in output
     assert "decided rightly" in output
-
-
-@pytest.mark.parametrize(
-    ("change", "status", "slug"),
-    [
-        ({"version": 99}, 65, "evaluation-version"),
-        ({"format": "something"}, 65, "evaluation-not-ours"),
-        ({"outcomes": {}}, 65, "evaluation-not-ours"),
-    ],
-)
-def test_a_file_of_another_version_or_program_is_refused(
-    saved: Path, tmp_path: Path, change: dict[str, object], status: int, slug: str
-) -> None:
-    document = json.loads((saved / "a.json").read_text()) | change
-    (tmp_path / "x.json").write_text(json.dumps(document))
-    found, output, complaint = run_here("compare", str(saved / "a.json"), str(tmp_path / "x.json"))
-    assert (found, output) == (status, "")
-    assert f"[{slug}]" in complaint
 
 
 def test_other_mail_is_refused(saved: Path) -> None:

@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from mail_samples import make_corpus, run_here, run_program
+from mail_samples import make_corpus, run_here
 from rich.console import Console
 from tiny_mail import write_folders
 
@@ -19,19 +20,7 @@ from nbspam.cli.render_evaluation import figures_table, show_clues
 from nbspam.evaluate.figures import summary
 from tests.judged_mail import noisy
 
-JSON_KEYS = (
-    "messages",
-    "ham",
-    "spam",
-    "hm_percent",
-    "sm_percent",
-    "lam_percent",
-    "one_minus_roca_percent",
-    "sm_percent_at_hm",
-    "ece_percent",
-    "brier",
-    "log_loss",
-)
+RATES = "hm_percent sm_percent lam_percent one_minus_roca_percent sm_percent_at_hm ece_percent brier log_loss"
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +28,12 @@ def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 30, "spam": 30})
 
 
-def evaluated(*arguments: str) -> dict[str, object]:
+def evaluated(*arguments: str) -> dict[str, Any]:
     """The JSON of an evaluation that must work."""
     status, output, complaint = run_here("eval", *arguments, "--json")
     assert status == 0, complaint
     assert output.count("\n") == 1
-    found: dict[str, object] = json.loads(output)
+    found: dict[str, Any] = json.loads(output)
     return found
 
 
@@ -53,30 +42,10 @@ def evaluated(*arguments: str) -> dict[str, object]:
 )
 def test_json_has_the_keys_that_are_promised(mail: Path, method: list[str]) -> None:
     found = evaluated(str(mail), *method)
-    for key in JSON_KEYS:
-        assert key in found
-        if key not in ("messages", "ham", "spam"):
-            assert f"{key}_interval" in found
-    assert set(found["sm_percent_at_hm"]) == {"0.1", "0.5", "1"}  # type: ignore[call-overload]
-    misclassified = found["misclassified"]
-    assert isinstance(misclassified, list)
-    confusion = found["confusion"]
-    assert isinstance(confusion, list)
-    assert len(misclassified) == confusion[0][1] + confusion[1][0]
-
-
-def test_the_table_names_figures_and_mistakes(data: Path) -> None:
-    status, output, complaint = run_program("eval", str(data / "index"), "--folds", "4")
-    assert status == 0
-    assert complaint == ""
-    for words in ("246 messages", "ham lost", "spam missed", "(1-ROCA)%", "95 % interval", "Misclassified:"):
-        assert words in output
-    mistakes = [line for line in output.splitlines() if " taken for " in line]
-    assert 0 < len(mistakes) <= 10
-    assert all(".eml" in line for line in mistakes)
-    every = run_here("eval", str(data / "index"), "--folds", "4", "-v")[1]
-    count = int(output.partition("Misclassified: ")[2].split()[0])
-    assert len([line for line in every.splitlines() if " taken for " in line]) == count
+    assert {"messages", "ham", "spam"} <= set(found)
+    assert {key for rate in RATES.split() for key in (rate, f"{rate}_interval")} <= set(found)
+    assert set(found["sm_percent_at_hm"]) == {"0.1", "0.5", "1"}
+    assert len(found["misclassified"]) == found["confusion"][0][1] + found["confusion"][1][0]
 
 
 def test_the_widest_figures_fit_on_80_columns() -> None:
@@ -85,33 +54,6 @@ def test_the_widest_figures_fit_on_80_columns() -> None:
         found |= {key: 100.0, f"{key}_interval": [10.0, 100.0]}
     found |= {"messages": 99_999, "ham": 49_999, "spam": 50_000}
     assert Console(width=200).measure(figures_table(found)).maximum <= 80
-
-
-def test_a_model_on_its_folder(mail: Path, tmp_path: Path) -> None:
-    model = str(tmp_path / "m.nbspam")
-    assert run_here("train", str(mail), "-m", model, "-q")[0] == 0
-    found = evaluated(str(mail), "-m", model)
-    assert found["method"] == "model"
-    assert found["messages"] == 60
-    textbook = evaluated(str(mail), "-m", model, "--textbook")
-    assert textbook["log_loss"] != found["log_loss"]
-
-
-def test_a_model_may_be_judged_on_mail_of_one_class(mail: Path, tmp_path: Path) -> None:
-    model = str(tmp_path / "m.nbspam")
-    assert run_here("train", str(mail), "-m", model, "-q")[0] == 0
-    found = evaluated("--ham", str(mail / "ham"), "-m", model)
-    assert (found["ham"], found["spam"]) == (30, 0)
-    assert found["sm_percent"] is None
-
-
-def test_a_report_is_one_page(mail: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("jinja2")
-    report = tmp_path / "out.html"
-    evaluated(str(mail), "--replay", "--report", str(report))
-    assert report.read_text().lstrip().lower().startswith("<!doctype html>")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.html"]
 
 
 def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
@@ -126,7 +68,7 @@ def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
 def test_a_loss_decides_and_is_priced(mail: Path) -> None:
     found = evaluated(str(mail), "--folds", "3", "--loss", "FP=9,FN=1,unsure=0.2")
     assert found["expected_loss"] is not None
-    assert found["unsure_percent"] > 0  # type: ignore[operator]
+    assert found["unsure_percent"] > 0
 
 
 def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
@@ -138,36 +80,26 @@ def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "slug"),
     [
-        (["--folds", "31"], 65, "too-many-folds"),
-        (["--folds", "1"], 64, "too-few-folds"),
-        (["--holdout", "1.5"], 64, "holdout-share"),
-        (["--holdout", "0"], 64, "holdout-share"),
-        (["--folds", "3", "--replay"], 64, "usage"),
-        (["--grouped", "--replay"], 64, "usage"),
-        (["--feedback", "immediate"], 64, "usage"),
-        (["--by-time"], 64, "usage"),
-        (["--replay", "--feedback", "never"], 64, "feedback"),
-        (["--replay", "--alpha", "auto"], 64, "alpha-auto-replay"),
-        (["--replay", "--features", "both"], 64, "replay-features"),
-        (["--loss", "FP=-1"], 64, "loss"),
-        (["--seed", "-1"], 64, "usage"),
-        (["-m", "no-such-model"], 66, "model-missing"),
-        (["--save", "no/such/folder/x.json"], 73, "output-folder"),
-        (["--results", "/"], 73, "output-folder"),
+        ("--folds 31", 65, "too-many-folds"),
+        ("--folds 1", 64, "too-few-folds"),
+        ("--holdout 1.5", 64, "holdout-share"),
+        ("--folds 3 --replay", 64, "usage"),
+        ("--grouped --replay", 64, "usage"),
+        ("--by-time", 64, "usage"),
+        ("--replay --feedback never", 64, "feedback"),
+        ("--replay --alpha auto", 64, "alpha-auto-replay"),
+        ("--replay --features both", 64, "replay-features"),
+        ("--loss FP=-1", 64, "loss"),
+        ("--seed -1", 64, "usage"),
+        ("-m no-such-model", 66, "model-missing"),
+        ("--save no/such/folder/x.json", 73, "output-folder"),
+        ("--results /", 73, "output-folder"),
     ],
 )
-def test_wrong_options_are_refused(mail: Path, arguments: list[str], status: int, slug: str) -> None:
-    found, output, complaint = run_here("eval", str(mail), *arguments)
-    assert found == status
-    assert output == ""
+def test_wrong_options_are_refused(mail: Path, arguments: str, status: int, slug: str) -> None:
+    found, output, complaint = run_here("eval", str(mail), *arguments.split())
+    assert (found, output) == (status, "")
     assert complaint.rstrip().endswith(f"[{slug}]")
-    assert "Traceback" not in complaint
-
-
-def test_one_class_only_is_refused(mail: Path) -> None:
-    status, _, complaint = run_here("eval", "--ham", str(mail / "ham"))
-    assert status == 65
-    assert "class" in complaint
 
 
 def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
@@ -180,26 +112,21 @@ def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
     assert "\\x1b[31m[bold]red" in output
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ["--threshold", "1"],
-        ["--views", "body"],
-        ["--normalise"],
-        ["--numeric-model", "aode"],
-        ["--bins", "4"],
-        ["--binning", "width"],
-    ],
-)
-def test_options_that_a_saved_model_keeps_are_refused(mail: Path, option: list[str]) -> None:
-    status, output, complaint = run_here("eval", str(mail), "-m", "any.nbspam", *option)
+KEPT = "--threshold=1 --views=body --normalise --numeric-model=aode --bins=4 --binning=width"
+
+
+@pytest.mark.parametrize("option", KEPT.split())
+def test_options_that_a_saved_model_keeps_are_refused(mail: Path, option: str) -> None:
+    status, output, complaint = run_here("eval", str(mail), "-m", "any.nbspam", option)
     assert (status, output) == (64, "")
-    assert complaint.startswith(f"nbspam: --model {option[0]}: ")
+    assert complaint.startswith(f"nbspam: --model {option.partition('=')[0]}: ")
 
 
 def test_other_options_change_how_a_saved_model_scores(mail: Path, tmp_path: Path) -> None:
     model = str(tmp_path / "m")
     assert run_here("train", str(mail), "-m", model, "-q", "-j1")[0] == 0
+    one_class = evaluated("--ham", str(mail / "ham"), "-m", model)
+    assert (one_class["ham"], one_class["spam"], one_class["sm_percent"]) == (30, 0, None)
     losses = [
         evaluated(str(mail), "-m", model, *option)["log_loss"]
         for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])

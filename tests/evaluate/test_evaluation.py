@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.errors import BadDataError, NoInputError
+from nbspam.errors import BadDataError
 from nbspam.evaluate import formats
 from nbspam.evaluate.evaluation import log_odds_of, worst_mistakes
 from tests.judged_mail import judged
@@ -96,11 +96,6 @@ def test_a_damaged_file_is_refused(tmp_path, change):
         formats.load(saved(tmp_path / "e.json", **change))
 
 
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(NoInputError):
-        formats.load(tmp_path / "none.json")
-
-
 def test_an_evaluation_needs_two_classes_and_a_message():
     with pytest.raises(BadDataError):
         judged([(0, 0, 1.0)], ("ham",))
@@ -114,12 +109,6 @@ def test_result_lines_keep_a_path_one_field():
         "file=inbox/a%20b judge=spam class=unsure score=inf",
         "file=not%20utf-8%20%FF judge=spam class=ham score=-0.1",
     ]
-
-
-def test_result_lines_of_two_other_classes_have_the_log_odds_of_the_second():
-    evaluation = judged([(0, 0, 1.0, (0.75, 0.25)), (1, 1, 2.0, (0.0, 1.0))], ("lists", "work"))
-    first, second = (float(line.rpartition("score=")[2]) for line in formats.result_lines(evaluation))
-    assert (first, second) == (pytest.approx(-math.log(3)), math.inf)
 
 
 def test_result_lines_are_read_as_they_were_written(tmp_path):

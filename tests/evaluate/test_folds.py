@@ -27,12 +27,6 @@ def test_folds_spread_each_class_evenly(truth, folds, seed):
         assert sizes.max() - sizes.min() <= 1
 
 
-def test_the_seed_decides_the_folds():
-    truth = np.repeat([0, 1], 50)
-    assert stratified_folds(truth, 5, 1).tolist() == stratified_folds(truth, 5, 1).tolist()
-    assert stratified_folds(truth, 5, 1).tolist() != stratified_folds(truth, 5, 2).tolist()
-
-
 def test_splits_judge_each_message_once_and_never_train_on_it():
     splits = fold_splits(stratified_folds(np.repeat([0, 1], 10), 4))
     assert sorted(np.concatenate([judged for _, judged in splits]).tolist()) == list(range(20))
@@ -129,11 +123,6 @@ def test_variants_of_a_message_are_one_group_and_others_are_alone():
     strangers = [hashes(random, 200) for _ in range(6)]
     mixed = [one for pair in zip(variants, strangers, strict=True) for one in pair]
     assert near_duplicate_groups(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
-
-
-def test_repeats_and_order_of_tokens_do_not_matter():
-    tokens = hashes(np.random.default_rng(1), 40)
-    assert near_duplicate_groups([tokens, np.concatenate([tokens[::-1], tokens])]).tolist() == [0, 0]
 
 
 def test_a_message_without_tokens_is_its_own_group():

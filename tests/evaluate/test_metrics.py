@@ -150,12 +150,6 @@ def test_calibration_error_of_two_bins_by_hand():
     assert bins.came_true.tolist() == [0.25, 1.0]
 
 
-def test_equal_probabilities_share_the_bin_of_their_middle_rank():
-    # Ranks 0.5, then 1 to 3 (middle 2), then 3.5, of 4: the upper half begins at 2.
-    bins = metrics.reliability(two([0, 0, 1, 1], [0, 0, 1, 1], [0.1, 0.5, 0.5, 0.9]), bins=2)
-    assert bins.messages.tolist() == [1, 3]
-
-
 def test_without_a_class_spam_calibration_is_that_of_the_likeliest_class():
     rows = [(0, 0, None, (0.6, 0.3, 0.1)), (1, 0, None, (0.6, 0.3, 0.1)), (2, 2, None, (0.1, 0.1, 0.8))]
     bins = metrics.reliability(judged(rows, ("a", "b", "c")))

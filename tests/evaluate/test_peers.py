@@ -24,10 +24,6 @@ def test_a_message_is_cut_down_to_subject_and_body() -> None:
     assert subject_and_body.cut_down(message) == expected
 
 
-def test_a_message_without_body_stays_a_header() -> None:
-    assert subject_and_body.cut_down(b"From: x\nSubject: y\n") == b"Subject: y\n\n"
-
-
 def test_dates_in_file_names_order_the_mail() -> None:
     names = ["0006.2003-12-18.GP.spam.txt", "0001.1999-12-10.farmer.ham.txt", "0009.2003-12-17.x.txt"]
     ordered = sorted(names, key=dated_index.sort_key)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from scipy.integrate import trapezoid
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from nbspam.evaluate.ranking import curve, one_minus_roca, ranked, rankings, roca_percent, spam_missed_at
@@ -86,14 +85,6 @@ def test_the_corners_lie_on_the_curve_of_scikit_learn(sample):
     known = {(round(x, 9), round(1 - y, 9)) for x, y in zip(false_rate, true_rate, strict=True)}
     assert {(round(x, 9), round(y, 9)) for x, y in zip(lost, spam_missed, strict=True)} <= known
     assert (lost[0], spam_missed[0], lost[-1], spam_missed[-1]) == (0, 1, 1, 0)
-
-
-@given(samples)
-def test_the_area_under_the_corners_is_the_area(sample):
-    scores, is_spam = sample
-    ranking = ranked(scores, is_spam)
-    lost, spam_missed = curve(ranking.tally())
-    assert trapezoid(spam_missed, lost) == pytest.approx(one_minus_roca(ranking.tally()), abs=1e-12)
 
 
 def test_scores_without_probabilities_are_ranked():

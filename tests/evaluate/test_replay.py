@@ -87,12 +87,6 @@ def test_first_feedback_ends_after_that_many_messages():
     assert learned("first:2") == [0, 1]
 
 
-def test_progress_is_called_after_each_message():
-    steps = []
-    run("immediate", progress=steps.append)
-    assert steps == [1] * 6
-
-
 @pytest.mark.parametrize(
     "feedback",
     [

@@ -362,15 +362,6 @@ def test_server_follows_a_model_that_learns_or_is_replaced(
     assert server.ask("CHECK", HAM) == as_classified(model, HAM)
 
 
-def test_damaged_model_is_a_temporary_failure(serve: Callable[..., Server], model: Path) -> None:
-    server, sound = serve(), model.read_bytes()
-    replace(model, b"no model")
-    for _ in range(5):
-        assert server.ask("CHECK", SPAM) == b"SPAMD/1.5 75 EX_TEMPFAIL: this is not a model of nbspam\r\n"
-    replace(model, sound)
-    assert server.ask("CHECK", SPAM).startswith(OK)
-
-
 def test_removed_model_serves_until_it_is_opened_again(serve: Callable[..., Server], model: Path) -> None:
     server = serve("-j", "1")
     assert server.ask("CHECK", SPAM).startswith(OK)

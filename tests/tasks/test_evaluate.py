@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index
 
-from nbspam import filter as filter_room
 from nbspam.corpus import Item, open_labelled
-from nbspam.corpus import corpus as corpus_room
 from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
-from nbspam.decision import zero_one_loss
+from nbspam.decision import Loss, zero_one_loss
+from nbspam.errors import BadDataError
 from nbspam.evaluate.evaluation import Evaluation
 from nbspam.evaluate.formats import to_json
 from nbspam.filter import open_filter
 from nbspam.model.block import select_rows
 from nbspam.settings import Settings
-from nbspam.tasks import evaluate as evaluate_room
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, judge_splits
 from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
-from nbspam.tokens import read as read_tokens
 
 WAYS = {
     "body and structure": Settings(views="body,structure"),
@@ -97,9 +94,8 @@ def test_a_model_that_does_not_know_a_class_is_refused(data: Path, tmp_path: Pat
     train(source.items(), source.classes, model, Settings())
     other = make_corpus(tmp_path / "other", {"ham": 3, "work": 3})
     named = open_labelled([str(other)])
-    with pytest.raises(Exception, match="does not know") as caught:
+    with pytest.raises(BadDataError, match="does not know"):
         evaluate_model(named.items(), named.classes, model)
-    assert caught.value.slug == "model-classes"  # type: ignore[attr-defined]
 
 
 def test_each_message_is_read_and_tokenised_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,14 +199,6 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
             assert rows.tolist() == sorted(rows.tolist())
 
 
-def test_mail_of_one_date_is_ordered_as_mail_without_dates_is(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}))
-    corpus.block.dates[:] = corpus.block.dates[0]
-    order, right = in_time(corpus)
-    assert right == INTERLEAVED
-    assert order.tolist() != list(range(30))
-
-
 def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, dated=False)
     corpus = read(folder)
@@ -240,8 +228,6 @@ def test_an_undefined_posterior_is_unsure_and_says_nothing(tmp_path: Path) -> No
 
 
 def test_the_loss_decides(demonstration: Corpus) -> None:
-    from nbspam.decision import Loss
-
     dear = Loss(((0.0, 1.0), (1e6, 0.0)))
     evaluation = evaluate_folds(demonstration, Plan(Settings(), loss=dear), 4)
     plain = evaluate_folds(demonstration, Plan(Settings(), loss=zero_one_loss(2)), 4)
@@ -252,24 +238,9 @@ def test_the_loss_decides(demonstration: Corpus) -> None:
     assert lost(evaluation) < lost(plain)
 
 
-def test_shards_cover_the_items() -> None:
-    items = [Item(str(number), "ham", "x") for number in range(601)]
-    assert [item for shard in corpus_room.shards(items) for item in shard] == items
-
-
-def test_a_saved_model_of_classes_without_spam_has_no_log_odds_of_spam(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = {"home": 8, "list": 8, "work": 8}
-    source = open_labelled([str(make_corpus(tmp_path / "mail", sizes))])
+def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:
+    source = open_labelled([str(make_corpus(tmp_path / "mail", {"home": 8, "list": 8, "work": 8}))])
     train(source.items(), source.classes, str(tmp_path / "m"), Settings())
-    parsed: list[bytes] = []
-    for module in (evaluate_room, filter_room):
-        monkeypatch.setattr(
-            module, "read", lambda data, wanted: parsed.append(data) or read_tokens(data, wanted)
-        )
     evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
     assert np.isnan(evaluation.log_odds).all()
-    folds = evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2)
-    assert np.isnan(folds.log_odds).all()
-    assert len(parsed) == 24
+    assert np.isnan(evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2).log_odds).all()

@@ -12,8 +12,8 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render, with_flags
-from nbspam.cli.tune import candidate_name, show_tuning, write_model
+from nbspam.cli import render_evaluation, with_flags
+from nbspam.cli.tune import show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.errors import CannotCreateError
@@ -132,25 +132,8 @@ def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
     assert losses == sorted(losses)
 
 
-def test_the_command_prints_the_table_and_options_that_train_takes(tmp_path: Path) -> None:
-    folder = make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2)
-    status, output, complaint = run_here("tune", str(folder))
-    assert status == 0, complaint
-    assert "the default" in output
-    assert "textbook" in output
-    status, output, complaint = run_here("tune", str(folder), "--json")
-    assert status == 0, complaint
-    found = json.loads(output)
-    assert found["default_stays"] == (found["chosen"] == "")
-    for number, candidate in enumerate(found["candidates"]):
-        if number % 4 == 0:  # a process each: some of them
-            model = str(tmp_path / f"{number}.nbspam")
-            arguments = ["train", str(folder), "-m", model, "-q", *candidate["options"].split()]
-            assert run_here(*arguments)[0] == 0
-
-
 EACH = first_candidates()
-BOTH = Candidate("--alpha 0.1 --threshold 1", Settings(alpha=0.1, threshold=1.0))
+BOTH = Candidate("`alpha=0.1` `threshold=1`", Settings(alpha=0.1, threshold=1.0))
 CANDIDATES = [EACH[0], EACH[1], EACH[-4], EACH[-1], BOTH]
 
 
@@ -177,8 +160,9 @@ def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> N
     status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", ours, "--json")
     assert status == 0, complaint
     assert f"Model: {ours}" in complaint
-    options = json.loads(output)["chosen"].split()
-    assert run_here("train", str(mailbox), "-m", theirs, *options)[0] == 0
+    found = json.loads(output)
+    assert found["default_stays"] == (found["chosen"] == "")
+    assert run_here("train", str(mailbox), "-m", theirs, *found["chosen"].split())[0] == 0
     assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
@@ -204,7 +188,7 @@ def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) 
 
 
 def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render, "PIPE_WIDTH", 80)
+    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 80)
     _, output, _ = run_here("tune", str(mailbox))
     lines = output.splitlines()
     rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
@@ -222,18 +206,3 @@ def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
     assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ("", "the default"),
-        ("--views header,body,structure,bigrams", "without measures"),
-        ("--views header,structure,measures", "only header,structure,measures"),
-        ("--views body,measures", "only body,measures"),
-        ("--alpha 0.1 --threshold 1", "λ 0.1 threshold 1"),
-        ("--event-model bernoulli --alpha auto", "bernoulli λ auto"),
-    ],
-)
-def test_a_candidate_has_a_short_name(options: str, name: str) -> None:
-    assert candidate_name(options) == name

@@ -16,33 +16,6 @@ from nbspam.tokens import read
 from nbspam.tokens.measures import BINS, MEASURES, N_BINS, bins_of, measure_of, telephone_numbers
 from nbspam.tokens.numeric import NAMES
 
-SPAM = b"""From: "A. Sender" <a@one.example>\r
-Message-ID: <1@mailer.two.example>\r
-Subject: Only 9 left\r
-Content-Type: text/html\r
-\r
-<p>Buy now!!! Only $99 or 50% off at <a href="http://shop.example/x">shop</a><!-- a --><!-- b --></p>\r
-"""
-
-
-def test_spam_is_measured_by_hand() -> None:
-    # 30 characters of the visible text are no white space: 4 digits, and !!!, $ and % are punctuation.
-    assert read(SPAM, ("measures",)).measures == [
-        "size>=128",
-        "defects<1",
-        "digit_share>=0.1",
-        "punctuation_share>=0.15",
-        "exclamation_marks>=3",
-        "currency_marks>=1",
-        "quoted_share<0.001",
-        "distinct_hosts>=1",
-        "html_comments>=2",
-        "subject_length>=10",
-        "foreign_message_id>=0.5",
-        "unnamed_origin<0.5",
-        "telephone_numbers<1",
-    ]
-
 
 @pytest.mark.parametrize(
     ("text", "number"),
