@@ -7,7 +7,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby, islice
 from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
@@ -26,6 +26,9 @@ from nbspam.store.connection import (
 from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+
+ROWS_AT_ONCE = 16  # of `token` in one statement: two thirds of the time of one by one
+MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
 
 
 class Writer:
@@ -84,10 +87,15 @@ class NewModel(Writer):
 
         rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
         """
-        marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * len(self._columns)])
+        width = 3 + len(self._columns)
+        marks = ", ".join(["?"] * width if factor == 1 else ["?, ?, ?", *[f"? * {factor}"] * (width - 3)])
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
-        statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {sums}"
-        self.connection.executemany(statement, rows)
+        stream, at_once = iter(rows), max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
+        packs = iter(lambda: list(chain.from_iterable(islice(stream, at_once))), [])
+        for size, group in groupby(packs, len):
+            values = ", ".join([f"({marks})"] * (size // width))
+            statement = f"INSERT INTO token VALUES {values} ON CONFLICT DO UPDATE SET {sums}"
+            self.connection.executemany(statement, group)
 
     def write_sums(self, sums: dict[str, list[tuple[Any, ...]]] | None = None) -> None:
         """Views, totals and histograms: the sums over the tokens that are there, as of sum_rows.
