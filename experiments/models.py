@@ -25,9 +25,9 @@ from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
-from nbspam.evaluate.evaluation import join
-from nbspam.evaluate.figures import summary
-from nbspam.evaluate.folds import fold_splits, stratified_folds
+from nbspam.evaluation.figures import summary
+from nbspam.evaluation.folds import fold_splits, stratified_folds
+from nbspam.evaluation.outcomes import join
 from nbspam.model.block import Block, merge_blocks, only_views
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judged_rows

@@ -24,10 +24,10 @@ from experiments.corpora import corpus_folder
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import run_shards
-from nbspam.evaluate.evaluation import Evaluation
-from nbspam.evaluate.metrics import log_loss_terms
-from nbspam.evaluate.ranking import rankings, roca_percent
-from nbspam.evaluate.replay import Feedback
+from nbspam.evaluation.metrics import log_loss_terms
+from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.ranking import rankings, roca_percent
+from nbspam.evaluation.replay import Feedback
 from nbspam.model.block import select_rows, used_columns, without_columns
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings

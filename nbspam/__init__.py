@@ -5,8 +5,6 @@ Names are loaded when they are used: every fresh `nbspam classify` imports this 
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.errors import NbspamError
@@ -53,12 +51,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _Package(type(sys)):  # type: ignore[misc]
-    """`nbspam.evaluate` is the function, also after an import of the room of this name."""
-
-    evaluate = property(lambda self: __getattr__("evaluate"), lambda self, room: None)
-
-
-sys.modules[__name__].__class__ = _Package

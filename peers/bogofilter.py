@@ -20,8 +20,8 @@ from math import log
 from pathlib import Path
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluate.evaluation import Evaluation, Outcome
-from nbspam.evaluate.replay import Autolearn, Filter
+from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.replay import Autolearn, Filter
 from nbspam.labels import HAM, SPAM
 from peers.common import Messages, arguments, by_folds, by_replay, by_split, finish, read_messages
 

@@ -17,11 +17,11 @@ from nbspam.cli.render_evaluation import show_evaluation
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
-from nbspam.evaluate import folds as splitting
-from nbspam.evaluate.evaluation import Evaluation, Outcome, evaluation_of
-from nbspam.evaluate.figures import summary
-from nbspam.evaluate.formats import result_lines, to_json
-from nbspam.evaluate.replay import Filter, Replay, parse_feedback, replay
+from nbspam.evaluation import folds as splitting
+from nbspam.evaluation.figures import summary
+from nbspam.evaluation.formats import result_lines, to_json
+from nbspam.evaluation.outcomes import Evaluation, Outcome, evaluation_of
+from nbspam.evaluation.replay import Filter, Replay, parse_feedback, replay
 from nbspam.files import whole_file
 from nbspam.model.block import merge_blocks
 

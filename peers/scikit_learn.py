@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from nbspam.evaluate.evaluation import Outcome
+from nbspam.evaluation.outcomes import Outcome
 from peers.common import Messages, arguments, by_folds, by_split, finish, read_messages
 
 MODELS = {"MultinomialNB": MultinomialNB, "ComplementNB": ComplementNB, "BernoulliNB": BernoulliNB}

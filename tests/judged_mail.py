@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.evaluate.evaluation import Evaluation, Outcome, evaluation_of
+from nbspam.evaluation.outcomes import Evaluation, Outcome, evaluation_of
 
 
 def judged(

@@ -43,7 +43,7 @@ def test_import_loads_no_room() -> None:
 
 
 def test_every_public_name_is_there_after_all_rooms_are_imported() -> None:
-    import nbspam.evaluate.folds
+    import nbspam.evaluation.folds
 
     assert all(hasattr(nbspam, name) for name in nbspam.__all__)
     assert callable(nbspam.evaluate)

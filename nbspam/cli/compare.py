@@ -13,9 +13,9 @@ from nbspam.cli import amount, plain
 from nbspam.cli.render import waiting
 from nbspam.cli.render_evaluation import console, heading, narrow_table
 from nbspam.cli.shared import options, shows_progress
-from nbspam.evaluate.comparison import Comparison, Difference, compare
-from nbspam.evaluate.evaluation import Evaluation
-from nbspam.evaluate.formats import load
+from nbspam.evaluation.comparison import Comparison, Difference, compare
+from nbspam.evaluation.formats import load
+from nbspam.evaluation.outcomes import Evaluation
 
 
 @click.command("compare")

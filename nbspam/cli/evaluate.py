@@ -27,10 +27,10 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults
-from nbspam.evaluate.evaluation import Evaluation
-from nbspam.evaluate.figures import summary
-from nbspam.evaluate.formats import result_lines, to_json
-from nbspam.evaluate.replay import parse_feedback
+from nbspam.evaluation.figures import summary
+from nbspam.evaluation.formats import result_lines, to_json
+from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.replay import parse_feedback
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
 DEFAULT_FOLDS = 10
@@ -70,7 +70,7 @@ def eval_command(**given: Any) -> None:
     for number, option in enumerate(FILES):
         check_writable(given[option], *named_files(given), *(given[other] for other in FILES[:number]))
     if given["report"]:
-        import nbspam.evaluate.report  # noqa: F401  an error if its libraries are missing
+        import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped, source = _evaluate(method, given, shown)
     loss = read_loss(given["loss"], evaluation.classes)
     with waiting("Figures and their intervals", shown):
@@ -157,6 +157,6 @@ def _content(option: str, evaluation: Evaluation, loss: Loss | None) -> bytes:
         return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
     if option == "save":
         return to_json(evaluation)
-    from nbspam.evaluate.report import report_html  # imports matplotlib
+    from nbspam.evaluation.report import report_html  # imports matplotlib
 
     return report_html(evaluation, loss).encode("utf-8", "backslashreplace")

@@ -19,11 +19,11 @@ from rich.table import Table
 
 from nbspam.cli import amount, plain
 from nbspam.decision import UNDECIDED
-from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
-from nbspam.evaluate.figures import Summary, rows
-from nbspam.evaluate.formats import finite
-from nbspam.evaluate.metrics import largest_confusions, learning_curve
-from nbspam.evaluate.sketch import roc_sketch
+from nbspam.evaluation.figures import Summary, rows
+from nbspam.evaluation.formats import finite
+from nbspam.evaluation.metrics import largest_confusions, learning_curve
+from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 
 PIPE_WIDTH = 100  # columns if stdout is no terminal

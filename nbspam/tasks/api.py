@@ -17,9 +17,9 @@ from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped
 from nbspam.decision import Loss, loss_settings, read_loss
-from nbspam.evaluate.evaluation import Evaluation
-from nbspam.evaluate.figures import summary
-from nbspam.evaluate.replay import parse_feedback
+from nbspam.evaluation.figures import summary
+from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
@@ -103,7 +103,7 @@ class Report(NamedTuple):
 
     def to_html(self) -> str:
         """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
-        from nbspam.evaluate.report import report_html
+        from nbspam.evaluation.report import report_html
 
         return report_html(self.evaluation, self.loss)
 

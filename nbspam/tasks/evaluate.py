@@ -23,8 +23,10 @@ from nbspam.corpus.reading import Progress, ReadShard, identity_of, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.evaluate import folds as splitting
-from nbspam.evaluate.evaluation import (
+from nbspam.evaluation import folds as splitting
+from nbspam.evaluation.folds import Split
+from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
+from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
@@ -33,9 +35,7 @@ from nbspam.evaluate.evaluation import (
     join,
     worst_mistakes,
 )
-from nbspam.evaluate.folds import Split
-from nbspam.evaluate.near_duplicates import SIMILARITY, near_duplicate_groups
-from nbspam.evaluate.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
+from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
 from nbspam.filter import Filter, open_filter
 from nbspam.model.block import select_rows, used_columns, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence

@@ -14,7 +14,7 @@ import numpy as np
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
 from nbspam.decision import UNDECIDED, Loss, decide, learnable
-from nbspam.evaluate.evaluation import Outcome, ShortClue
+from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model import calibration

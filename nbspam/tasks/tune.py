@@ -20,12 +20,12 @@ from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
-from nbspam.evaluate import folds as splitting
-from nbspam.evaluate import metrics
-from nbspam.evaluate.comparison import Comparison, compare
-from nbspam.evaluate.evaluation import Evaluation, Floats
-from nbspam.evaluate.folds import Split
-from nbspam.evaluate.ranking import rankings, roca_percent
+from nbspam.evaluation import folds as splitting
+from nbspam.evaluation import metrics
+from nbspam.evaluation.comparison import Comparison, compare
+from nbspam.evaluation.folds import Split
+from nbspam.evaluation.outcomes import Evaluation, Floats
+from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows

@@ -17,7 +17,7 @@ from rich.console import Console
 from tiny_mail import write_folders
 
 from nbspam.cli.render_evaluation import figures_table, show_clues
-from nbspam.evaluate.figures import summary
+from nbspam.evaluation.figures import summary
 from tests.judged_mail import noisy
 
 RATES = "hm_percent sm_percent lam_percent one_minus_roca_percent sm_percent_at_hm ece_percent brier log_loss"
@@ -158,7 +158,7 @@ def test_a_missing_library_of_the_report_is_an_error_before_mail_is_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, "nbspam.evaluate.report", raising=False)
+    monkeypatch.delitem(sys.modules, "nbspam.evaluation.report", raising=False)
     status, _, complaint = run_here("eval", "no-such-mail", "--report", str(tmp_path / "x.html"))
     assert status == 64
     assert "[report-extra]" in complaint

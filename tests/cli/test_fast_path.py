@@ -24,7 +24,7 @@ FORBIDDEN = frozenset(
         *("importlib.metadata", "pkg_resources", "string", "struct", "unicodedata", "locale", "gettext"),
     )
 )
-FORBIDDEN_ROOMS = ("nbspam.evaluate", "nbspam.corpus", "nbspam.serve")
+FORBIDDEN_ROOMS = ("nbspam.evaluation", "nbspam.corpus", "nbspam.serve")
 MOST_MODULES = 30  # of our own, for one plain mail; the number goes down only
 
 # Runs the installed script, and names at its end the modules that it has loaded.

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "nbspam"
 # From the top floor down.  A room imports rooms below it; imports for type checkers alone do not count.
 ROOMS = (
-    *("__main__", "cli", "serve", "passthrough", "tasks", "filter", "evaluate", "corpus", "store", "model"),
+    *("__main__", "cli", "serve", "passthrough", "tasks", "filter", "evaluation", "corpus", "store", "model"),
     *(
         "decision",
         "tokens",

@@ -14,8 +14,8 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
-from nbspam.evaluate.evaluation import Outcome
-from nbspam.evaluate.replay import Autolearn, parse_feedback, replay
+from nbspam.evaluation.outcomes import Outcome
+from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model

@@ -13,8 +13,8 @@ from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.errors import BadDataError
-from nbspam.evaluate.evaluation import Evaluation
-from nbspam.evaluate.formats import to_json
+from nbspam.evaluation.formats import to_json
+from nbspam.evaluation.outcomes import Evaluation
 from nbspam.filter import open_filter
 from nbspam.model.block import select_rows
 from nbspam.settings import Settings

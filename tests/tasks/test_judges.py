@@ -12,7 +12,7 @@ from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.errors import UsageError
-from nbspam.evaluate.replay import parse_feedback
+from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence

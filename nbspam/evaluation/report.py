@@ -15,13 +15,13 @@ import numpy as np
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate import figures, metrics
-from nbspam.evaluate.evaluation import Evaluation, worst_mistakes
+from nbspam.evaluation import figures, metrics
+from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 
 try:
     import jinja2
 
-    from nbspam.evaluate.plots import cleaned, plots
+    from nbspam.evaluation.plots import cleaned, plots
 except ImportError as error:
     why = f"it needs a library that cannot be imported here ({error})"
     remedy = "install the extra: pip install 'nbspam[report]'"

@@ -15,9 +15,9 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate.evaluation import worst_mistakes
-from nbspam.evaluate.plots import cleaned, plots
-from nbspam.evaluate.report import report_html
+from nbspam.evaluation.outcomes import worst_mistakes
+from nbspam.evaluation.plots import cleaned, plots
+from nbspam.evaluation.report import report_html
 from tests.judged_mail import judged
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
@@ -157,16 +157,16 @@ def test_odd_evaluations_still_make_a_page(rows):
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
 def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)  # importing it now fails as if it were not installed
-    for name in ("nbspam.evaluate.report", "nbspam.evaluate.plots"):
+    for name in ("nbspam.evaluation.report", "nbspam.evaluation.plots"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(UsageError) as caught:
-        importlib.import_module("nbspam.evaluate.report")
+        importlib.import_module("nbspam.evaluation.report")
     assert "nbspam[report]" in caught.value.remedy
 
 
 def test_figures_and_comparisons_load_neither_library():
     code = (
-        "import sys, nbspam.evaluate.figures, nbspam.evaluate.comparison, nbspam.evaluate.formats;"
+        "import sys, nbspam.evaluation.figures, nbspam.evaluation.comparison, nbspam.evaluation.formats;"
         "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

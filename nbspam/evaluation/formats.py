@@ -20,7 +20,7 @@ import numpy as np
 from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluate.evaluation import Evaluation, Floats, Outcome, evaluation_of, log_odds_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, evaluation_of, log_odds_of
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1

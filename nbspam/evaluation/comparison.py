@@ -13,10 +13,10 @@ import numpy as np
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
-from nbspam.evaluate.intervals import Interval, percentile_interval, replicates, resamples
-from nbspam.evaluate.metrics import log_loss_terms
-from nbspam.evaluate.ranking import depends_on_one, rankings, roca_percent
+from nbspam.evaluation.intervals import Interval, percentile_interval, replicates, resamples
+from nbspam.evaluation.metrics import log_loss_terms
+from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
+from nbspam.evaluation.ranking import depends_on_one, rankings, roca_percent
 
 BLOCKS = 10  # parts in place of folds if there are none
 # There are two tests (ranking and decisions), so each needs half the level (Bonferroni).

@@ -9,8 +9,8 @@ from math import ceil, log10
 
 import numpy as np
 
-from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
-from nbspam.evaluate.ranking import curve, rankings
+from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
+from nbspam.evaluation.ranking import curve, rankings
 
 # Bits of a Braille character's dots: (row from the top, column).
 _BITS = np.array(((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80)))

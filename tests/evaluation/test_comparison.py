@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluate.comparison import compare
-from nbspam.evaluate.formats import load, result_lines
+from nbspam.evaluation.comparison import compare
+from nbspam.evaluation.formats import load, result_lines
 from tests.judged_mail import judged, scored
 
 

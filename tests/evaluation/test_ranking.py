@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from nbspam.evaluate.ranking import curve, one_minus_roca, ranked, rankings, roca_percent, spam_missed_at
+from nbspam.evaluation.ranking import curve, one_minus_roca, ranked, rankings, roca_percent, spam_missed_at
 from tests.judged_mail import judged
 
 HAM, SPAM = False, True

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate.evaluation import Evaluation, Floats, Ints
-from nbspam.evaluate.intervals import ERRORS, NO_INTERVAL, Interval
-from nbspam.evaluate.ranking import ranked, roca_percent
+from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Interval
+from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
+from nbspam.evaluation.ranking import ranked, roca_percent
 
 ECE_BINS = 15
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts

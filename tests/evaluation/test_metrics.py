@@ -10,8 +10,8 @@ from sklearn import metrics as sklearn_metrics
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluate import metrics
-from nbspam.evaluate.ranking import rankings, roca_percent
+from nbspam.evaluation import metrics
+from nbspam.evaluation.ranking import rankings, roca_percent
 from tests.judged_mail import judged
 
 

@@ -1,6 +1,6 @@
 """The ROC curve in a terminal."""
 
-from nbspam.evaluate.sketch import roc_sketch
+from nbspam.evaluation.sketch import roc_sketch
 from tests.judged_mail import judged
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binomtest
 
 from nbspam.decision import Loss, zero_one_loss
-from nbspam.evaluate import intervals
-from nbspam.evaluate.figures import rows, summary
-from nbspam.evaluate.ranking import one_minus_roca, ranked
+from nbspam.evaluation import intervals
+from nbspam.evaluation.figures import rows, summary
+from nbspam.evaluation.ranking import one_minus_roca, ranked
 from tests.judged_mail import judged, noisy, scored
 
 RATES = (

@@ -18,9 +18,9 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.special import ndtri
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluate import metrics
-from nbspam.evaluate.evaluation import Evaluation, Floats
-from nbspam.evaluate.ranking import Tally, curve, one_against_rest, rankings
+from nbspam.evaluation import metrics
+from nbspam.evaluation.outcomes import Evaluation, Floats
+from nbspam.evaluation.ranking import Tally, curve, one_against_rest, rankings
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 # Okabe and Ito's colours, which colour-blind readers can tell apart.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.evaluate.evaluation import Ints
+from nbspam.evaluation.outcomes import Ints
 
 Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
 

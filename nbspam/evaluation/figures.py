@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbspam.decision import Loss
-from nbspam.evaluate import metrics, ranking
-from nbspam.evaluate.evaluation import Evaluation, Floats
-from nbspam.evaluate.intervals import (
+from nbspam.evaluation import metrics, ranking
+from nbspam.evaluation.intervals import (
     NO_INTERVAL,
     Interval,
     clopper_pearson,
@@ -21,6 +20,7 @@ from nbspam.evaluate.intervals import (
     resamples,
     unseen_limit,
 )
+from nbspam.evaluation.outcomes import Evaluation, Floats
 
 Summary = dict[str, Any]
 

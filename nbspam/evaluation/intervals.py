@@ -13,7 +13,7 @@ from math import exp, nan
 import numpy as np
 from scipy.special import betaincinv
 
-from nbspam.evaluate.evaluation import Floats, Ints
+from nbspam.evaluation.outcomes import Floats, Ints
 
 Interval = tuple[float, float]
 

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.evaluate.folds import (
+from nbspam.evaluation.folds import (
     fold_splits,
     grouped_folds,
     holdout,
     stratified_folds,
     time_splits,
 )
-from nbspam.evaluate.near_duplicates import near_duplicate_groups
+from nbspam.evaluation.near_duplicates import near_duplicate_groups
 
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError
-from nbspam.evaluate import formats
-from nbspam.evaluate.evaluation import log_odds_of, worst_mistakes
+from nbspam.evaluation import formats
+from nbspam.evaluation.outcomes import log_odds_of, worst_mistakes
 from tests.judged_mail import judged
 
 ODD_NAME = "not utf-8 \udcff"

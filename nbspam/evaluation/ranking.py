@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.evaluate.evaluation import Evaluation, Floats, Ints, log_odds_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Ints, log_odds_of
 
 # Number of ham and spam of each block: float64 (n_blocks, 2), column 0 ham, column 1 spam, by falling score.
 Tally = NDArray[np.float64]

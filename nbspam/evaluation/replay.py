@@ -15,7 +15,7 @@ import numpy as np
 
 from nbspam.decision import UNDECIDED
 from nbspam.errors import UsageError
-from nbspam.evaluate.evaluation import Outcome
+from nbspam.evaluation.outcomes import Outcome
 
 IMMEDIATE, DELAYED, PARTIAL = "immediate", "delayed", "partial"
 ON_ERROR, THICK, FIRST = "on-error", "thick", "first"

@@ -3,8 +3,8 @@
 import pytest
 
 from nbspam.errors import UsageError
-from nbspam.evaluate.evaluation import Outcome
-from nbspam.evaluate.replay import Feedback, parse_feedback, replay
+from nbspam.evaluation.outcomes import Outcome
+from nbspam.evaluation.replay import Feedback, parse_feedback, replay
 
 
 class Recorder:

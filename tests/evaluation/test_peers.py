@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus
 
-from nbspam.evaluate import folds as splitting
-from nbspam.evaluate.evaluation import Outcome
-from nbspam.evaluate.replay import Autolearn, parse_feedback, replay
+from nbspam.evaluation import folds as splitting
+from nbspam.evaluation.outcomes import Outcome
+from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
 
 
