@@ -27,7 +27,7 @@ from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
-ROWS_AT_ONCE = 16  # of `token` in one statement: two thirds of the time of one by one
+ROWS_AT_ONCE = 16  # in one statement: two thirds of the time of one by one
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
 
 
@@ -61,12 +61,23 @@ class Writer:
         """Add (digest, class, tokens), the oldest first."""
         self.insert("autolearned", ((None, *row) for row in rows))
 
-    def insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Insert rows that have a value for each column."""
+    def insert(
+        self, table: str, rows: Iterable[tuple[object, ...]], marks: str = "", conflict: str = ""
+    ) -> None:
+        """Insert rows that have a value for each column, several in a statement.
+
+        marks : the values of a row, if they are not one `?` a column;  conflict : an ON CONFLICT clause
+        """
         stream = iter(rows)
-        for first in stream:
-            marks = ", ".join("?" * len(first))
-            self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", chain([first], stream))
+        first = next(stream, None)
+        if first is None:
+            return
+        rest, row = chain([first], stream), f"({marks or ', '.join('?' * len(first))})"
+        at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // len(first)))
+        packs = iter(lambda: list(chain.from_iterable(islice(rest, at_once))), [])
+        for size, group in groupby(packs, len):
+            values = ", ".join([row] * (size // len(first)))
+            self.connection.executemany(f"INSERT INTO {table} VALUES {values} {conflict}", group)
 
     def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Make these the rows of a table."""
@@ -87,15 +98,9 @@ class NewModel(Writer):
 
         rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
         """
-        width = 3 + len(self._columns)
-        marks = ", ".join(["?"] * width if factor == 1 else ["?, ?, ?", *[f"? * {factor}"] * (width - 3)])
+        marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * len(self._columns)])
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
-        stream, at_once = iter(rows), max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // width))
-        packs = iter(lambda: list(chain.from_iterable(islice(stream, at_once))), [])
-        for size, group in groupby(packs, len):
-            values = ", ".join([f"({marks})"] * (size // width))
-            statement = f"INSERT INTO token VALUES {values} ON CONFLICT DO UPDATE SET {sums}"
-            self.connection.executemany(statement, group)
+        self.insert("token", rows, marks, f"ON CONFLICT DO UPDATE SET {sums}")
 
     def write_sums(self, sums: dict[str, list[tuple[Any, ...]]] | None = None) -> None:
         """Views, totals and histograms: the sums over the tokens that are there, as of sum_rows.
