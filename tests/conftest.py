@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -103,3 +104,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = next((folder / "lib").glob("python*")) / "site-packages"
     (own / "test-packages.pth").write_text(site + "\n")
     return folder / "bin" / "nbspam"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model; tests of one file share it, so what changes a model takes the fixture `model`."""
+    from tests.server import tiny_model
+
+    return tiny_model(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """A model of this test alone."""
+    return Path(shutil.copy(trained, tmp_path / "model"))

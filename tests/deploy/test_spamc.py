@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import BROKEN, OWN_FIELD, without_own_field
-from tests.server import HAM, PATIENCE, SPAM, Server, eventually, tiny_model
+from tests.server import HAM, PATIENCE, SPAM, Server, eventually
 from tests.tiny_mail import counts, mail
 
 pytestmark = [
@@ -29,17 +29,6 @@ MESSAGES = {
     "mixed-ends": b"Subject: s\r\nTo: b\n\r\ntext\n\nmore\r\n\r\n",
     "large": HAM + b"a line of the body\n" * 20_000,
 }
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("spamc"))
-
-
-@pytest.fixture
-def model(trained: Path, tmp_path: Path) -> Path:
-    """A model of this test alone."""
-    return Path(shutil.copy(trained, tmp_path / "model"))
 
 
 @pytest.fixture(scope="module")

@@ -35,23 +35,11 @@ from tests.server import (
     free_port,
     model_of_many,
     request,
-    tiny_model,
 )
 from tests.tiny_mail import counts, error, mail, process, run, write_folders
 
 MAILBOX = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + HAM + b">From cheap pills\n\n"
 LEARN_SPAM = ("Message-class: spam", "Set: local")
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("serve"))
-
-
-@pytest.fixture
-def model(trained: Path, tmp_path: Path) -> Path:
-    """A model of this test alone."""
-    return Path(shutil.copy(trained, tmp_path / "model"))
 
 
 @pytest.fixture

@@ -16,16 +16,11 @@ from nbspam.serve import users as users_module
 from nbspam.serve.codec import Request
 from nbspam.serve.users import UserFilters
 from nbspam.store import connection as store_connection
-from tests.server import OK, SPAM, Server, eventually, model_of_many, tiny_model
+from tests.server import OK, SPAM, Server, eventually, model_of_many
 from tests.tiny_mail import counts, error, mail, run
 
 NEW = mail("a lottery prize for the winner")
 NO_NAMES = ["", "..", "../shared", ".hidden", "a/b", "/etc/x", "a b", "-x", "%u", "a\\b", "ü", "x" * 129]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model(tmp_path_factory.mktemp("users"))
 
 
 @pytest.fixture
