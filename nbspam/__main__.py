@@ -108,7 +108,7 @@ def _run(arguments: list[str]) -> int:
     except (OSError, KeyboardInterrupt):
         raise
     except MemoryError:
-        remedy = "name fewer messages at a time, take a smaller `-j`, or allow more memory (ulimit -v)"
+        remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
         return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
     except ModuleNotFoundError as error:
         remedy = "install nbspam again with pip, which installs the packages that it needs"
