@@ -32,7 +32,7 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
     message or no model; 74 I/O; 75 passed through unchanged.
     """
     changes = {
-        name: value if isinstance(value, str) else "1"
+        name: "1" if value is True else str(value)
         for name, value in given.items()
         if value not in (None, False)
     }

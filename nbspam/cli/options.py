@@ -298,5 +298,5 @@ CLASSIFY = (
         "classify.json",
         "autolearn",
     ),
-    *("loss", *OTHER_SCORING, "classify.verbose", "quiet"),
+    *("loss", *OTHER_SCORING, "jobs", "classify.verbose", "quiet"),
 )
