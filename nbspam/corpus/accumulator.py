@@ -27,30 +27,7 @@ from nbspam.model.counts import Counts, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
-MAX_PENDING_PAIRS = 600_000  # some 1,500 messages, 20 MB
-
-
-class Pile:
-    """Blocks to be merged, a thousand messages or two at a time: most have the same tokens."""
-
-    def __init__(self) -> None:
-        self._blocks: list[Block] = []
-        self._pairs = 0
-
-    def add(self, block: Block) -> None:
-        """One more block."""
-        self._blocks.append(block)
-        self._pairs += len(block.columns)
-
-    def is_high(self) -> bool:
-        """True if merging pays."""
-        return self._pairs > MAX_PENDING_PAIRS
-
-    def merge(self) -> list[Block]:
-        """All blocks merged, or none if there are none; the pile is empty after it."""
-        merged = [merge_blocks(self._blocks)] if self._blocks else []
-        self._blocks, self._pairs = [], 0
-        return merged
+MAX_PENDING_PAIRS = 2_000_000  # some 5,000 messages, 16 MB
 
 
 class Accumulator:
@@ -71,7 +48,8 @@ class Accumulator:
         self._vocabulary, self._views, self._words = vocabulary, views, words
         self.features = FeatureRows() if features else None
         self._counts = [Block().count(n_classes)]  # each at least twice as long as the next: see _fold
-        self._pending = Pile()
+        self._pending: list[Block] = []
+        self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
         self.messages = np.zeros(n_classes, np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
@@ -90,12 +68,13 @@ class Accumulator:
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
         if self._words:
-            self._pending.add(only_views(block, self._views))
+            self._pending.append(block)
+            self._pairs += len(block.columns)
         if self.features is not None:
             self.features.add(block.features, block.labels)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
-        if self._pending.is_high():
+        if self._pairs > MAX_PENDING_PAIRS:
             self._fold()
 
     def _fold(self) -> None:
@@ -104,7 +83,9 @@ class Accumulator:
         Counts are merged as the digits of a number are carried: to add each to a single sum would copy all
         counts every time, and the rows kept are looked through when there are twice as many.
         """
-        for block in self._pending.merge():
+        if self._pending:
+            block = only_views(merge_blocks(self._pending), self._views)
+            self._pending, self._pairs = [], 0
             self._recent.append(block)
             counted = block if self._vocabulary is None else over_words(block, self._vocabulary)
             self._counts.append(counted.count(len(self.messages)))

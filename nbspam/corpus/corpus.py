@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Pile
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError
@@ -76,22 +75,18 @@ def read_corpus(
     wanted: frozenset[str] = WORDS,
 ) -> Corpus:
     """Reads, parses and tokenises each message once.  NoInputError if there is none."""
-    parts: list[Block] = []
-    pile = Pile()
+    blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []
     for shard in read_blocks(items, classes, jobs, wanted):
-        for block in shard.blocks:
-            pile.add(block)
-        if pile.is_high():
-            parts.extend(pile.merge())
+        blocks.extend(shard.blocks)
         skipped.extend(shard.skipped)
         identities.extend(shard.identities)
         if progress:
             progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    return Corpus(merge_blocks([*parts, *pile.merge()]), classes, identities, skipped, by_index)
+    return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index)
 
 
 def check_classes(corpus: Corpus) -> None:

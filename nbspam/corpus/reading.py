@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
@@ -16,11 +15,12 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.model.block import Block, BlockBuilder
+from nbspam.model.block import Block, BlockBuilder, Lexicon
 from nbspam.tokens import DATE, Tokens, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
-MAX_COLUMNS = 120_000  # distinct tokens after which a block is closed, which bounds a worker's memory
+MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
+MAX_DISTINCT = 200_000  # tokens that a process has numbered when it begins anew, 30 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
@@ -66,33 +66,53 @@ def read_messages(
         yield ReadMessage(item, tokens, len(data), identity_of(data, item.label))
 
 
-def read_shard(classes: tuple[str, ...], wanted: frozenset[str], items: list[Item]) -> ReadShard:
-    """Blocks of the messages of one shard, with the numbers of their classes."""
-    numbers = {name: number for number, name in enumerate(classes)}
-    found = ReadShard([], [], [])
-    builder = BlockBuilder()
-    collects = gc.isenabled()
-    gc.disable()  # the search for cycles takes a fifth of the time: tokens are many, and none is part of one
-    try:
-        for item, tokens, size_bytes, identity in read_messages(items, found.skipped, wanted | {DATE}):
-            builder.add(item.name, numbers.get(item.label, -1), tokens, size_bytes)
-            found.identities.append(identity)
-            if builder.n_columns() > MAX_COLUMNS:
-                found.blocks.append(builder.build())
-                builder = BlockBuilder()
-        if len(builder):
-            found.blocks.append(builder.build())
-    finally:
-        if collects:
-            gc.enable()
-    return found
+class ShardReader:
+    """Blocks of the messages of one shard after another, with the numbers of their classes.
+
+    The first block after a restart has the whole lexicon of its tokens; the next ones only what is new.
+    """
+
+    def __init__(self, classes: tuple[str, ...], wanted: frozenset[str]) -> None:
+        self._labels = {name: number for number, name in enumerate(classes)}
+        self._wanted = wanted | {DATE}
+        self._builder = BlockBuilder()
+
+    def __call__(self, items: list[Item]) -> ReadShard:
+        found = ReadShard([], [], [])
+        collects = gc.isenabled()
+        gc.disable()  # the search for cycles takes a fifth of the time: tokens are many, none is part of one
+        try:
+            for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
+                self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
+                found.identities.append(identity)
+                if self._builder.occurrences() > MAX_OCCURRENCES:
+                    self._build(found)
+            if len(self._builder):
+                self._build(found)
+        finally:
+            if collects:
+                gc.enable()
+        return found
+
+    def _build(self, found: ReadShard) -> None:
+        found.blocks.append(self._builder.build())
+        if self._builder.distinct() > MAX_DISTINCT:
+            self._builder = BlockBuilder()
 
 
 def read_blocks(
     items: Iterable[Item], classes: tuple[str, ...], jobs: int, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadShard]:
-    """Blocks in the order of the items, a shard at a time."""
-    return run_shards(partial(read_shard, classes, wanted), shards(items), jobs)
+    """Blocks in the order of the items, a shard at a time; those of one process share a lexicon."""
+    lexicons: dict[int, Lexicon] = {}  # by process
+    for found in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+        for block in found.blocks:
+            new = block.lexicon
+            if new.first:
+                block.lexicon = lexicons[new.reader]
+                block.lexicon.extend(new)
+            lexicons[new.reader] = block.lexicon
+        yield found
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

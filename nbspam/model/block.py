@@ -1,17 +1,19 @@
 """Blocks: the tokens of many messages as arrays of integers.
 
-Token texts are one byte string and rows are compressed sparse rows over the block's own columns, so a block
-of 500 messages pickles in a millisecond.  Merging keeps every integer, so the result does not depend on how
-the mail was cut into blocks.
+Token texts are one byte string and rows are compressed sparse rows over the columns of a lexicon, so a block
+of 500 messages pickles in a millisecond.  A reader of mail numbers, hashes and sends each distinct token
+once: its blocks share one lexicon.  Merging keeps every integer, so the result does not depend on how the
+mail was cut into blocks.
 """
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -31,13 +33,58 @@ from nbspam.tokens.bag import (
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
+class Lexicon:
+    """Distinct tokens, a column each.
+
+    keys  : int64 (n_columns,), token keys, distinct; ascending after merge_blocks
+    views : uint8 (n_columns,), number of the token's view, see VIEW_NAMES
+    texts : the tokens' texts in UTF-8, joined by line feeds (no token holds one)
+    """
+
+    def __init__(
+        self,
+        keys: Ints | None = None,
+        views: NDArray[np.uint8] | None = None,
+        texts: bytes = b"",
+        reader: int = 0,
+        first: int = 0,
+    ) -> None:
+        """reader, first : these are the columns from `first` on in the lexicon of this reader of mail"""
+        self._keys = [np.zeros(0, np.int64) if keys is None else keys]
+        self._views = [np.zeros(0, np.uint8) if views is None else views]
+        self._texts = [texts]
+        self.reader, self.first = reader, first
+
+    def extend(self, later: Lexicon) -> None:
+        """Add the columns of another one at the end."""
+        self._keys += later._keys
+        self._views += later._views
+        self._texts += later._texts
+
+    @property
+    def keys(self) -> Ints:
+        if len(self._keys) > 1:
+            self._keys = [np.concatenate(self._keys)]
+        return self._keys[0]
+
+    @property
+    def views(self) -> NDArray[np.uint8]:
+        if len(self._views) > 1:
+            self._views = [np.concatenate(self._views)]
+        return self._views[0]
+
+    @property
+    def texts(self) -> bytes:
+        if len(self._texts) > 1:
+            self._texts = [join_texts(self._texts)]
+        return self._texts[0]
+
+
 @dataclass(slots=True, eq=False)
 class Block:
     """Messages (rows) over tokens (columns).
 
-    keys    : int64 (n_columns,), token keys, distinct; ascending after merge_blocks
-    views   : uint8 (n_columns,), number of the token's view, see VIEW_NAMES
-    texts   : the tokens' texts in UTF-8, joined by line feeds (no token holds one)
+    lexicon : the columns; blocks may share it, and some may be in no row
     starts  : int64 (n_messages + 1,), where each row begins in columns and counts
     columns : int32 (n_pairs,), distinct tokens of each message
     counts  : int32 (n_pairs,), how often each occurs in it, >= 1
@@ -48,9 +95,7 @@ class Block:
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
-    keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    views: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    texts: bytes = b""
+    lexicon: Lexicon = field(default_factory=Lexicon)
     starts: Ints = field(default_factory=lambda: np.zeros(1, np.int64))
     columns: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     counts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -62,6 +107,19 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    @property
+    def keys(self) -> Ints:
+        """Of the lexicon, as are the next two."""
+        return self.lexicon.keys
+
+    @property
+    def views(self) -> NDArray[np.uint8]:
+        return self.lexicon.views
+
+    @property
+    def texts(self) -> bytes:
+        return self.lexicon.texts
 
     def rows(self) -> Ints:
         """int64 (n_pairs,): the row of each pair."""
@@ -99,11 +157,16 @@ class Block:
 
 
 class BlockBuilder:
-    """Collects the tokens of messages into a block."""
+    """Collects the tokens of messages into blocks, one after the other; each token is numbered once."""
 
     def __init__(self) -> None:
         # A new token gets the next number in C: 0.1 us a token, a loop takes 0.3.
-        self._numbers: list[dict[str, int]] = [defaultdict(count().__next__) for _ in READ_NUMBERS]
+        number = count().__next__
+        self._numbers: list[dict[str, int]] = [defaultdict(number) for _ in READ_NUMBERS]
+        self._first = 0  # the number of the first token that no block before had
+        self._begin()
+
+    def _begin(self) -> None:
         self._tokens = [array("I") for _ in READ_NUMBERS]
         self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
         self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
@@ -111,9 +174,13 @@ class BlockBuilder:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def n_columns(self) -> int:
-        """Distinct tokens so far: what the memory of the builder grows with."""
-        return sum(len(numbers) for numbers in self._numbers)
+    def distinct(self) -> int:
+        """Distinct tokens of all blocks so far: what the memory of the builder grows with."""
+        return sum(map(len, self._numbers))
+
+    def occurrences(self) -> int:
+        """Tokens of the messages of this block, repeats counted."""
+        return sum(map(len, self._tokens))
 
     def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
         """One more message."""
@@ -125,26 +192,24 @@ class BlockBuilder:
         self._rows.append((name, label, date, size_bytes, read.numeric))
 
     def build(self) -> Block:
-        """The block of all messages added."""
-        pairs: list[Ints] = []
-        first_column = 0
-        for numbers, tokens, ends in zip(self._numbers, self._tokens, self._ends, strict=True):
-            stops = np.frombuffer(ends, np.uint64).astype(np.int64)
-            rows = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(stops, prepend=0))
-            pairs.append((rows << 32) | (np.frombuffer(tokens, np.uint32) + first_column))
-            first_column += len(numbers)
-        ordered = np.sort(np.concatenate(pairs))  # sorting beats the hashing of np.unique
+        """The block of the messages added since the last one; its lexicon has only the tokens new in it.
+
+        In a row the tokens are in the order in which the block met them, whatever was read before it.
+        """
+        tokens = np.concatenate([np.frombuffer(one, np.uint32) for one in self._tokens])
+        each = np.arange(len(self), dtype=np.int64)
+        stops = [np.frombuffer(ends, np.uint64).astype(np.int64) for ends in self._ends]
+        rows = np.concatenate([np.repeat(each, np.diff(one, prepend=0)) for one in stops])
+        first_place = np.empty(self.distinct(), np.int64)
+        first_place[tokens[::-1]] = np.arange(len(tokens))[::-1]
+        ordered = np.sort((rows << 32) | first_place[tokens])  # sorting beats the hashing of np.unique
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
-        texts = [*chain.from_iterable(self._numbers)]
-        keys = np.frombuffer(token_digests(texts), "<i8")[::2].astype(np.int64)
         names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
-        return Block(
-            keys=np.where(keys == NOTAWORD_KEY, 1, keys),
-            views=np.repeat(np.array(READ_NUMBERS, np.uint8), [len(numbers) for numbers in self._numbers]),
-            texts="\n".join(texts).encode("utf-8", "replace"),
+        block = Block(
+            lexicon=self._new_tokens(),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1)),
-            columns=(distinct & 0xFFFFFFFF).astype(np.int32),
+            columns=tokens[distinct & 0xFFFFFFFF].astype(np.int32),
             counts=np.diff(np.append(begins, len(ordered))).astype(np.int32),
             labels=np.array(labels, np.int16),
             dates=np.array(dates, np.float64),
@@ -152,6 +217,23 @@ class BlockBuilder:
             sizes=np.array(sizes, np.int64),
             features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
         )
+        self._begin()
+        return block
+
+    def _new_tokens(self) -> Lexicon:
+        first, end = self._first, self.distinct()
+        texts, views = [""] * (end - first), bytearray(end - first)
+        for view, numbers in zip(READ_NUMBERS, self._numbers, strict=True):
+            for text, number in reversed(numbers.items()):
+                if number < first:
+                    break
+                texts[number - first] = text
+                views[number - first] = view
+        keys = np.frombuffer(token_digests(texts), "<i8")[::2].astype(np.int64)
+        keys[keys == NOTAWORD_KEY] = 1
+        self._first = end
+        joined = "\n".join(texts).encode("utf-8", "replace")
+        return Lexicon(keys, np.frombuffer(views, np.uint8), joined, os.getpid(), first)
 
 
 def feature_block(features: Floats, labels: Ints) -> Block:
@@ -168,21 +250,30 @@ def feature_block(features: Floats, labels: Ints) -> Block:
 
 
 def merge_blocks(blocks: list[Block]) -> Block:
-    """One block with the rows of all, in the order given, and ascending keys."""
-    if not blocks or (len(blocks) == 1 and (np.diff(blocks[0].keys) > 0).all()):
-        return blocks[0] if blocks else Block()
-    keys, places, origins = merge_columns([block.keys for block in blocks])
+    """One block with the rows of all, in the order given, and ascending keys; every column is in a row."""
+    if not blocks:
+        return Block()
+    used = {block.lexicon: np.zeros(len(block.lexicon.keys), bool) for block in blocks}
+    for block in blocks:
+        used[block.lexicon][block.columns] = True
+    if len(blocks) == 1 and used[blocks[0].lexicon].all() and (np.diff(blocks[0].keys) > 0).all():
+        return blocks[0]
+    keys, places, origins = merge_columns([lexicon.keys[mask] for lexicon, mask in used.items()])
+    origins = np.flatnonzero(np.concatenate([*used.values()]))[origins]
+    place_of = {}
+    for (lexicon, mask), place in zip(used.items(), places, strict=True):
+        place_of[lexicon] = np.zeros(len(mask), np.int32)
+        place_of[lexicon][mask] = place
 
     def join(name: str) -> Any:
         return np.concatenate([getattr(block, name) for block in blocks])
 
-    moved = [place[block.columns].astype(np.int32) for block, place in zip(blocks, places, strict=True)]
+    views = np.concatenate([lexicon.views for lexicon in used])[origins]
+    texts = take_texts(join_texts([lexicon.texts for lexicon in used]), origins)
     return Block(
-        keys=keys,
-        views=join("views")[origins],
-        texts=take_texts(join_texts([block.texts for block in blocks]), origins),
+        lexicon=Lexicon(keys, views, texts),
         starts=_starts(np.concatenate([np.diff(block.starts) for block in blocks])),
-        columns=np.concatenate(moved),
+        columns=np.concatenate([place_of[block.lexicon][block.columns] for block in blocks]),
         counts=join("counts"),
         labels=join("labels"),
         dates=join("dates"),
@@ -227,9 +318,7 @@ def used_columns(block: Block) -> Block:
     used[block.columns] = True
     return replace(
         block,
-        keys=block.keys[used],
-        views=block.views[used],
-        texts=take_texts(block.texts, np.flatnonzero(used)),
+        lexicon=Lexicon(block.keys[used], block.views[used], take_texts(block.texts, np.flatnonzero(used))),
         columns=(np.cumsum(used) - 1)[block.columns].astype(np.int32),
     )
 
@@ -254,9 +343,9 @@ def over_words(block: Block, words: Ints) -> Block:
     distinct, where = np.unique(block.rows() * n + columns[block.columns], return_inverse=True)
     return replace(
         block,
-        keys=keys,
-        views=np.append(block.views[kept], np.uint8(NOTAWORD_VIEW))[order],
-        texts=take_texts(texts, order),
+        lexicon=Lexicon(
+            keys, np.append(block.views[kept], np.uint8(NOTAWORD_VIEW))[order], take_texts(texts, order)
+        ),
         starts=np.searchsorted(distinct, np.arange(len(block) + 1) * n),
         columns=(distinct % n).astype(np.int32),
         counts=np.bincount(where, block.counts, len(distinct)).astype(np.int32),

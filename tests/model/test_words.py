@@ -17,7 +17,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.errors import UsageError
 from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
-from nbspam.model.block import Block
+from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
@@ -75,9 +75,7 @@ def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
     views = np.ones(n_words, np.uint8)
     views[0] = NOTAWORD_VIEW
     return Block(
-        keys=np.arange(n_words) + NOTAWORD_KEY,
-        views=views,
-        texts=b"\n".join(b"w%d" % j for j in range(n_words)),
+        Lexicon(np.arange(n_words) + NOTAWORD_KEY, views, b"\n".join(b"w%d" % j for j in range(n_words))),
         starts=np.searchsorted(rows, np.arange(n_messages + 1)),
         columns=columns.astype(np.int32),
         counts=words[rows, columns].astype(np.int32),
