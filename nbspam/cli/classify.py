@@ -30,13 +30,13 @@ LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
 # The flags of this command; the table with their help is nbspam.cli.options.
-SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
+SHORT_FLAGS = {"-j": "--jobs", "-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
 SWITCHES = (
     *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
     *("--verbose", "--quiet"),
 )
 VALUES = (
-    *("--model", "--start", "--files-from", "--loss"),
+    *("--model", "--start", "--files-from", "--loss", "--jobs"),
     *("--event-model", "--alpha", "--prior", "--features"),
 )
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
@@ -76,6 +76,10 @@ def classify(options: Options, paths: list[str]) -> int:
     if "spam_flag" in options:
         why, remedy = "belongs to --passthrough", "add -p, or leave it out"
         raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    if "jobs" in options:
+        from nbspam.corpus.executor import asked_jobs
+
+        asked_jobs(options["jobs"])
     spam_filter = _open(options)
     if "exit_code" in options:
         return _exit_code(spam_filter, options, paths)
@@ -127,13 +131,13 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     """Write the verdict on each message, judged by several processes; returns the exit status."""
     from contextlib import closing
 
-    from nbspam.corpus.executor import default_jobs
+    from nbspam.corpus.executor import asked_jobs
     from nbspam.corpus.item import Item, Notes
     from nbspam.tasks.classify import classify_many, units
 
     notes, status = Notes(), 0
     mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
-    write, jobs = verdict_json if "json" in options else _line, int(options.get("jobs", default_jobs()))
+    write, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
     with closing(
         classify_many(mail, lambda latest: _current(latest, options), write, jobs, "json" in options)
     ) as found:

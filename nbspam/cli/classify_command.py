@@ -32,7 +32,7 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
     message or no model; 74 I/O; 75 passed through unchanged.
     """
     changes = {
-        name: "1" if value is True else str(value)
+        name: value if isinstance(value, str) else "1"
         for name, value in given.items()
         if value not in (None, False)
     }

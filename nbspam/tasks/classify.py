@@ -9,7 +9,7 @@ from itertools import islice
 
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
-from nbspam.corpus.reading import SHARD_MESSAGES, read_shard
+from nbspam.corpus.reading import SHARD_MESSAGES
 from nbspam.corpus.source import SourcePart
 from nbspam.filter import Filter, Verdict
 from nbspam.model.posterior import Scored
@@ -80,7 +80,7 @@ class _Work:
 
     def _in_blocks(self, judge: ModelJudge, items: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
         spam_filter = judge.filter
-        shard = read_shard((), spam_filter.settings.wanted, [*items])
+        shard = judge.read([*items])
         skipped += shard.skipped
         for block in shard.blocks:
             for name, joint in zip(block.names, judge.joints(block), strict=True):

@@ -20,7 +20,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard, read_shard, shards
+from nbspam.corpus.reading import Progress, ReadShard, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -223,7 +223,7 @@ class _Judged(NamedTuple):
     truth: list[int]
     outcomes: list[Outcome]
     dates: list[float]
-    sizes: list[int]
+    sizes: Ints
     clues: dict[str, tuple[ShortClue, ...]]
 
 
@@ -243,20 +243,23 @@ class _ModelWork:
             if self._judge.filter.model.file != self._file:
                 self._judge.filter.model.close()
                 raise replaced_error(self._arguments[0])
-        spam_filter = self._judge.filter
-        shard = read_shard(spam_filter.classes, spam_filter.settings.wanted, items)
+        shard = self._judge.read(items)
         return [self._judged(block, self._judge) for block in shard.blocks], shard.identities, shard.skipped
 
     def _judged(self, block: Block, judge: ModelJudge) -> _Judged:
-        scorer, classes, loss = judge.filter.scorer, judge.filter.classes, judge.filter.loss
-        truth = block.labels.tolist()
+        classes, loss = judge.filter.classes, judge.filter.loss
         outcomes = [outcome_of(joint, classes, loss) for joint in judge.joints(block)]
-        clues = {}
-        for row, (outcome, label) in enumerate(zip(outcomes, truth, strict=True)):
-            if outcome.decided not in (label, UNDECIDED):
-                name, tokens = block.names[row], RowTokens(block, row, texts_of(block))
-                clues[name] = clues_of(scorer, tokens, name, classes, loss)
-        return _Judged(block.names, truth, outcomes, block.dates.tolist(), block.sizes.tolist(), clues)
+        judged = _Judged(block.names, block.labels.tolist(), outcomes, block.dates.tolist(), block.sizes, {})
+        wrong = [
+            row
+            for row, (truth, outcome) in enumerate(zip(judged.truth, outcomes, strict=True))
+            if outcome.decided not in (truth, UNDECIDED)
+        ]
+        texts = texts_of(block) if wrong else []
+        for row in wrong:
+            name, tokens = block.names[row], RowTokens(block, row, texts)
+            judged.clues[name] = clues_of(judge.filter.scorer, tokens, name, classes, loss)
+        return judged
 
 
 def evaluate_model(
@@ -289,7 +292,7 @@ def evaluate_model(
         identities += identified
         skipped += unread
         if progress:
-            progress(len(identified), sum(sum(one.sizes) for one in some))
+            progress(len(identified), int(sum(one.sizes.sum() for one in some)))
     if not judged:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     more = {"digest": corpus_digest(identities), "settings": {**settings, "model": path, "loss": loss or ""}}

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from math import exp, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.corpus import views_read
+from nbspam.corpus.item import Item
+from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
 from nbspam.decision import UNDECIDED, Loss, decide, learnable
 from nbspam.errors import DamagedModelError
@@ -22,10 +24,10 @@ from nbspam.filter import Filter, Verdict, can_judge
 from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import Block, only_views, over_words, representative_rows, select_rows
+from nbspam.model.block import Block, Lexicon, over_words, representative_rows, select_rows, without_columns
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, prior_shift, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Totals, split_texts
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, Totals, split_texts
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
@@ -35,11 +37,7 @@ from nbspam.store.connection import OneState
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tokens.bag import N_VIEWS
 
-if TYPE_CHECKING:
-    from nbspam.model.scorer import Model, Row
-
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
-MAX_REMEMBERED = 300_000  # tokens of a model, about 40 MB
 
 
 class Whole(NamedTuple):
@@ -136,12 +134,23 @@ class BatchJudge:
 
 
 class ModelJudge:
-    """Scores blocks by a saved model as its filter scores one message after another."""
+    """Reads shards of mail and scores them by a saved model, as its filter scores one message after another.
+
+    Each distinct token is looked up once, as long as the model does not change.
+    """
 
     def __init__(self, spam_filter: Filter) -> None:
         self.filter = spam_filter
-        self._scorer: Scorer | None = None
-        self._rows: dict[int, Row] = {}  # what was looked up of tokens, by key
+        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted)
+        self._lexicons: dict[int, Lexicon] = {}
+        self._looked_up: tuple[Scorer, Lexicon] | None = None
+        self._cells: Numbers = np.zeros((0, 0))  # the counts of the lexicon's tokens, see Model.counts
+
+    def read(self, items: list[Item]) -> ReadShard:
+        """The messages of a shard."""
+        shard = self._reader(items)
+        join_lexicons(shard.blocks, self._lexicons)
+        return shard
 
     def joints(self, block: Block) -> list[list[float]]:
         """Log joints of each message, nats, up to a constant a message, by the model as it is now.
@@ -156,25 +165,27 @@ class ModelJudge:
                 texts = texts_of(block)
                 rows = [RowTokens(block, row, texts) for row in range(len(block))]
                 return [spam_filter.judge(row).scored.scores for row in rows]
-            if scorer is not self._scorer or len(self._rows) > MAX_REMEMBERED:
-                self._scorer, self._rows = scorer, {}
-            block = only_views(block, views_read(scorer.settings))
-            counts, classes = self._counts(scorer.model, block), scorer.model.classes
-            weights = np.array(scorer.weights)
-            return [*calibrated_scores(weights, block, counts, scorer.settings, classes).tolist()]
+            counts, weights = self._counts(scorer, block), np.array(scorer.weights)
+            block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
+            scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            return [*scores.tolist()]
 
-    def _counts(self, model: Model, block: Block) -> Counts:
-        """The counts of a block's tokens; zeros of those that the model does not know."""
-        keys, rows = block.keys.tolist(), self._rows
-        if new := [key for key in keys if key not in rows]:
-            rows |= dict.fromkeys(new, (0,) * (2 * len(model.classes))) | model.counts(sorted(new))
-        found = np.array([*chain.from_iterable(map(rows.__getitem__, keys))])
-        if found.dtype.kind not in "if" or found.min(initial=0) < 0:
-            raise DamagedModelError(model.path, "a token has counts that it cannot have")
-        cells = found.reshape(len(keys), 2 * len(model.classes)).T
+    def _counts(self, scorer: Scorer, block: Block) -> Counts:
+        """The counts of the tokens of a block; 0 of those that the model does not know."""
+        model, nothing = scorer.model, (0,) * (2 * len(scorer.model.classes))
+        if self._looked_up != (scorer, block.lexicon):
+            self._looked_up, self._cells = (scorer, block.lexicon), np.zeros((len(nothing), 0), np.int64)
+        if keys := block.keys[self._cells.shape[1] :].tolist():
+            rows = model.counts(sorted(keys))
+            found = np.array([*chain.from_iterable([rows.get(key, nothing) for key in keys])])
+            if found.dtype.kind not in "if" or found.min() < 0:
+                raise DamagedModelError(model.path, "a token has counts that it cannot have")
+            self._cells = np.hstack([self._cells, found.reshape(len(keys), len(nothing)).T])
         totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
         messages = np.array(model.messages)
-        return Counts(block.keys, block.views, b"", cells[::2], cells[1::2], messages, totals=totals)
+        return Counts(
+            block.keys, block.views, b"", *(self._cells[::2], self._cells[1::2], messages), totals=totals
+        )
 
 
 class ReplayJudge:
