@@ -34,6 +34,21 @@ class Octal(click.ParamType[int]):
         return number
 
 
+class Size(click.ParamType[int]):
+    """Bytes, as 500K, 10M or 2G; K is 1,000."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """A number of bytes above 0."""
+        number = str(value).upper().rstrip("KMG")
+        power = " KMG".find(str(value).upper()[len(number) :] or " ")
+        if not (number.isascii() and number.isdecimal() and int(number) and power >= 0):
+            self.fail(f"{value!r} is not of the form 500K, 10M or 2G", param, ctx)
+        size_bytes: int = int(number) * 1000**power
+        return size_bytes
+
+
 class Real(click.FloatRange):
     """A float in a range; nan, which click takes, is an error."""
 
@@ -227,6 +242,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "dump.output": _option("The file to write; - is stdout.", "FILE", default="-", short="-o"),
     "merge.output": _option("The merged model.", "MODEL", required=True, short="-o"),
     "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
+    "max_size": _option(
+        "Keep the most frequent tokens that fit into a file of this size.", "SIZE", type=Size()
+    ),
+    "prune.min_count": _option(
+        "Keep the tokens of N or more messages.", "N", type=click.IntRange(2), default=None
+    ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option(
