@@ -13,11 +13,13 @@ from nbspam.cli import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.passthrough import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
+from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.passthrough import MBOX, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     Options = dict[str, str]
 
@@ -27,6 +29,7 @@ REGULAR_FILE = 0o100000
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
+MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
 SWITCHES = (
@@ -155,7 +158,8 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "writes the message, and --json an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    data = sys.stdin.buffer.read() if not paths or paths[0] == STDIN_NAME else _contents(paths[0])
+    stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
+    data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
     try:
         from nbspam.passthrough import marked
@@ -163,7 +167,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         spam_filter = _open(options)
         if "exit_code" in options:
             _check_has_status(spam_filter)
-        message = piped_message(data)
+        message = piped_message(data[:MAX_READ_BYTES])
         verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
         output = marked(data, verdict, verdict.clues, "spam_flag" in options)
         status = EXIT_CODES[verdict.label] if "exit_code" in options else 0
@@ -172,7 +176,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     except Exception as error:  # the promise of -p: no fault stops a mail
         name = type(error).__name__
         complaint = f"nbspam: {name} while classifying; the message is passed through unchanged\n"
-    sys.stdout.buffer.write(output)
+    while output:
+        sys.stdout.buffer.write(output)
+        output = stream.read(CHUNK_BYTES)
     sys.stdout.buffer.flush()
     if complaint:
         _complain(complaint)
@@ -264,7 +270,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
     paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
     for path in paths:
         if path == STDIN_NAME:
-            yield STDIN_NAME, piped_message(sys.stdin.buffer.read())
+            yield STDIN_NAME, _piped()
             continue
         try:
             data = single_message(path)
@@ -277,17 +283,23 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
             yield path, data
 
 
+def _piped() -> bytes:
+    """What matters of the message on stdin; all of it is read, or its writer would fail."""
+    data = sys.stdin.buffer.read(MAX_READ_BYTES)
+    while sys.stdin.buffer.read(CHUNK_BYTES):
+        pass
+    return piped_message(data)
+
+
 def single_message(path: str) -> bytes | None:
-    """The bytes of a file that is one message; None for a folder, a mailbox, a compressed file or a pipe."""
+    """What matters of a file that is one message; None for a folder, a mailbox, a packed file or a pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
-    with open(path, "rb", buffering=0) as file:  # read() then makes no second copy of a large message
-        head = os.pread(file.fileno(), 6, 0)
+    with open(path, "rb") as file:
+        head = file.read(MAX_READ_BYTES)
         if head.startswith(MAYBE_PACKED):
             return None
-        if not head.startswith(MBOX):
-            return file.read()
-        return unboxed(file.read(MBOX_HEAD_BYTES), iter(lambda: file.read(CHUNK_BYTES), b""))
+        return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
@@ -308,10 +320,9 @@ def _unread(name: str, error: OSError, remedy: str = "check the path and its per
     return NoInputError(name, error.strerror or "cannot be read", remedy, "no-input")
 
 
-def _contents(path: str) -> bytes:
+def _opened(path: str) -> BinaryIO:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return open(path, "rb")
     except OSError as error:
         raise _unread(path, error) from None
 
@@ -319,7 +330,7 @@ def _contents(path: str) -> bytes:
 def _listed(path: str) -> list[str]:
     """The paths of --files-from."""
     remedy = "a file with one path a line"
-    data = sys.stdin.buffer.read() if path == STDIN_NAME else _contents(path)
+    data = (sys.stdin.buffer if path == STDIN_NAME else _opened(path)).read()
     if b"\0" in data:
         number = 1 + data.count(b"\n", 0, data.index(b"\0"))
         why, remedy = "has a NUL, which no path has", f"{remedy}; find needs no -print0"

@@ -16,12 +16,8 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import check_class, learn_all
+from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
-
-# Of one transaction: half a second of work, and the disk writes little more than for one message.
-BATCH_MESSAGES = 32
-BATCH_BYTES = 4 << 20
 
 Work = Callable[[Sequence[bytes], Sequence[str]], list[str]]  # the messages of a batch, names -> results
 
@@ -38,6 +34,8 @@ def learn_command(
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
     message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
     its name.  Messages are learned in batches: if the command is stopped, every written line is done.
+    `will be learned` means that other programs wrote for 10 seconds: the message is on the disk next to the
+    model, and the next program that learns counts it.
 
     \b
     Example:

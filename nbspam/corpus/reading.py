@@ -57,7 +57,7 @@ def read_messages(
     """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
     for item in items:
         try:
-            data = item.read(MAX_READ_BYTES)
+            data = item.read()
         except OSError as error:
             skipped.append((item.name, reason_of(error)))
             continue

@@ -177,11 +177,15 @@ class Updater(Writer):
 
 
 @contextlib.contextmanager
-def updating(path: str) -> Iterator[Updater]:
-    """One transaction: all of it is written, or nothing.  It waits for other writers."""
+def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
+    """One transaction: all of it is written, or nothing.
+
+    seconds : how long to wait for other writers; then TryAgainError
+    """
     check_file(path)
     try:
-        with contextlib.closing(open_to_write(path, BUSY_SECONDS)) as connection:
+        with contextlib.closing(open_to_write(path, seconds)) as connection:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")  # for readers, at COMMIT
             try:
                 yield Updater(path, connection)
             except BaseException:
