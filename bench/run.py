@@ -28,7 +28,7 @@ from bench.stream import pss, tree, write_stream
 from tests.conftest import ROOT, unpacked
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-BULK_ROUNDS, FRESH_ROUNDS = 3, 30
+BULK_ROUNDS, FRESH_ROUNDS = 2, 30
 GROWTH = (4_000, 16_000, 48_000)  # messages: 1x, 4x, 12x
 SAMPLE_SECONDS = 0.02
 OURS, BOGOFILTER, SPAMPROBE, BARE = "nbspam", "bogofilter", "SpamProbe", "bare Python"
