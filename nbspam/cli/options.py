@@ -206,6 +206,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         name="mode",
     ),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
+    "classify.timeout": _option(
+        "Time to open the model, with -p for the whole verdict; then exit with 75.",
+        "SECONDS",
+        shown="10",
+    ),
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
@@ -318,6 +323,7 @@ CLASSIFY = (
         "exit_code",
         "classify.json",
         "autolearn",
+        "classify.timeout",
     ),
     *("loss", *OTHER_SCORING, "classify.verbose", "quiet"),
 )
