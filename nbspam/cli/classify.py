@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 REGULAR_FILE = 0o100000
+FEW_PATHS = 30  # messages that one process has judged before what judges many is loaded
+LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
-SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
+SHORT_FLAGS = {"-j": "--jobs", "-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
 SWITCHES = (
     *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
     *("--verbose", "--quiet"),
 )
 VALUES = (
-    *("--model", "--start", "--files-from", "--loss", "--timeout"),
+    *("--model", "--start", "--files-from", "--loss", "--jobs", "--timeout"),
     *("--event-model", "--alpha", "--prior", "--features"),
 )
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
@@ -79,11 +81,19 @@ def classify(options: Options, paths: list[str]) -> int:
     if "spam_flag" in options:
         why, remedy = "belongs to --passthrough", "add -p, or leave it out"
         raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    if "jobs" in options:
+        from nbspam.corpus.executor import asked_jobs
+
+        asked_jobs(options["jobs"])
     with Deadline(options, _complain):
         spam_filter = _open(options)
     if "exit_code" in options:
         return _exit_code(spam_filter, options, paths)
-    messages = ReadableMessages(options, paths)
+    paths = _all_paths(options, paths)
+    if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
+        spam_filter.close()
+        return _classify_many(options, paths)
+    messages = ReadableMessages({}, paths)
     for number, (name, data) in enumerate(messages):
         if number:
             spam_filter = _current(spam_filter, options)
@@ -98,11 +108,52 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    line = verdict_line(verdict.label, verdict.probability, verdict.name)
-    text = verdict_json(spam_filter, verdict) if "json" in options else line
-    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    _write((verdict_json if "json" in options else _line)(spam_filter, verdict))
     _learn(spam_filter, verdict, data, options)
     return verdict
+
+
+def _write(text: str) -> None:
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+
+
+def _line(spam_filter: Filter, verdict: Verdict) -> str:
+    return verdict_line(verdict.label, verdict.probability, verdict.name)
+
+
+def _holds_many(path: str) -> bool:
+    """True for a folder, and for a large file that may be a mailbox."""
+    try:
+        status = os.stat(path)
+        if status.st_mode & 0o170000 != REGULAR_FILE or status.st_size <= LARGE_BYTES:
+            return os.path.isdir(path)
+        with open(path, "rb") as file:
+            return file.read(6).startswith((MBOX, *MAYBE_PACKED))
+    except OSError:
+        return False
+
+
+def _classify_many(options: Options, paths: list[str]) -> int:
+    """Write the verdict on each message, judged by several processes; returns the exit status."""
+    from contextlib import closing
+
+    from nbspam.corpus.executor import asked_jobs
+    from nbspam.corpus.item import Item, Notes
+    from nbspam.tasks.classify import classify_many, units
+
+    notes, status = Notes(), 0
+    mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
+    write, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
+    with closing(
+        classify_many(mail, lambda latest: _current(latest, options), write, jobs, "json" in options)
+    ) as found:
+        for text, skipped in found:
+            _write(text)
+            for name, why in [*skipped, *notes.skipped]:
+                sys.stderr.write(error_text(_skipped(name, why)))
+                status = NoInputError.status
+            notes.skipped.clear()
+    return status
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -275,8 +326,10 @@ def _judging_model(options: Options) -> str:
     return own_or_shared(_own_model(options), start)
 
 
-def _current(spam_filter: Filter, options: Options) -> Filter:
-    """The filter of the model as it is now; the user's own model may exist by now."""
+def _current(spam_filter: Filter | None, options: Options) -> Filter:
+    """The filter of the model as it is now; the user's own model may exist by now.  None: none is open"""
+    if spam_filter is None:
+        return _open(options)
     if _judging_model(options) == spam_filter.model.path:
         return spam_filter.current()
     spam_filter.close()
@@ -323,8 +376,7 @@ class ReadableMessages:
 
 def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
     """(name, bytes) of each message in the order given; its error if it cannot be read."""
-    paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
-    for path in paths:
+    for path in _all_paths(options, paths):
         if path == STDIN_NAME:
             yield STDIN_NAME, _piped()
             continue
@@ -337,6 +389,10 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
             yield from _many(path)
         else:
             yield path, data
+
+
+def _all_paths(options: Options, paths: list[str]) -> list[str]:
+    return paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
 
 
 def _piped() -> bytes:
@@ -369,7 +425,11 @@ def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
         except OSError as error:
             yield item.name, _unread(item.name, error)
     for name, why in source.skipped:
-        yield name, NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
+        yield name, _skipped(name, why)
+
+
+def _skipped(name: str, why: str) -> NoInputError:
+    return NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
 
 
 def _unread(name: str, error: OSError, remedy: str = "check the path and its permissions") -> NoInputError:

@@ -293,6 +293,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=default_jobs,
         short="-j",
     ),
+    "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),
     "classify.verbose": _option(_VERBOSE, short="-v"),
@@ -325,5 +326,5 @@ CLASSIFY = (
         "autolearn",
         "classify.timeout",
     ),
-    *("loss", *OTHER_SCORING, "classify.verbose", "quiet"),
+    *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )

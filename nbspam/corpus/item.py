@@ -144,9 +144,10 @@ def _open_message(path: str) -> BinaryIO:
         raise
 
 
-def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
+def file_items(path: str, label: str, notes: Notes, held: bool = False) -> Iterator[Item]:
     """The messages of one file, streaming; what cannot be read is noted.
 
+    held : the items carry their bytes: they are read at once, in this process
     A single message is called by its path, others path#1, path#2, ...
     """
     try:
@@ -158,7 +159,7 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
                 with _unpacked(file, kind) as stream:
                     yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
             else:
-                yield from _split(head, file, path, label, held=not file.seekable())
+                yield from _split(head, file, path, label, held=held or not file.seekable())
     except OSError as error:
         notes.skip(path, error)
 
