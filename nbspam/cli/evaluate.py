@@ -8,7 +8,7 @@ import click
 
 from nbspam.cli import flag_of
 from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import SCORING, SOURCE
+from nbspam.cli.options import SCORING, SOURCE, LongCommand
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import check_all_read, message_steps, shows_progress, steps, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
@@ -40,7 +40,7 @@ OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autol
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
 
-@click.command("eval")
+@click.command("eval", cls=LongCommand)
 @source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
 @options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
@@ -57,7 +57,7 @@ def eval_command(**given: Any) -> None:
         nbspam eval ~/Maildir
         nbspam eval --replay --feedback delayed:100 trec/full/index
         nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
-        nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
+        nbspam eval --holdout 0.3 --by-time ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:

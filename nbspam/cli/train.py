@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli import flag_of
-from nbspam.cli.options import SCORING, SOURCE
+from nbspam.cli.options import SCORING, SOURCE, LongCommand
 from nbspam.cli.output import begun_line, check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
@@ -37,7 +37,7 @@ ALL = "all"  # the regime that counts every message
 FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
 
 
-@click.command("train")
+@click.command("train", cls=LongCommand)
 @source_argument
 @options(
     *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"

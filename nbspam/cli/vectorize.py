@@ -39,7 +39,7 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
 
     \b
     Example:
-        nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
+        nbspam vectorize ~/Maildir --vocab vocab.tsv -o x.npz
         nbspam vectorize ~/Maildir --features numeric --format jsonl -o -
 
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (the rest is
