@@ -169,7 +169,7 @@ def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
 def test_a_signal_during_training_leaves_no_unfinished_model(
     model: Path, trained: bytes, long_work: Path, number: int
 ) -> None:
-    child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
+    child = _start("train", "-q", "--replace", long_work, "-m", model, "-j", 2)
     while len(os.listdir(model.parent)) == 1:
         assert child.poll() is None, "the training ended before its model was seen"
     os.killpg(child.pid, number)  # as a terminal does that is closed
