@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test setup debian lint types bench bench-serve fuzz clean help
+.PHONY: demo test setup debian lint types docs bench bench-serve fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -33,6 +33,9 @@ types: $(STAMP)  ## mypy
 debian:  ## Debian's mail programs for the tests that run them (root only; others skip)
 	@sh tests/install-debian-programs.sh
 
+docs: $(STAMP)  ## The manual as a site in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
 	$(BIN)/python -m bench.run
 
@@ -47,4 +50,4 @@ experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models:
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
-	rm -rf $(VENV) demo .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -15,13 +16,10 @@ from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
+from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import check_class, learn_all
+from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
-
-# Of one transaction: half a second of work, and the disk writes little more than for one message.
-BATCH_MESSAGES = 32
-BATCH_BYTES = 4 << 20
 
 Work = Callable[[Sequence[bytes], Sequence[str]], list[str]]  # the messages of a batch, names -> results
 
@@ -38,6 +36,8 @@ def learn_command(
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
     message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
     its name.  Messages are learned in batches: if the command is stopped, every written line is done.
+    `will be learned` means that other programs wrote for 10 seconds: the message is on the disk next to the
+    model, and the next program that learns counts it.
 
     \b
     Example:
@@ -48,7 +48,13 @@ def learn_command(
     66 no such message or no model; 74 I/O; 75 try again later.
     """
     label = asked_name(class_name, "CLASS")
-    check_class(own_or_shared(model, start), label)
+    try:
+        check_class(own_or_shared(model, start), label)
+    except UsageError as error:
+        if not os.path.exists(class_name):
+            raise
+        remedy = f"nbspam learn spam {class_name}"
+        raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     return _each(given, files, model, start, quiet, partial(learn_all, model, label))
 
 

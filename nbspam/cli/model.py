@@ -17,6 +17,7 @@ from nbspam.cli.render import say
 from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.store.check import check_model
+from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
 from nbspam.tasks.import_words import MAX_LINE_BYTES, Imported, import_words
 from nbspam.tasks.inspect_model import Info, info_of
@@ -156,6 +157,28 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     merged = merge(list(models), output, replace)
     if not quiet:
         say(_merge_summary(merged, models))
+
+
+@model_command.command("prune")
+@options("model", "max_size", "prune.min_count", "quiet")
+def prune_command(model: str, max_size: int | None, min_count: int | None, quiet: bool) -> None:
+    """Make a model smaller: take out the tokens that are in the fewest messages.
+
+    The filter then knows these tokens no longer; docs/model-size.md says what that costs.  Messages that were
+    learned can still be unlearned.  To keep the old model, copy it first.
+
+    \b
+    Example:
+        nbspam model prune --max-size 5M -m my.nbspam
+
+    Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
+    """
+    if max_size is None and min_count is None:
+        raise UsageError("model prune", "needs a bound", "add --max-size SIZE or --min-count N", "no-effect")
+    done = prune(model, max_size, min_count or 1)
+    if not quiet:
+        sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
+        say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.")
 
 
 def info_text(info: Info) -> str:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6E627370
 FORMAT = 4  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
-BESIDE = ("-journal", "-wal", "-shm")  # endings of the files that SQLite keeps next to a database
+LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
+BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
 FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
 LONGEST_PAUSE = 0.05
 HEAD_BYTES = 100
@@ -134,7 +135,6 @@ def open_to_write(path: str, seconds: float) -> Connection:
             connection.execute("BEGIN IMMEDIATE")
             if file_identity(path) != found:
                 raise sqlite3.OperationalError("database is locked: replaced again and again")
-            connection.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")  # for readers, at the commit
             return connection
         except sqlite3.Error as error:
             connection.close()

@@ -11,9 +11,11 @@ counting is taken out whole first.  Without a label the message is forgotten aft
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
 
-from nbspam.errors import DamagedModelError, UsageError
+from nbspam.errors import DamagedModelError, TryAgainError, UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.calibration import (
     FIRST_CREDIT,
@@ -25,6 +27,8 @@ from nbspam.model.calibration import (
 )
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, Settings, from_text
+from nbspam.store.connection import BUSY_SECONDS
+from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import (
@@ -41,6 +45,7 @@ from nbspam.tokens import read
 LEARNED = "learned"
 MOVED = "moved"
 KNOWN = "already learned"
+LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 TOO_FEW = "too few labelled messages"
@@ -49,11 +54,15 @@ TOO_FEW = "too few labelled messages"
 MAX_AUTOLEARNED = 1_000
 FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
 MIN_LABELLED = 100  # messages of each class, before a filter learns its own verdicts: docs/decisions.md
+# Of one transaction: half a second of work, and the disk writes little more than for one message.
+BATCH_MESSAGES = 32
+BATCH_BYTES = 4 << 20
+PAUSE = 0.005  # seconds between two looks at a lesson that waits
 CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 
 def learn(path: str, label: str, data: bytes) -> str:
-    """Count one message as `label`; returns LEARNED, MOVED or KNOWN."""
+    """Count one message as `label`; returns LEARNED, MOVED, KNOWN, or LATER if others wrote all the time."""
     return learn_all(path, label, [data])[0]
 
 
@@ -65,12 +74,34 @@ def unlearn(path: str, data: bytes) -> str:
 def learn_all(
     path: str, label: str | None, messages: Sequence[bytes], names: Sequence[str] = ()
 ) -> list[str]:
-    """Learn messages one after the other as `learn` does, all of them or none; without a label, unlearn them.
+    """Learn messages one after the other as `learn` does; without a label, unlearn them.
 
+    If nobody else writes, all of them or none.  Else they become lessons that wait for the next writer.
     names : of the messages, for the log of faults
     """
+    if label is None:
+        return _learn_now(path, label, messages, names, BUSY_SECONDS)
+    deadline = time.monotonic() + BUSY_SECONDS
+    if not names_waiting(path):
+        with contextlib.suppress(TryAgainError):
+            return _learn_now(path, label, messages, names, 0)
+    check_class(path, label)
+    try:
+        lessons = add(path, label, [data[:MAX_READ_BYTES] for data in messages])
+    except OSError:
+        return _learn_now(path, label, messages, names, deadline - time.monotonic())
+    try:
+        return _wait(path, lessons, deadline)
+    finally:
+        for lesson in lessons:
+            lesson.close()
+
+
+def _learn_now(
+    path: str, label: str | None, messages: Sequence[bytes], names: Sequence[str], seconds: float
+) -> list[str]:
     results = []
-    with updating(path) as updater:
+    with writing(path, seconds) as updater:
         for data, name in zip(messages, names or [""] * len(messages), strict=True):
             model = Model(path, updater.connection)
             message = _counted(data, model, name)
@@ -81,12 +112,69 @@ def learn_all(
     return results
 
 
+def _wait(path: str, lessons: list[Lesson], deadline: float) -> list[str]:
+    """The results of our own lessons, which this program or another takes in; LATER for those left over."""
+    while None in [lesson.result() for lesson in lessons]:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            for lesson in lessons:
+                lesson.keep()
+            break
+        with turn(path) as is_ours:
+            if is_ours:
+                with contextlib.suppress(TryAgainError), writing(path, seconds):
+                    pass
+        if not is_ours:
+            time.sleep(PAUSE)
+    return [lesson.result() or LATER for lesson in lessons]
+
+
+@contextlib.contextmanager
+def writing(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
+    """One transaction, as `updating`, in which the lessons that wait are learned first."""
+    lessons: list[Lesson] = []
+    try:
+        with updating(path, seconds) as updater:
+            results = _learn_waiting(updater, lessons)
+            if results:
+                updater.model = Model(path, updater.connection)
+            yield updater
+        for lesson, result in results:
+            lesson.finish(result)
+        if results:
+            remove_empty_folder(path)
+    finally:
+        for lesson in lessons:
+            lesson.close()
+
+
+def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson, str]]:
+    """Learn the oldest lessons that wait; those of a class that the model lacks go on waiting.
+
+    opened : gets each lesson that was read
+    """
+    results: list[tuple[Lesson, str]] = []
+    size_bytes = 0
+    for lesson in waiting(updater.model.path):
+        opened.append(lesson)
+        model = Model(updater.model.path, updater.connection)
+        if not lesson.label:
+            results.append((lesson, KNOWN))
+        elif lesson.label in model.classes:
+            message = _counted(lesson.data, model)
+            results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
+        size_bytes += len(lesson.data)
+        if len(results) == BATCH_MESSAGES or size_bytes >= BATCH_BYTES:
+            break
+    return results
+
+
 def learn_verdict(path: str, label: str, data: bytes) -> str:
     """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
-    with updating(path) as updater:
+    with writing(path) as updater:
         model = updater.model
         number, message = class_number(model, label), _counted(data, model)
         if refused := _refusal(model, message):

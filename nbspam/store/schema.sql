@@ -9,6 +9,8 @@ CREATE TABLE setting (              -- how to score unless the command line says
                                     --   those judged wrongly that taught the calibration, see there
                                     -- imported: the filter whose counts are among these; it counted messages
                                     --   that are not in `learned`, and each word once a message
+                                    -- pruned: rare tokens were taken out; the counts of the textbook's are in
+                                    --   NOTAWORD, whose documents are then as many as can be
                                     -- prior_weight, prior_unit, prior_share, prior_imported: see prior_class
     value TEXT NOT NULL             -- as the command line spells it
 ) WITHOUT ROWID;

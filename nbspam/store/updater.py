@@ -23,6 +23,7 @@ from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWOR
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
 
+PRUNED = "pruned"  # the setting that says that tokens were taken out (nbspam.store.prune)
 _ROWS_AT_ONCE = 4_096
 
 
@@ -36,6 +37,7 @@ class Updater(Writer):
         super().__init__(connection)
         self.model = Model(path, connection)
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
+        self._pruned = PRUNED in self.model.settings
         self._unit, _ = stored_units(self.model)
         self._columns = count_columns(len(self.model.classes))
         self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
@@ -48,11 +50,14 @@ class Updater(Writer):
         """
         if sign < 0 and label not in learned(self.connection, digest):
             raise _never_counted()
-        if self.fixed_vocabulary:  # a token outside it counts as NOTAWORD
+        takes_pruned = self._pruned and sign < 0
+        if self.fixed_vocabulary or takes_pruned:  # a token without a row counts as NOTAWORD
             known = token_columns(self.connection, "view", [key for key, _, _, _ in tokens])
-            outside = sum(times for key, _, _, times in tokens if key not in known)
+            others = () if self.fixed_vocabulary else NO_TEXTBOOK_VIEWS
+            outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
             tokens = [token for token in tokens if token[0] in known]
-            tokens += [(NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside)] if outside else []
+            if outside or takes_pruned:
+                tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
         before, after = [0] * (2 * label), [0] * (len(self._columns) - 2 * label - 2)
         rows = [(key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens]
         messages = [0] * len(self.model.classes)
@@ -91,6 +96,8 @@ class Updater(Writer):
         for key, view, text, *change in rows:
             old = known.get(key)
             new = [a + self._unit * b for a, b in zip(old or nothing, change, strict=True)]
+            if self._pruned:
+                new = _possible(new)
             if min(new) < 0:
                 raise _never_counted()
             if old is not None:
@@ -170,11 +177,15 @@ class Updater(Writer):
 
 
 @contextlib.contextmanager
-def updating(path: str) -> Iterator[Updater]:
-    """One transaction: all of it is written, or nothing.  It waits for other writers."""
+def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
+    """One transaction: all of it is written, or nothing.
+
+    seconds : how long to wait for other writers; then TryAgainError
+    """
     check_file(path)
     try:
-        with contextlib.closing(open_to_write(path, BUSY_SECONDS)) as connection:
+        with contextlib.closing(open_to_write(path, seconds)) as connection:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")  # for readers, at COMMIT
             try:
                 yield Updater(path, connection)
             except BaseException:
@@ -189,6 +200,18 @@ def updating(path: str) -> Iterator[Updater]:
 def learned(connection: Connection, digest: int) -> dict[int, int]:
     """class number -> how often a message of this digest was counted in it."""
     return dict(connection.ask("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
+
+
+def _possible(counts: list[int]) -> list[int]:
+    """The nearest counts (documents_0, occurrences_0, ...) that a token can have.
+
+    In a pruned model a message may be taken out that is no longer counted under all of its tokens.
+    """
+    possible = []
+    for documents, occurrences in zip(counts[::2], counts[1::2], strict=True):
+        documents = max(0, min(documents, occurrences))
+        possible += [documents, occurrences if documents else 0]
+    return possible
 
 
 def _never_counted() -> UsageError:

@@ -30,6 +30,7 @@ from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
 from nbspam.store.connection import FORMAT, check_file, journal_of
 from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
+from nbspam.store.lessons import names_waiting
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_messages
 
@@ -155,6 +156,10 @@ def _place(path: str) -> Iterator[Finding]:
         yield note(
             "journal", "another program is writing, or was killed; the next reader rolls its change back"
         )
+    lessons = names_waiting(path)
+    if lessons:
+        text = f"{len(lessons):,} lessons wait: another program was writing too long"
+        yield note("waiting", text, "the next nbspam learn takes them in")
     unfinished = left_over(path)
     if unfinished:
         text = f"{len(unfinished)} unfinished files next to the model: being written, or a program was killed"

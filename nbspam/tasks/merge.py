@@ -21,6 +21,7 @@ from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
 from nbspam.store.merge import Calibration, check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import PRUNED
 from nbspam.tasks.import_words import weights_at_start
 
 Floats = NDArray[np.float64]
@@ -83,6 +84,8 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
     settings = {name: value for name, value in models[0].settings.items() if name != CREDIT}
     if imported := {model.settings["imported"] for model in models if "imported" in model.settings}:
         settings["imported"] = ", ".join(sorted(imported))
+    if any(PRUNED in model.settings for model in models):
+        settings[PRUNED] = "1"
     if classes != models[0].classes:
         for name in ("loss", "loss_matrix"):
             settings.pop(name, None)

@@ -24,10 +24,10 @@ from nbspam.model.counts import Counts, Totals
 from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
-from nbspam.store.learn import learner_of, write_learner
+from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, autolearned_rows, updating
+from nbspam.store.updater import Updater, autolearned_rows
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -111,7 +111,7 @@ def _add(
     Returns how many messages the calibration learned from, and how many the model had counted before.
     """
     table, learned = counts.counts(), list(learned_rows(counts.learned))
-    with updating(path) as updater:
+    with writing(path) as updater:
         model = Model(path, updater.connection)
         if (model.classes, _fixed_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")

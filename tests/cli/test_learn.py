@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import mailbox
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nbspam.cli import learn as command
-from nbspam.errors import TryAgainError
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn
@@ -183,19 +181,6 @@ def test_a_class_that_the_model_lacks_is_refused_before_mail_is_read(
     assert model.read_bytes() == before
 
 
-def test_a_locked_model_is_waited_for_and_then_left(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nbspam.store import updater
-
-    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
-    writer = sqlite3.connect(model, isolation_level=None)
-    writer.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(TryAgainError):
-        learn(str(model), "spam", mail("pills"))
-    writer.execute("ROLLBACK")
-    writer.close()
-    assert learn(str(model), "spam", mail("pills")) == "learned"
-
-
 def learn_here(model: Path, paths: list[str]) -> Any:
     arguments = ["spam", "-q", "-m", str(model), *paths]
     return command.learn_command.main(arguments, "learn", standalone_mode=False)
@@ -208,9 +193,9 @@ def test_a_batch_gives_the_model_of_one_by_one_in_few_transactions(
     one_by_one.write_bytes(calibrated.read_bytes())
     for data in [*MANY, MANY[3], MANY[70]]:
         learn(str(one_by_one), "spam", data)
-    transactions: list[str] = []
+    transactions: list[Any] = []
     updating = learning.updating
-    monkeypatch.setattr(learning, "updating", lambda path: transactions.append(path) or updating(path))
+    monkeypatch.setattr(learning, "updating", lambda *given: transactions.append(given) or updating(*given))
     assert learn_here(calibrated, [*paths, paths[3], paths[70]]) == 0
     assert run("model", "dump", "-m", calibrated) == run("model", "dump", "-m", one_by_one)
     assert len(transactions) == 3

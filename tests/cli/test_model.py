@@ -480,3 +480,11 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
             make()
         assert path.read_bytes() == models["both"].read_bytes()
     assert os.listdir(tmp_path) == ["new"]
+
+
+def test_pruned_model_is_smaller_and_still_classifies(copy: Path) -> None:
+    said = program("model", "prune", "--max-size", "300K", "-m", copy).stderr
+    assert re.search(rb"Pruned [1-9][\d,]* of [\d,]+ tokens", said) and copy.stat().st_size <= 300_000
+    assert run("model", "check", "-m", copy).endswith("sound\n")
+    assert run("classify", "-m", copy, stdin=mail("viagra")).startswith(("spam", "ham", "unsure"))
+    assert "[no-effect]" in error("model", "prune", "-m", copy, status=64)

@@ -1,4 +1,4 @@
-"""The recipes of the README, broken mail to deliver by them, and what our header field looks like."""
+"""The recipes of the manual, broken mail to deliver by them, and what our header field looks like."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+MANUAL = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md")))
 OWN_FIELD = re.compile(rb"X-Nbspam: (ham|spam|unsure); [^\r\n]*\r?\n(?:\t[^\r\n]*\r?\n)*")
 
 BROKEN = {
@@ -32,8 +32,8 @@ BROKEN = {
 
 
 def recipe(name: str) -> str:
-    """The block of the README that is marked so."""
-    found = re.search(rf"<!-- recipe: {name} -->\n```\w+\n(.*?)```\n", README, re.DOTALL)
+    """The block of the manual that is marked so."""
+    found = re.search(rf"<!-- recipe: {name} -->\n```\w+\n(.*?)```\n", MANUAL, re.DOTALL)
     assert found, name
     return found[1]
 

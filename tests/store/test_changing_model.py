@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import sqlite3
@@ -14,10 +13,10 @@ import pytest
 
 from nbspam.cli import classify
 from nbspam.corpus import Item, open_labelled
-from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
 from nbspam.settings import Settings
 from nbspam.store import check, updater
+from nbspam.store import learn as learning
 from nbspam.store import merge as store_merge
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
@@ -102,11 +101,11 @@ def test_classify_follows_what_is_learned_between_two_messages(
 @pytest.fixture
 def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Another program learns into the model; it does not wait long."""
-    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
+    for module in (updater, learning):
+        monkeypatch.setattr(module, "BUSY_SECONDS", 0.05)
 
     def learned(*_: object) -> None:
-        with contextlib.suppress(TryAgainError):
-            learn(model, "spam", LETTER)
+        learn(model, "spam", LETTER)
 
     return learned
 

@@ -1,0 +1,198 @@
+"""README and manual do what they say: their blocks are run, their command lines and tables checked.
+
+A console block under `<!-- run -->` is typed into a shell, in a folder that holds data/; the blocks of a page
+share a model, which is trained on data/.  In the expected output `...` is any text; a line `...` any lines.
+Recipes (`<!-- recipe: NAME -->`) are run by tests/deploy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from nbspam.cli.commands import COMMANDS, program
+from tests.deploy.recipes import recipe
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *sorted(ROOT.glob("docs/*.md"))]
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
+RUNS = {
+    page: blocks
+    for page, text in TEXTS.items()
+    if (blocks := re.findall(r"<!-- run -->\n```console\n(.*?)```\n", text, re.DOTALL))
+}
+# What ends a command in a shell, or is a comment of the page.
+AFTER_COMMAND = re.compile(r"\s+(?:[|<>&]|2>|#)|;| {3,}")
+
+
+def steps(block: str) -> list[tuple[str, str]]:
+    """(command, expected output) of a console block."""
+    pieces = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    return list(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def as_pattern(expected: str) -> str:
+    """A regular expression: `...` alone on a line is any lines, else anything on the line."""
+    lines = [
+        "(?:.*\n)*" if line == "...\n" else ".*".join(map(re.escape, line.split("...")))
+        for line in expected.splitlines(keepends=True)
+    ]
+    return "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def model(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of data/."""
+    path = tmp_path_factory.mktemp("model") / "model.nbspam"
+    subprocess.run([installed, "train", "-q", ROOT / "data", "-m", path], check=True)
+    return path
+
+
+@pytest.mark.parametrize("page", RUNS)
+def test_console_blocks_print_what_the_page_shows(
+    page: str, installed: Path, model: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    environment = {
+        "PATH": f"{installed.parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "NBSPAM_MODEL": str(tmp_path / "model.nbspam"),
+        "LC_ALL": "C.UTF-8",
+    }
+    if "$ nbspam train" not in RUNS[page][0]:
+        shutil.copy(model, environment["NBSPAM_MODEL"])
+    for command, expected in [step for block in RUNS[page] for step in steps(block)]:
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+        )
+        shown = done.stdout.decode()
+        assert re.fullmatch(as_pattern(expected), shown), f"$ {command}\n{shown}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_the_page_installs_the_program_and_again(page: str, tmp_path: Path) -> None:
+    (commands,) = re.findall(r"<!-- install -->\n```sh\n(.*?)```\n", TEXTS[page], re.DOTALL)
+    # The packages that nbspam needs are big, and `classify` does without them.
+    assert commands.count("pip install .") == 1
+    commands = commands.replace("pip install .", f"pip install -q --no-deps {ROOT}")
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for _ in range(2):
+        subprocess.run(["sh", "-ec", commands], env=environment, check=True, timeout=300)
+    done = subprocess.run(
+        [tmp_path / ".local/bin/nbspam", "classify", "-p"],
+        input=b"\nhi\n",
+        env=environment,
+        capture_output=True,
+    )
+    assert b"[model-missing]" in done.stderr
+
+
+def code_in(text: str) -> Iterator[str]:
+    """The lines of code blocks, and code within sentences."""
+    yield from re.findall(r"^ {4}(.*)", text, re.MULTILINE)
+    for block in re.findall(r"```\w+\n(.*?)```", text, re.DOTALL):
+        yield from block.splitlines()
+    yield from re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
+def command_lines() -> Iterator[tuple[str, list[str]]]:
+    """(page, arguments) of everything in the pages that calls nbspam with more than the name of a command."""
+    for page, text in TEXTS.items():
+        for line in code_in(text):
+            for call in re.findall(r"(?:^|[ /|;\"])nbspam ([a-z-]\S* .*)", line):
+                yield page, shlex.split(AFTER_COMMAND.split(call)[0].strip('"'), comments=True)
+
+
+def error_of(arguments: list[str]) -> str:
+    """What click says against a command line; empty if it is right."""
+    command: click.Command = program
+    while isinstance(command, click.Group):
+        name, *arguments = arguments
+        found = command.get_command(click.Context(command), name)
+        if not found:
+            return f"no command {name}"
+        command = found
+    try:
+        command.make_context(command.name, arguments)
+    except click.ClickException as error:
+        return error.format_message()
+    return ""
+
+
+def test_every_command_line_is_understood() -> None:
+    lines = [
+        (page, arguments)
+        for page, arguments in command_lines()
+        if not {"help", "--help", "NAME", "W"} & {*arguments}  # NAME and W stand for a value
+    ]
+    assert len(lines) > 40
+    wrong = [(page, arguments, error_of(arguments)) for page, arguments in lines if error_of(arguments)]
+    assert wrong == []
+
+
+def test_the_table_of_commands_is_complete() -> None:
+    table = TEXTS["docs/index.md"].partition("## Commands")[2]
+    assert set(re.findall(r"`nbspam ([a-z]+)`", table)) == set(COMMANDS)
+
+
+def test_every_status_of_an_error_is_in_the_table() -> None:
+    from nbspam import errors
+
+    table = TEXTS["docs/troubleshooting.md"].partition("## Exit status")[2].partition("\n## ")[0]
+    statuses = {value.status for value in vars(errors).values() if isinstance(value, type)}
+    assert statuses - {int(status) for status in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == set()
+
+
+def test_every_recipe_is_run_by_a_test() -> None:
+    named = {name for text in TEXTS.values() for name in re.findall(r"<!-- recipe: (.*?) -->", text)}
+    tests = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*.py"))
+    assert {name for name in named if not re.search(rf"""recipe\(f?["']{name}["']\)""", tests)} == {
+        "dovecot 2.3",  # named by the version of Dovecot that is installed
+        "dovecot 2.4",
+    }
+
+
+def test_readme_is_short_and_has_the_recipe_of_the_manual() -> None:
+    assert TEXTS["README.md"].count("\n") <= 160
+    assert recipe("filter") in TEXTS["README.md"]
+
+
+def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
+    """Links, anchors, and the navigation, which must name every page."""
+    pytest.importorskip("material", reason="mkdocs-material is not installed")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", tmp_path / "site"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "CREATE TABLE token" in re.sub("<.*?>", "", (tmp_path / "site/model-file/index.html").read_text())
+
+
+@pytest.mark.parametrize("page", ["README.md", "nbspam/README.md", "data/README.md"])
+def test_every_link_to_a_file_exists(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text)]
+    missing = [t for t in targets if t and "://" not in t and not (ROOT / page).parent.joinpath(t).exists()]
+    assert missing == []
+
+
+def test_the_plan_names_existing_files_and_every_room() -> None:
+    text = (ROOT / "nbspam" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_0-9/]+(?:\.py|\.sql|/))`", text))
+    assert [name for name in sorted(named) if not (ROOT / "nbspam" / name).exists()] == []
+    rooms = {path.parent.name + "/" for path in (ROOT / "nbspam").glob("*/__init__.py")}
+    alone = {path.name for path in (ROOT / "nbspam").glob("*.py")} - {"__init__.py"}
+    assert (rooms | alone) - named == set()

@@ -1,0 +1,118 @@
+"""Laws of pruned models, for each way to count: sound, smaller, and still able to learn and unlearn."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nbspam.errors import UsageError
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, learn_all, unlearn
+from nbspam.store.prune import prune
+from nbspam.store.reader import open_model
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
+from tests.tiny_mail import run
+
+WAYS = {
+    "views": [],
+    "multinomial": ["--event-model", "multinomial"],
+    "fixed": ["--vocab", "v.tsv"],
+    "on-prior": ["--prior-model", "views", "--prior-weight", "7.5"],
+}
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of each way."""
+    folder = tmp_path_factory.mktemp("models")
+    run("vocab", "build", data, "--size", "2000", "--view", "body", "-o", folder / "v.tsv", "-q")
+    for way, (*option, name) in ((way, options or [""]) for way, options in WAYS.items()):
+        options = [str(folder / one) if (folder / one).exists() else one for one in (*option, name) if one]
+        run("train", "-q", "-j1", data, "-m", folder / way, *options)
+    return folder
+
+
+@pytest.fixture(params=WAYS)
+def model(request: pytest.FixtureRequest, trained: Path, tmp_path: Path) -> str:
+    return str(shutil.copy(trained / request.param, tmp_path / "model"))
+
+
+def rows(path: str) -> dict[str, tuple[int, ...]]:
+    """text -> view and counts."""
+    with open_model(path) as model:
+        found = model.connection.ask("SELECT * FROM token")
+    return {text: (view, *counts) for _, view, text, *counts in found}
+
+
+def test_rare_tokens_go_and_all_others_keep_their_counts(model: str) -> None:
+    before = rows(model)
+    done = prune(model, min_count=3)
+    after = rows(model)
+    assert check_model(model) == []
+    with open_model(model) as opened:
+        unit = int(opened.settings.get("prior_unit", "1"))
+    few = {text for text, row in before.items() if row[0] < 4 and sum(row[1::2]) < 3 * unit}
+    assert (done.tokens, done.pruned) == (len(before), len(few)) and few
+    assert done.after_bytes == Path(model).stat().st_size < done.before_bytes
+    before.pop("NOTAWORD", None)
+    assert {text: row for text, row in after.items() if text != "NOTAWORD"} == {
+        text: row for text, row in before.items() if text not in few
+    }
+
+
+def test_textbook_counts_as_many_occurrences_as_before(model: str) -> None:
+    before, _, after = rows(model), prune(model, min_count=3), rows(model)
+    for k in (2, 4):
+        sums = [
+            sum(r[k] for r in found.values() if r[0] not in NO_TEXTBOOK_VIEWS) for found in (before, after)
+        ]
+        assert sums[0] == sums[1]
+
+
+def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Path) -> None:
+    """Also mail whose pruned tokens another message brought back."""
+    prune(model, min_count=3)
+    pruned = rows(model)
+    mails = [(path.parent.name, path.read_bytes()) for path in sorted(data.glob("*/*"))]
+    random.Random(1).shuffle(mails)
+    fresh = [
+        (label, b"Comments: a word more\nCc: neverseen@example.org\n" + mail) for label, mail in mails[:20]
+    ]
+    for label in ("ham", "spam"):
+        learn_all(model, label, [mail for its, mail in fresh if its == label])
+    assert rows(model).keys() > pruned.keys() or "NOTAWORD" in pruned
+    every = [mail for _, mail in mails + fresh]
+    for start in range(0, len(every), 20):
+        assert set(learn_all(model, None, every[start : start + 20])) == {"forgotten"}
+        assert check_model(model) == []
+    with open_model(model) as opened:
+        assert opened.messages == [0, 0]
+
+
+def test_learning_and_unlearning_a_message_keeps_the_counts_of_tokens_that_were_left(model: str) -> None:
+    prune(model, min_count=3)
+    before = rows(model)
+    mail = b"Subject: garden\n\nplease buy the garden of words never met\n"
+    learn(model, "spam", mail)
+    assert rows(model) != before
+    unlearn(model, mail)
+    after = rows(model)
+    before.pop("NOTAWORD", None), after.pop("NOTAWORD", None)
+    assert after == before
+
+
+def test_file_is_as_small_as_asked_for_or_unchanged(trained: Path, tmp_path: Path) -> None:
+    model = str(shutil.copy(trained / "views", tmp_path / "model"))
+    size, before = Path(model).stat().st_size, rows(model)
+    with pytest.raises(UsageError, match="never pruned"):
+        prune(model, max_bytes=50_000)
+    assert rows(model) == before
+    for share in (0.8, 0.6, 0.4):
+        assert 0.9 * share * size < prune(model, max_bytes=int(share * size)).after_bytes <= share * size
+        assert check_model(model) == []
+    counts = {text: sum(row[1::2]) for text, row in before.items() if row[0] < 4}
+    kept = counts.keys() & rows(model).keys()
+    assert min(counts[text] for text in kept) >= max(counts[text] for text in counts.keys() - kept)
