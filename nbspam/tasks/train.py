@@ -30,6 +30,7 @@ from nbspam.model.numeric import count_features, learn_edges
 from nbspam.model.textbook import TextbookModel
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
+from nbspam.store.digest import digest_of_array
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
@@ -152,12 +153,12 @@ def _write(
 ) -> tuple[int, int]:
     """Write the model file; the number of its tokens, and of the messages that it was calibrated on."""
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
-    counts, sums = _summed(ranges(), block)
+    counts, sums, digest = _summed(ranges(), block)
     calibration = _calibration(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
-        file.write_sums(sums)
+        file.write_sums(sums, digest)
         file.learned(learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True))
@@ -187,18 +188,20 @@ def _calibration(
     return lambda: calibrate_on(list(samples), len(block))
 
 
-def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, list[tuple[Any, ...]]]]:
-    """The counts of the tokens of a block, with the totals of all tokens, and the rows of the sums.
+def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, list[tuple[Any, ...]]], int]:
+    """The counts of the tokens of a block, with the totals of all tokens; the rows of the sums; the digest.
 
     The rows are those of store.writer.sum_rows; from arrays it takes a tenth of the time.
     """
     found: list[Counts] = []
     totals: list[Totals] = []
     histogram: Counter[tuple[str, int, float]] = Counter()
+    digest = 0  # of all tokens: a sum over the rows
     for counts in ranges:
         arrays = (counts.documents, counts.occurrences, counts.messages, counts.is_fixed)
         numbers = Counts(counts.keys, counts.views, b"", *arrays)
         totals.append(numbers.totals)
+        digest += digest_of_array(np.stack([counts.keys, counts.views, *_arrays(counts)], axis=1))
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
@@ -213,7 +216,7 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
         "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
         "histogram": [(*cell, words) for cell, words in histogram.items()],
     }
-    return merge_counts(found).with_totals(every), rows
+    return merge_counts(found).with_totals(every), rows, digest
 
 
 def counts_for(
@@ -290,11 +293,16 @@ def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
 
     In slices, because a token takes 150 bytes as Python objects.
     """
-    arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    arrays = _arrays(counts)
     for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
         columns = (row[rows].tolist() for row in arrays)
         yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
+
+
+def _arrays(counts: Counts) -> list[Ints]:
+    """documents_0, occurrences_0, documents_1, ... of all tokens."""
+    return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
