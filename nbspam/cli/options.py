@@ -284,6 +284,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=default_jobs,
         short="-j",
     ),
+    "max_memory": _option(
+        "Megabytes that all processes take together, about; more counts wait in temporary files ($TMPDIR).",
+        "MB",
+        type=click.IntRange(1),
+        shown="500, or what the jobs need",
+    ),
     "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),

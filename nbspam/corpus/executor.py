@@ -66,6 +66,7 @@ def _run_in_processes(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
+    _give_back_memory()
     # fork: the workers share the loaded modules; a spawned one would import numpy again (0.1 s each).
     context = multiprocessing.get_context("fork")
     pipe = os.pipe()
@@ -91,6 +92,15 @@ def _run_in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
         for end in pipe:
             os.close(end)
+
+
+def _give_back_memory() -> None:
+    """Return freed memory to the system: each process would have a copy of what it uses again."""
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
+    if trim:
+        trim(0)
 
 
 def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any]) -> None:
