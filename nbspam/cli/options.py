@@ -199,6 +199,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         name="mode",
     ),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
+    "classify.timeout": _option(
+        "Time to open the model, with -p for the whole verdict; then exit with 75.",
+        "SECONDS",
+        shown="10",
+    ),
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
@@ -278,6 +283,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=default_jobs,
         short="-j",
     ),
+    "max_memory": _option(
+        "Megabytes that all processes take together, about; more counts wait in temporary files ($TMPDIR).",
+        "MB",
+        type=click.IntRange(1),
+        shown="500, or what the jobs need",
+    ),
     "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),
@@ -308,6 +319,7 @@ CLASSIFY = (
         "exit_code",
         "classify.json",
         "autolearn",
+        "classify.timeout",
     ),
     *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )
