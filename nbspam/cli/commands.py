@@ -21,6 +21,8 @@ COMMANDS = {
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
     "learn": ("learn", "Learn messages as CLASS."),
     "unlearn": ("learn", "Unlearn messages."),
+    "sync": ("sync", "Learn from the folders of local Maildirs."),
+    "imap": ("imap", "Judge and learn mail on an IMAP server."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),

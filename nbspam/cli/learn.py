@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
+from nbspam.store.learn import batches, check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 Work = Callable[[Sequence[bytes], Sequence[str]], list[str]]  # the messages of a batch, names -> results
@@ -84,7 +84,7 @@ def _each(
     """Learn or unlearn in batches of one transaction each; an unreadable message does not stop the others."""
     messages = ReadableMessages({name: value for name, value in given.items() if value}, list(files))
     done: Counter[str] = Counter()
-    for number, batch in enumerate(_batches(messages)):
+    for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
         if number:
             time.sleep(LONGEST_PAUSE)  # another writer that waits has its turn
         if copy_shared(model, start) and not quiet:
@@ -97,15 +97,3 @@ def _each(
         counts = ", ".join(f"{count:,} {result.removeprefix('was ')}" for result, count in done.items())
         sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")
     return messages.status
-
-
-def _batches(messages: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
-    """(name, bytes) of some messages at a time."""
-    batch: list[tuple[str, bytes]] = []
-    for message in messages:
-        batch.append(message)
-        if len(batch) == BATCH_MESSAGES or sum(len(data) for _, data in batch) >= BATCH_BYTES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nbspam.errors import DamagedModelError, TryAgainError, UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
@@ -41,6 +41,10 @@ from nbspam.store.updater import (
     updating,
 )
 from nbspam.tokens import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LEARNED = "learned"
 MOVED = "moved"
@@ -95,6 +99,18 @@ def learn_all(
     finally:
         for lesson in lessons:
             lesson.close()
+
+
+def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
+    """Some messages at a time, as many as one transaction learns."""
+    batch: list[Any] = []
+    for message in messages:
+        batch.append(message)
+        if len(batch) == BATCH_MESSAGES or sum(map(size_bytes, batch)) >= BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _learn_now(
