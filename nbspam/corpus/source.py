@@ -17,6 +17,8 @@ from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 
+TWICE = "named twice"
+
 
 class SourcePart(NamedTuple):
     """The mail of one file or folder, or of an index file.
@@ -25,6 +27,8 @@ class SourcePart(NamedTuple):
     deep : go into the folders in a folder
     skip_unread : leave out the messages of Maildirs that nobody has opened
     name : of a folder of a tree, for people
+    without : paths in it that are named themselves, each with its links resolved and a slash at its end
+    force : take what is no mail, too
     """
 
     path: str
@@ -33,16 +37,22 @@ class SourcePart(NamedTuple):
     skip_unread: bool = False
     is_index: bool = False
     name: str = ""
+    without: tuple[str, ...] = ()
+    force: bool = True
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
         """(class name or '', path, True if the file may be an mbox), in order."""
         alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
             if os.path.isdir(path):
-                for found, may_be_mbox in walk(path, notes, self.deep, self.skip_unread):
-                    yield label, found, may_be_mbox
+                found = walk(path, notes, self.deep, self.skip_unread, force=self.force)
             else:
-                yield label, path, True
+                found = iter([(path, True)])
+            for file, may_be_mbox in found:
+                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+                    notes.leave_out(TWICE)
+                else:
+                    yield label, file, may_be_mbox
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
         """The messages, or those of one class only."""
@@ -50,7 +60,7 @@ class SourcePart(NamedTuple):
             if only and label != only:
                 continue
             if may_be_mbox:
-                yield from file_items(path, label, notes)
+                yield from file_items(path, label, notes, force=self.force)
             else:
                 yield Item(path, label, path)
 
