@@ -107,6 +107,9 @@ def _run(arguments: list[str]) -> int:
         return error.status
     except (OSError, KeyboardInterrupt):
         raise
+    except MemoryError:
+        remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
+        return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
     except ModuleNotFoundError as error:
         remedy = "install nbspam again with pip, which installs the packages that it needs"
         return _fail(TRY_AGAIN, f"the Python package {error.name} is missing", remedy, "not-installed")

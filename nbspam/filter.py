@@ -11,6 +11,7 @@ from math import exp, inf, isfinite
 from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import from_text
@@ -113,8 +114,8 @@ class Filter:
         return self.judge_now(self.count(data, name), name)
 
     def count(self, data: bytes, name: str = "") -> Counted:
-        """The distinct tokens of a message, and its numeric features if they are scored."""
-        return Counted(read(data, self.settings.wanted), name)
+        """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
+        return Counted(read(data[:MAX_READ_BYTES], self.settings.wanted), name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
         """The verdict on a message whose tokens are counted.

@@ -1,9 +1,11 @@
 """A message on its way through a pipe: what of it is read, and the same message with our header fields.
 
 Our fields come first (after an mbox `From ` line), in the message's own line ends, in ASCII, folded.  Fields
-of our names that the message brought along are removed, because they are forged or old; no other byte
-changes.  In broken mail an indented first field stays before ours, because an indented line after ours would
-continue our field; before indented text without a header an empty line is inserted.
+of our names that the message brought along are removed, because they are forged or old.  In broken mail an
+indented first field stays before ours, because an indented line after ours would continue our field.
+
+Every other byte stays, and one line end is added in two cases: after an mbox `From ` line that has none, and
+after our fields if indented text without a header follows, which would continue our last field.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from itertools import chain
 from nbspam.labels import SPAM
 from nbspam.mail import header_lines
 from nbspam.mail.headers import BYTE_ORDER_MARK, header_start
-from nbspam.mail.limits import MAX_FIELD_NAME
+from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,20 +38,20 @@ def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
     """The message of an mbox that holds one, as training reads it; None for an mbox of several messages.
 
     head, rest : chunks, the first of which begins with `From `
-    The message comes without the `From ` line, the quoting of such lines and the empty line at the end.
+    The message comes without the `From ` line, the quoting of such lines and the empty line at the end; of
+    its bytes the first MAX_READ_BYTES.
     """
     from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare: a message with a `From ` line
 
     if not begins_mbox(head[:MBOX_HEAD_BYTES]):
-        return b"".join([head, *rest])
-    pieces: list[bytes] = []
-    is_complete = False
+        return head
+    data, is_complete = b"", False
     for _, piece, ended in fragments(chain((head,), rest)):
         if is_complete:
             return None  # a second message begins
-        pieces.append(piece)
+        data += piece[: MAX_READ_BYTES - len(data)]
         is_complete = ended
-    return unquoted(b"".join(pieces))
+    return unquoted(data)
 
 
 def piped_message(data: bytes) -> bytes:

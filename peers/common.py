@@ -130,7 +130,7 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(found))
     else:
-        show_evaluation(evaluation, found, [], False)
+        show_evaluation(evaluation, found, False)
 
 
 def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list[int]]:

@@ -66,7 +66,7 @@ def with_flags(text: str) -> str:
 def error_text(error: NbspamError) -> str:
     """Where, why, what to do next, and the slug at the end of the last line."""
     where = f"{flag_of(error.option)} {error.where}".rstrip() if error.option else error.where
-    first = f"nbspam: {plain(where)}: {plain(with_flags(error.why))}"
+    first = ": ".join(["nbspam", *filter(None, [plain(where)]), plain(with_flags(error.why))])
     if not error.remedy:
         return f"{first}  [{error.slug}]\n"
     return f"{first}\n  next: {plain(with_flags(error.remedy))}  [{error.slug}]\n"

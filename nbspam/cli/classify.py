@@ -13,28 +13,33 @@ from nbspam.cli import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.passthrough import MBOX, MBOX_HEAD_BYTES, piped_message, unboxed
+from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.passthrough import MBOX, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     Options = dict[str, str]
 
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 REGULAR_FILE = 0o100000
+FEW_PATHS = 30  # messages that one process has judged before what judges many is loaded
+LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
+MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
-SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
+SHORT_FLAGS = {"-j": "--jobs", "-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
 SWITCHES = (
     *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
     *("--verbose", "--quiet"),
 )
 VALUES = (
-    *("--model", "--start", "--files-from", "--loss"),
+    *("--model", "--start", "--files-from", "--loss", "--jobs"),
     *("--event-model", "--alpha", "--prior", "--features"),
 )
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
@@ -74,10 +79,18 @@ def classify(options: Options, paths: list[str]) -> int:
     if "spam_flag" in options:
         why, remedy = "belongs to --passthrough", "add -p, or leave it out"
         raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    if "jobs" in options:
+        from nbspam.corpus.executor import asked_jobs
+
+        asked_jobs(options["jobs"])
     spam_filter = _open(options)
     if "exit_code" in options:
         return _exit_code(spam_filter, options, paths)
-    messages = ReadableMessages(options, paths)
+    paths = _all_paths(options, paths)
+    if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
+        spam_filter.close()
+        return _classify_many(options, paths)
+    messages = ReadableMessages({}, paths)
     for number, (name, data) in enumerate(messages):
         if number:
             spam_filter = _current(spam_filter, options)
@@ -92,11 +105,52 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    line = verdict_line(verdict.label, verdict.probability, verdict.name)
-    text = verdict_json(spam_filter, verdict) if "json" in options else line
-    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    _write((verdict_json if "json" in options else _line)(spam_filter, verdict))
     _learn(spam_filter, verdict, data, options)
     return verdict
+
+
+def _write(text: str) -> None:
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+
+
+def _line(spam_filter: Filter, verdict: Verdict) -> str:
+    return verdict_line(verdict.label, verdict.probability, verdict.name)
+
+
+def _holds_many(path: str) -> bool:
+    """True for a folder, and for a large file that may be a mailbox."""
+    try:
+        status = os.stat(path)
+        if status.st_mode & 0o170000 != REGULAR_FILE or status.st_size <= LARGE_BYTES:
+            return os.path.isdir(path)
+        with open(path, "rb") as file:
+            return file.read(6).startswith((MBOX, *MAYBE_PACKED))
+    except OSError:
+        return False
+
+
+def _classify_many(options: Options, paths: list[str]) -> int:
+    """Write the verdict on each message, judged by several processes; returns the exit status."""
+    from contextlib import closing
+
+    from nbspam.corpus.executor import asked_jobs
+    from nbspam.corpus.item import Item, Notes
+    from nbspam.tasks.classify import classify_many, units
+
+    notes, status = Notes(), 0
+    mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
+    write, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
+    with closing(
+        classify_many(mail, lambda latest: _current(latest, options), write, jobs, "json" in options)
+    ) as found:
+        for text, skipped in found:
+            _write(text)
+            for name, why in [*skipped, *notes.skipped]:
+                sys.stderr.write(error_text(_skipped(name, why)))
+                status = NoInputError.status
+            notes.skipped.clear()
+    return status
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -155,7 +209,8 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "writes the message, and --json an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    data = sys.stdin.buffer.read() if not paths or paths[0] == STDIN_NAME else _contents(paths[0])
+    stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
+    data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
     try:
         from nbspam.passthrough import marked
@@ -163,7 +218,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         spam_filter = _open(options)
         if "exit_code" in options:
             _check_has_status(spam_filter)
-        message = piped_message(data)
+        message = piped_message(data[:MAX_READ_BYTES])
         verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
         output = marked(data, verdict, verdict.clues, "spam_flag" in options)
         status = EXIT_CODES[verdict.label] if "exit_code" in options else 0
@@ -172,7 +227,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     except Exception as error:  # the promise of -p: no fault stops a mail
         name = type(error).__name__
         complaint = f"nbspam: {name} while classifying; the message is passed through unchanged\n"
-    sys.stdout.buffer.write(output)
+    while output:
+        sys.stdout.buffer.write(output)
+        output = stream.read(CHUNK_BYTES)
     sys.stdout.buffer.flush()
     if complaint:
         _complain(complaint)
@@ -213,8 +270,10 @@ def _judging_model(options: Options) -> str:
     return own_or_shared(_own_model(options), start)
 
 
-def _current(spam_filter: Filter, options: Options) -> Filter:
-    """The filter of the model as it is now; the user's own model may exist by now."""
+def _current(spam_filter: Filter | None, options: Options) -> Filter:
+    """The filter of the model as it is now; the user's own model may exist by now.  None: none is open"""
+    if spam_filter is None:
+        return _open(options)
     if _judging_model(options) == spam_filter.model.path:
         return spam_filter.current()
     spam_filter.close()
@@ -261,10 +320,9 @@ class ReadableMessages:
 
 def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
     """(name, bytes) of each message in the order given; its error if it cannot be read."""
-    paths = paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
-    for path in paths:
+    for path in _all_paths(options, paths):
         if path == STDIN_NAME:
-            yield STDIN_NAME, piped_message(sys.stdin.buffer.read())
+            yield STDIN_NAME, _piped()
             continue
         try:
             data = single_message(path)
@@ -277,17 +335,27 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
             yield path, data
 
 
+def _all_paths(options: Options, paths: list[str]) -> list[str]:
+    return paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
+
+
+def _piped() -> bytes:
+    """What matters of the message on stdin; all of it is read, or its writer would fail."""
+    data = sys.stdin.buffer.read(MAX_READ_BYTES)
+    while sys.stdin.buffer.read(CHUNK_BYTES):
+        pass
+    return piped_message(data)
+
+
 def single_message(path: str) -> bytes | None:
-    """The bytes of a file that is one message; None for a folder, a mailbox, a compressed file or a pipe."""
+    """What matters of a file that is one message; None for a folder, a mailbox, a packed file or a pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
-    with open(path, "rb", buffering=0) as file:  # read() then makes no second copy of a large message
-        head = os.pread(file.fileno(), 6, 0)
+    with open(path, "rb") as file:
+        head = file.read(MAX_READ_BYTES)
         if head.startswith(MAYBE_PACKED):
             return None
-        if not head.startswith(MBOX):
-            return file.read()
-        return unboxed(file.read(MBOX_HEAD_BYTES), iter(lambda: file.read(CHUNK_BYTES), b""))
+        return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
@@ -301,17 +369,20 @@ def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
         except OSError as error:
             yield item.name, _unread(item.name, error)
     for name, why in source.skipped:
-        yield name, NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
+        yield name, _skipped(name, why)
+
+
+def _skipped(name: str, why: str) -> NoInputError:
+    return NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
 
 
 def _unread(name: str, error: OSError, remedy: str = "check the path and its permissions") -> NoInputError:
     return NoInputError(name, error.strerror or "cannot be read", remedy, "no-input")
 
 
-def _contents(path: str) -> bytes:
+def _opened(path: str) -> BinaryIO:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return open(path, "rb")
     except OSError as error:
         raise _unread(path, error) from None
 
@@ -319,7 +390,7 @@ def _contents(path: str) -> bytes:
 def _listed(path: str) -> list[str]:
     """The paths of --files-from."""
     remedy = "a file with one path a line"
-    data = sys.stdin.buffer.read() if path == STDIN_NAME else _contents(path)
+    data = (sys.stdin.buffer if path == STDIN_NAME else _opened(path)).read()
     if b"\0" in data:
         number = 1 + data.count(b"\n", 0, data.index(b"\0"))
         why, remedy = "has a NUL, which no path has", f"{remedy}; find needs no -print0"

@@ -5,6 +5,7 @@ The module of a command is imported only when that command runs: `nbspam learn` 
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
@@ -44,6 +45,15 @@ class Commands(click.Group):
         command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
 
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, COMMANDS, 1))
+            context.fail(f"there is no command {name}{near}")
+        return super().resolve_command(context, arguments)
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
@@ -52,10 +62,11 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
+    epilog="nbspam help COMMAND shows the options of a command, and an example.\n\n"
+    "Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
     "66 no input or no model, 70 our bug, 73 cannot create, 74 I/O, 75 try again later.",
 )
-@click.version_option(__version__, prog_name="nbspam", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="nbspam", message="%(prog)s %(version)s")
 def program() -> None:
     """Filter spam with naive Bayes.
 
@@ -64,7 +75,9 @@ def program() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; its exit status."""
+    """Run one command; its exit status.  `help COMMAND` is `COMMAND --help`."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         result = program.main(arguments, prog_name="nbspam", standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -75,20 +88,20 @@ def run(arguments: list[str]) -> int:
         error.show()
         return UsageError.status
     except click.ClickException as error:
-        command = _command_path(arguments)
+        where = _command_path(arguments)
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
-        raise UsageError(command, why, f"see {command} --help", "usage") from None
+        raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None
     return result if isinstance(result, int) else 0
 
 
 def _command_path(arguments: list[str]) -> str:
-    """The command in the arguments, such as `nbspam model info`; click does not always know it."""
-    path, command = "nbspam", cast(click.Command, program)
+    """The command in the arguments, such as `model info`; click does not always know it."""
+    path, command = "", cast(click.Command, program)
     for word in arguments:
         found = (
             command.get_command(click.Context(command), word) if isinstance(command, click.Group) else None
         )
         if found is None:
             break
-        path, command = f"{path} {word}", found
+        path, command = f"{path} {word}".lstrip(), found
     return path

@@ -7,12 +7,11 @@ import os
 from math import isnan
 
 import click
-from rich.markup import escape
 
 from nbspam.cli import amount, plain
-from nbspam.cli.render import waiting
-from nbspam.cli.render_evaluation import console, heading, narrow_table
-from nbspam.cli.shared import options, shows_progress
+from nbspam.cli.render import shows_progress, waiting
+from nbspam.cli.shared import options
+from nbspam.cli.tables import console, table
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import load
 from nbspam.evaluation.outcomes import Evaluation
@@ -52,24 +51,24 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
 def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
     """Both evaluations side by side, and the verdict."""
     out = console()
-    a, b = (escape(plain(name)) for name in names)
+    a, b = map(plain, names)
     messages = amount(found.messages, "message")
-    heading(out, f"[bold]{messages}[/], judged by A = {a} and by B = {b}.", [])
-    table = narrow_table("A", "B", "B - A", "95 % interval", "p")
+    out.print(f"{messages}, judged by A = {a} and by B = {b}.\n", soft_wrap=True)
+    shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
     if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
-        table.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))
+        shown.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))
     if found.log_loss is not None:
-        table.add_row("log loss", *_cells(found.log_loss, 5))
+        shown.add_row("log loss", *_cells(found.log_loss, 5))
     right = [int((part.decided == part.truth).sum()) for part in (first, second)]
     numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
-    table.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
-    out.print(table)
+    shown.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
+    out.print(shown)
     only = f"right alone: A {found.mcnemar.only_a_right:,}, B {found.mcnemar.only_b_right:,}"
     if found.won or found.tied or found.lost:
         parts = f"B won {found.won}, tied {found.tied}, lost {found.lost}"
         only += f"; of the {found.parts}, by (1-ROCA)%, {parts}"
     out.print(f"{only}.", soft_wrap=True)
-    out.print(f"[bold]{escape(plain(found.verdict))}[/]", soft_wrap=True)
+    out.print(plain(found.verdict), style="bold", soft_wrap=True)
 
 
 def _cells(found: Difference, digits: int) -> list[str]:

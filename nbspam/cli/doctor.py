@@ -15,9 +15,8 @@ from rich.text import Text
 from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
-from nbspam.cli.render import left_out_lines, say
-from nbspam.cli.render_evaluation import console, show_clues
 from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
+from nbspam.cli.tables import console, show_clues
 from nbspam.tasks.check_labels import (
     Checked,
     Doubt,
@@ -65,19 +64,16 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     source = labelled_source(given, allow_one_class=True) if has_mail else None
     findings = examine(model, _why(), _other_places(), os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None
-    notes: list[str] = []
     if source:
         judge = own_or_shared(model, start) if is_sound(findings) else None
         corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
-        checked, notes = check_labels(corpus, judge), left_out_lines(source)
+        checked = check_labels(corpus, judge)
         findings += label_findings(checked, [*source.skipped, *corpus.skipped])
     findings = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in findings]
     if as_json:
-        for line in [] if quiet else notes:
-            say(line)
         click.echo(json.dumps(_content(model, findings, checked), ensure_ascii=True))
     else:
-        _show(findings, checked, [] if quiet else notes, quiet)
+        _show(findings, checked, quiet)
     return _status(findings)
 
 
@@ -125,12 +121,10 @@ def _labels(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _show(findings: list[Finding], checked: Checked | None, notes: list[str], quiet: bool) -> None:
+def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None:
     """The findings, then the messages that they are about; with `quiet` only what is wrong."""
     out = console()
     _rows(out, [one for one in findings if one.state == WRONG] if quiet else findings)
-    for line in notes:
-        out.print(Text(plain(line), style="yellow"), soft_wrap=True)
     if checked:
         _groups(out, "The same message under two labels", checked.same)
         _moved(out, checked.moved or [])

@@ -8,9 +8,9 @@ import click
 
 from nbspam.cli import flag_of
 from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import SCORING, SOURCE
+from nbspam.cli.options import SCORING, SOURCE, LongCommand
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say, steps, waiting
+from nbspam.cli.render import check_all_read, message_steps, shows_progress, steps, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
@@ -18,7 +18,6 @@ from nbspam.cli.shared import (
     labelled_source,
     named_files,
     options,
-    shows_progress,
     source_argument,
 )
 from nbspam.corpus import Source
@@ -41,7 +40,7 @@ OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autol
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
 
-@click.command("eval")
+@click.command("eval", cls=LongCommand)
 @source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
 @options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
@@ -58,7 +57,7 @@ def eval_command(**given: Any) -> None:
         nbspam eval ~/Maildir
         nbspam eval --replay --feedback delayed:100 trec/full/index
         nbspam eval --ham inbox --spam junk.mbox -m my.nbspam --report out.html
-        nbspam eval --holdout 0.3 --textbook --event-model bernoulli --vocab vocab.tsv ~/Maildir
+        nbspam eval --holdout 0.3 --by-time ~/Maildir
 
     Exit status: 0 done; 64 usage; 65 bad data, such as mail of one class only; 66 no mail, no model, or mail
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
@@ -75,13 +74,11 @@ def eval_command(**given: Any) -> None:
     loss = read_loss(given["loss"], evaluation.classes)
     with waiting("Figures and their intervals", shown):
         found = summary(evaluation, loss)
-    notes = left_out_lines(source, given["quiet"])
     try:
         if given["as_json"]:
-            say(*notes)
             click.echo(evaluation_json(evaluation, found))
         else:
-            show_evaluation(evaluation, found, notes, given["verbose"])
+            show_evaluation(evaluation, found, given["verbose"])
     finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
         with waiting("Writing files", shown):
             for option in FILES:
@@ -112,7 +109,7 @@ def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluati
     source = labelled_source(given, allow_one_class=settings is None)
     if settings is None:
         change = changed_settings(given)
-        with message_steps("Judging", source, shown) as advance:
+        with message_steps("Judging", source, given["quiet"]) as advance:
             how = (given["model"], change, given["loss"], given["jobs"], advance)
             return *evaluate_model(source.items(), source.classes, *how), source
     loss = read_loss(given["loss"], source.classes)
@@ -135,7 +132,7 @@ def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluati
 
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
-    with message_steps("Reading", source, shows_progress(given["quiet"])) as advance:
+    with message_steps("Reading", source, given["quiet"]) as advance:
         how = (given["jobs"], source.ordered_by_index, advance, wanted)
         return read_corpus(source.items(), source.classes, *how)
 

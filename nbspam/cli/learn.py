@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.output import begun_line, write_text
 from nbspam.cli.shared import asked_name, files_argument, options
+from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
@@ -46,7 +48,13 @@ def learn_command(
     66 no such message or no model; 74 I/O; 75 try again later.
     """
     label = asked_name(class_name, "CLASS")
-    check_class(own_or_shared(model, start), label)
+    try:
+        check_class(own_or_shared(model, start), label)
+    except UsageError as error:
+        if not os.path.exists(class_name):
+            raise
+        remedy = f"nbspam learn spam {class_name}"
+        raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     return _each(given, files, model, start, quiet, partial(learn_all, model, label))
 
 

@@ -73,16 +73,18 @@ def _option(
     """An option for click, once its flag is known.
 
     value : the name of the value in the help; empty for a switch
-    type  : of click, or the allowed values
+    type  : of click, or the allowed values, which end the help
     shown : the default in the help, if it is not a constant
     short : a second flag;  name : of the parameter, if not that of the flag
     """
     if not value:
         more["is_flag"] = True
     else:
-        more["metavar"] = None if isinstance(type, tuple) else value
+        more["metavar"] = value
         more["type"] = click.Choice(type) if isinstance(type, tuple) else type
         more["show_default"] = shown or "default" in more
+        if isinstance(type, tuple):
+            help = f"{help.rstrip('.')}: {', '.join(type)}."
     return lambda flag: click.option(*filter(None, (short, flag, name)), help=help, **more)
 
 
@@ -101,26 +103,23 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 
 _DEFAULT_MODEL = "$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam"
 _LOSS = "COSTS|FILE"
-_VERBOSE = "Name messages that are read only in part because of a fault of nbspam."
-_VOCAB = "Count only the words of this vocabulary; every other word is NOTAWORD."
+_VERBOSE = "Name messages that a fault of nbspam leaves partly unread."
+_VOCAB = "Count only the words of this vocabulary."
 _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin)."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
 _TABLE: dict[str, Callable[[str], Decorator]] = {
     # Labelled mail
-    "ham": _option("Ham: a Maildir, MH folder, mbox, folder or file; repeatable.", "PATH", multiple=True),
+    "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
     "class": _option("Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
-    "rules": _option("Read from this file the class of each folder of a Maildir++ tree.", "FILE"),
-    "skip_unread": _option(
-        "Skip unread mail of a Maildir, except spam: unread spam may still be in a folder of ham. "
-        "All mail of other folders and files is read."
-    ),
+    "rules": _option("A file with the class of each Maildir folder.", "FILE"),
+    "skip_unread": _option("Skip unread ham of a Maildir: missed spam is often among it."),
     # The model, and how it counts and scores
     "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
     "classify.model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, short="-m"),
-    "eval.model": _option("Judge all messages by this model, as classify does.", "MODEL", short="-m"),
+    "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
     "start": _option(
         "While there is no model, judge by this one; the first learned message makes a copy of it.",
         "MODEL",
@@ -130,48 +129,42 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
     "replace": _option("Write over an existing model."),
     "event_model": _option(
-        "The naive Bayes event model.",
+        "The event model.",
         "NAME",
         type=EVENT_MODELS,
         shown="presence; gaussian with --features numeric",
     ),
-    "alpha": _option(
-        f"The smoothing constant lambda. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"
-    ),
+    "alpha": _option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
     "threshold": _option(
-        "With averaged views, ignore a token whose log-odds are not above this.",
+        "With averaged views: ignore tokens below these log-odds.",
         "NATS",
         type=float,
         default=THRESHOLD,
     ),
-    "views": _option(
-        f"Read only the tokens of these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"
-    ),
+    "views": _option(f"Read only these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"),
     "prior": _option(f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
     "features": _option(
-        "Count and score words, numeric features or both. Default: the features of the event model.",
+        "What to count and score.",
         "NAME",
         type=FEATURES,
     ),
     "numeric_model": _option(
-        "With --features both, the model of the numeric features.",
+        "With --features both: the model of the numbers.",
         "NAME",
         type=NUMERIC_MODELS,
         shown="gaussian",
     ),
-    "bins": _option("Bins of a numeric feature, for categorical and aode.", "N", type=int, default=BINS),
-    "binning": _option(
-        "Bins of equal frequency or of equal width.", "NAME", type=BINNINGS, default=BINNINGS[0]
-    ),
+    "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=BINS),
+    "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
     "edges": _option(
         "The inner edges of the bins of a numeric feature: size=1000,5000; repeatable.",
         "FEATURE=EDGES",
         multiple=True,
     ),
-    "normalise": _option("Normalise the weights of the complement model."),
-    "textbook": _option("Score as the lecture notes do: one bag, lambda = 1, no calibration."),
+    "normalise": _option("Normalise the complement model."),
+    "textbook": _option("Score by the plain formula of textbooks."),
     "vocab": _option(_VOCAB, "FILE"),
-    "loss": _option("Costs of wrong decisions: FP=10,FN=1,unsure=0.2, or a loss matrix file.", _LOSS),
+    "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2, or a file.", _LOSS),
     # Another way of scoring than that of the model
     "score.event_model": _option("Score by another event model.", "NAME"),
     "score.alpha": _option("Score with another smoothing constant.", "X"),
@@ -215,25 +208,21 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
-    "folds": _option("Judge each of K parts by a filter trained on the others.", "K", type=int, shown="10"),
-    "grouped": _option("With --folds, keep near-duplicates (a spam campaign) in one part."),
-    "replay": _option("In order of time, judge each message, then learn it."),
+    "folds": _option("Judge each of K parts by the others.", "K", type=int, shown="10"),
+    "grouped": _option("With --folds: keep near-duplicates in one part."),
+    "replay": _option("Judge each message in order of time, then learn it."),
     "feedback": _option(
         "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
         "KIND",
         shown="immediate",
     ),
-    "eval.autolearn": _option("With --replay, let the filter learn its own verdicts too."),
-    "holdout": _option("Judge this share by a filter trained on the rest.", "SHARE", type=float),
-    "by_time": _option("With --holdout, judge the newest messages, not a random share."),
-    "results": _option(
-        "Write a result line for each message, as TREC does: file= judge= class= score=.", "FILE"
-    ),
+    "eval.autolearn": _option("With --replay: learn own verdicts, too."),
+    "holdout": _option("Judge this share by the rest.", "SHARE", type=float),
+    "by_time": _option("With --holdout: judge the newest messages."),
+    "results": _option("Write a line for each message, as TREC does.", "FILE"),
     "save": _option("Keep the evaluation, for nbspam compare.", "FILE.json"),
-    "report": _option("Write a page with curves and the worst mistakes.", "FILE.html"),
-    "seed": _option(
-        "Seed of random choices: folds, holdout, partial feedback.", "N", type=click.IntRange(0), default=0
-    ),
+    "report": _option("Write a page with curves and mistakes.", "FILE.html"),
+    "seed": _option("Seed of random choices.", "N", type=click.IntRange(0), default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
     # explain, vocab, vectorize, model
     "top": _option("Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
@@ -251,19 +240,20 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option(
-        "Count all tokens, or the words of the text. Default: all; body with --word-list.",
+        "The tokens to count; body has the words of the text.",
         "NAME",
         type=("all", "body"),
+        shown="all; body with --word-list",
     ),
     "vectorize.features": _option(
-        "The columns: the words of a vocabulary, or the numeric features.",
+        "The columns, words of a vocabulary or numeric features.",
         "NAME",
         type=("words", "numeric"),
         default="words",
     ),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option(
-        "With words: bernoulli is 1 if a word is in the message; multinomial is how often.",
+        "With words: if a word is in the message, or how often.",
         "NAME",
         type=("bernoulli", "multinomial"),
     ),
@@ -281,20 +271,20 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     # All commands
     "jobs": _option(
-        "Processes that share the work.",
+        "Number of processes.",
         "N",
         type=click.IntRange(1, MAX_JOBS),
         shown="all cores",
         default=default_jobs,
         short="-j",
     ),
+    "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),
     "classify.verbose": _option(_VERBOSE, short="-v"),
     "verbose": _option(_VERBOSE, expose_value=False, callback=_show_faults, short="-v"),
     "eval.verbose": _option(
-        "Name every misclassified message, the worst ten of a class with their clues, and messages that are "
-        "read only in part because of a fault of nbspam.",
+        "Name every misclassified message, the worst with clues.",
         short="-v",
     ),
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
@@ -319,5 +309,21 @@ CLASSIFY = (
         "classify.json",
         "autolearn",
     ),
-    *("loss", *OTHER_SCORING, "classify.verbose", "quiet"),
+    *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )
+RARE = {
+    *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
+    *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),
+}
+
+
+class LongCommand(click.Command):
+    """A command with so many options that the rare ones have a heading of their own in the help."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that most people need first."""
+        for heading, is_rare in (("Options", False), ("Rare options", True)):
+            shown = [one for one in self.get_params(context) if (one.name in RARE) == is_rare]
+            with formatter.section(heading):
+                records = [one.get_help_record(context) for one in shown if isinstance(one, click.Option)]
+                formatter.write_dl([*filter(None, records)], col_max=20)

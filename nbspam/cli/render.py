@@ -15,6 +15,7 @@ from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
+from nbspam.labels import HAM_AND_SPAM, NAMED_CLASSES, SPAM
 from nbspam.tasks.train import Trained
 
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
@@ -61,10 +62,24 @@ def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterato
 
 
 def message_steps(
-    title: str, source: Source | None, shown: bool
+    title: str, source: Source | None, quiet: bool, is_known: bool = False
 ) -> AbstractContextManager[Callable[..., None]]:
-    """A bar whose steps are messages, which are counted beforehand only if it is shown."""
-    return steps(title, source.message_count() if source and shown else None, shown, RATE)
+    """The folders of the mail, and a bar whose steps are messages.
+
+    is_known : the folders have been shown
+    """
+    if source and not quiet and not is_known:
+        from nbspam.cli.tables import show_folders
+
+        show_folders(source)
+    shown = shows_progress(quiet)
+    total = sum(count.total() for _, count in source.counts) if source and shown else None
+    return steps(title, total, shown, RATE)
+
+
+def shows_progress(quiet: bool) -> bool:
+    """True if stderr is a terminal and -q is not given."""
+    return not quiet and sys.stderr.isatty()
 
 
 def say(*lines: str) -> None:
@@ -73,8 +88,8 @@ def say(*lines: str) -> None:
         sys.stderr.write(line if line.endswith("\n") else line + "\n")
 
 
-def train_summary(trained: Trained, source: Source | None, verb: str = "Trained on") -> str:
-    """How many messages were counted and left out, and where the model is."""
+def train_summary(trained: Trained, verb: str = "Trained on") -> str:
+    """How many messages were counted, and where the model is."""
     counts = counts_text(trained.classes, trained.messages)
     of_all = "" if trained.read is None else f"{sum(trained.messages):,} of "
     messages = amount(sum(trained.messages) if trained.read is None else trained.read, "message")
@@ -89,15 +104,14 @@ def train_summary(trained: Trained, source: Source | None, verb: str = "Trained 
         )
     if trained.alpha is not None:
         lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
-    if source:
-        lines += left_out_lines(source)
+    if trained.classes != HAM_AND_SPAM:
+        names = ", ".join(map(plain, trained.classes[:NAMED_CLASSES])) + ", …" * (
+            len(trained.classes) > NAMED_CLASSES
+        )
+        lines.append(f"X-Nbspam will be one of {names}.")
+        if SPAM not in trained.classes:
+            lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
     return "\n".join(lines)
-
-
-def left_out_lines(source: Source, quiet: bool = False) -> list[str]:
-    """The messages of a source that were left out on purpose, by reason; [] for none, and if quiet."""
-    left_out = ", ".join(f"{count:,} {plain(reason)}" for reason, count in source.left_out.items())
-    return [f"Left out: {left_out}."] if left_out and not quiet else []
 
 
 def check_all_read(*skipped: Skipped) -> None:

@@ -5,19 +5,17 @@ Text of mail and file names goes through `plain` first.
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from math import isfinite
 from typing import Any
 
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from nbspam.cli import amount, plain
+from nbspam.cli.tables import console, show_clues, table
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.figures import Summary, rows
 from nbspam.evaluation.formats import finite
@@ -26,36 +24,10 @@ from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 
-PIPE_WIDTH = 100  # columns if stdout is no terminal
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
-CLUE_INDENT, CLUE_GAP = "      ", "  "
 WIDEST_CONFUSION = 10  # classes
 STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy_percent": "green"}
-
-
-def console() -> Console:
-    """Standard output; wide enough for a table in a pipe; an escape for what its charset lacks."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
-
-
-def narrow_table(*numbers: str) -> Table:
-    """A table that fits on a terminal of 80 columns: a column of names, then columns of numbers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def heading(out: Console, text: str, notes: list[str]) -> None:
-    """What comes above a table.  text : markup of rich"""
-    out.print(text, soft_wrap=True)
-    for note in notes:
-        out.print(escape(note), style="yellow", soft_wrap=True)
-    out.print()
 
 
 def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
@@ -79,13 +51,13 @@ def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
     return json.dumps(content, ensure_ascii=True, allow_nan=False)
 
 
-def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], verbose: bool) -> None:
+def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
     """The evaluation as a table of figures, the confusion of classes, a small ROC and the mistakes."""
     out = console()
     sizes = zip(found["confusion"], evaluation.classes, strict=True)
-    counts = ", ".join(f"{sum(row):,} {escape(plain(name))}" for row, name in sizes)
-    messages = f"[bold]{amount(len(evaluation), 'message')}[/]"
-    heading(out, f"{messages} ({counts}). {escape(_method_text(evaluation))}.", notes)
+    counts = ", ".join(f"{sum(row):,} {plain(name)}" for row, name in sizes)
+    messages = amount(len(evaluation), "message")
+    out.print(f"{messages} ({counts}). {_method_text(evaluation)}.\n", soft_wrap=True)
     out.print(figures_table(found))
     if found["ham"] is None or evaluation.n_classes > 2:
         out.print()
@@ -93,7 +65,7 @@ def show_evaluation(evaluation: Evaluation, found: Summary, notes: list[str], ve
     is_unicode = "utf" in (sys.stdout.encoding or "").lower()
     sketch = roc_sketch(evaluation) if is_unicode else []
     for line in ["", *sketch] if sketch else []:
-        out.print(escape(f"  {line}".rstrip()), soft_wrap=True)
+        out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 
@@ -134,35 +106,31 @@ def _scoring(settings: dict[str, Any]) -> str:
 
 def figures_table(found: Summary) -> Table:
     """The figures; for ham and spam alone without those of more classes."""
-    table = narrow_table("messages", "of", "figure", "95 % interval")
+    shown = table("", ">messages", ">of", ">figure", ">95 % interval")
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     for row in rows(found):
         if is_plain and (row.key.startswith("macro") or row.key == "accuracy_percent"):
             continue
         if row.key == "unsure_percent" and not found[row.key]:
             continue
-        table.add_row(row.label, row.part, row.whole, row.value, row.interval, style=STYLES.get(row.key))
-    return table
+        shown.add_row(row.label, row.part, row.whole, row.value, row.interval, style=STYLES.get(row.key))
+    return shown
 
 
 def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
-    names = [escape(plain(name)) for name in (*evaluation.classes, UNSURE)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    names = [plain(name) for name in (*evaluation.classes, UNSURE)]
     if len(evaluation.classes) > WIDEST_CONFUSION:
-        for name in ("true", "decided", "messages"):
-            table.add_column(name, justify="right" if name == "messages" else "left")
+        shown = table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
-            table.add_row(names[truth], names[decided], f"{count:,}")
-        return table
+            shown.add_row(names[truth], names[decided], f"{count:,}")
+        return shown
     width = len(names) if any(row[-1] for row in counts) else len(names) - 1
-    table.add_column("true \\ decided", style="dim")
-    for name in names[:width]:
-        table.add_column(name, justify="right")
+    shown = table("true \\ decided", *(f">{name}" for name in names[:width]))
     for truth, row in enumerate(counts):
-        shown = [f"[bold]{n:,}[/]" if place == truth else f"{n:,}" for place, n in enumerate(row[:width])]
-        table.add_row(names[truth], *shown)
-    return table
+        styles = ["bold" if place == truth else "" for place in range(width)]
+        shown.add_row(names[truth], *(Text(f"{n:,}", style) for n, style in zip(row, styles, strict=False)))
+    return shown
 
 
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
@@ -173,7 +141,7 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
         is_unsure = (evaluation.decided == UNDECIDED).any()
         out.print(f"No message was {'decided wrongly' if is_unsure else 'misclassified'}.")
         return
-    out.print(f"Misclassified: [bold]{len(every):,}[/]")
+    out.print(f"Misclassified: {len(every):,}")
     classes = [plain(name) for name in evaluation.classes]
     for number, truth in enumerate(classes):
         of_class = [row for row in every if evaluation.truth[row] == number]
@@ -182,23 +150,10 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
             name, odds = evaluation.names[row], evaluation.log_odds[row]
             score = f"{odds:+7.2f}  " if isfinite(odds) else ""
             line = f"  {truth} taken for {classes[evaluation.decided[row]]}  {score}{plain(name)}"
-            out.print(escape(line), soft_wrap=True)
+            out.print(line, soft_wrap=True)
             if verbose:
                 clues = evaluation.clues.get(name, ())[:SHOWN_CLUES]
                 show_clues(out, [f"{plain(token)} {nats:+.1f}" for token, nats in clues])
         if len(of_class) > len(shown):
-            more = f"  … and {len(of_class) - len(shown):,} more {escape(truth)} (all with -v)"
+            more = f"  … and {len(of_class) - len(shown):,} more {truth} (all with -v)"
             out.print(more, style="dim")
-
-
-def show_clues(out: Console, clues: list[str]) -> None:
-    """The clues of a message below it: one line, on a terminal lines that break between two clues."""
-    width = out.width if sys.stdout.isatty() else sys.maxsize
-    lines: list[str] = []
-    for clue in clues:
-        if lines and cell_len(lines[-1]) + len(CLUE_GAP) + cell_len(clue) <= width:
-            lines[-1] += CLUE_GAP + clue
-        else:
-            lines.append(CLUE_INDENT + clue)
-    for line in lines:
-        out.print(escape(line), style="dim", soft_wrap=True)

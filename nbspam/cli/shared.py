@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -116,8 +115,3 @@ def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
 
 def _refuse_both(flags: str, why: str, slug: str) -> NoReturn:
     raise UsageError(flags, why, "leave out one of them", slug)
-
-
-def shows_progress(quiet: bool) -> bool:
-    """True if stderr is a terminal and -q is not given."""
-    return not quiet and sys.stderr.isatty()

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli import flag_of
-from nbspam.cli.options import SCORING, SOURCE
+from nbspam.cli.options import SCORING, SOURCE, LongCommand
 from nbspam.cli.output import begun_line, check_new_model
-from nbspam.cli.render import check_all_read, message_steps, say, train_summary
+from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
     labelled_source,
     names_mail,
     options,
-    shows_progress,
     source_argument,
 )
 from nbspam.corpus import Source
@@ -38,7 +37,7 @@ ALL = "all"  # the regime that counts every message
 FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
 
 
-@click.command("train")
+@click.command("train", cls=LongCommand)
 @source_argument
 @options(
     *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
@@ -93,11 +92,11 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
         if given["regime"] != ALL:
             trained = _train_by_regime(model, source, settings, choices, quiet, given)
         else:
-            items, jobs, shown = source.items() if source else (), given["jobs"], shows_progress(quiet)
-            with message_steps("Training", source, shown) as advance:
+            items, jobs = source.items() if source else (), given["jobs"]
+            with message_steps("Training", source, quiet) as advance:
                 trained = train(items, classes, model, settings, jobs, advance, choices)
     if not quiet:
-        say(train_summary(trained, source))
+        say(train_summary(trained))
     check_all_read(source.skipped if source else [], trained.skipped)
 
 
@@ -112,7 +111,6 @@ def _train_by_regime(
     """Train a new model on the messages that --regime chooses."""
     # A replay imports scipy, which a plain training need not wait for.
     from nbspam.cli.evaluate import read_source
-    from nbspam.cli.render import steps
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
     feedback = parse_regime(given["regime"])
@@ -146,13 +144,13 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
-    items, jobs, shown = source.items(), given["jobs"], shows_progress(quiet)
-    with message_steps("Adding", source, shown) as advance:
+    items, jobs = source.items(), given["jobs"]
+    with message_steps("Adding", source, quiet) as advance:
         added = update(items, source.classes, model, jobs, advance, start)
     if not quiet:
         if added.begun:
             say(begun_line(model, start))
-        say(train_summary(added, source, "Added"))
+        say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)
 
 

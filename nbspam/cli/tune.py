@@ -7,16 +7,15 @@ from math import isnan
 from typing import Any
 
 import click
-from rich.markup import escape
 
 from nbspam.cli import with_flags
 from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_new_model
-from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say, steps, train_summary
-from nbspam.cli.render_evaluation import console, heading, narrow_table
-from nbspam.cli.shared import asked_options, labelled_source, options, shows_progress, source_argument
+from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
+from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
+from nbspam.cli.tables import console, table
 from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
@@ -55,18 +54,17 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
             raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
     quiet, jobs, source = given["quiet"], given["jobs"], labelled_source(given)
     corpus = read_source(source, given, Settings().wanted)
-    skipped, notes = [*source.skipped, *corpus.skipped], left_out_lines(source, quiet)
+    skipped = [*source.skipped, *corpus.skipped]
     with steps("Trying", STEPS, shows_progress(quiet)) as advance:
         tuned = tune(corpus, seed, jobs, advance)
     if as_json:
-        say(*notes)
         click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
-        show_tuning(tuned, notes)
+        show_tuning(tuned)
     if write:
         trained = write_model(tuned.chosen.candidate, source, model, jobs, quiet, replace)
         if not quiet:
-            say(train_summary(trained, source))
+            say(train_summary(trained))
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
 
@@ -76,7 +74,7 @@ def write_model(
 ) -> Trained:
     """Train a model on the source, as `nbspam train` does with the options of the candidate."""
     choices = Choices(automatic=candidate.automatic, replaces=replace)
-    with message_steps("Training", source, shows_progress(quiet)) as advance:
+    with message_steps("Training", source, quiet, is_known=True) as advance:
         return train(source.items(), source.classes, model, candidate.settings, jobs, advance, choices)
 
 
@@ -103,24 +101,24 @@ def _content(tuned: Tuned) -> dict[str, Any]:
     }
 
 
-def show_tuning(tuned: Tuned, notes: list[str]) -> None:
+def show_tuning(tuned: Tuned) -> None:
     """The table of candidates, and the options to give to train."""
     out, chosen = console(), tuned.chosen
     n_messages, has_spam = len(chosen.evaluation), chosen.evaluation.positive is not None
-    heading(out, f"[bold]{n_messages:,} messages judged[/], {escape(tuned.how)}.", notes)
+    out.print(f"{n_messages:,} messages judged, {tuned.how}.", soft_wrap=True)
     figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
-    table = narrow_table(*figures, "log loss", "against", "p")
+    shown = table("", *(f">{name}" for name in (*figures, "log loss", "against", "p")))
     for one in tuned.tried:
         cells = _cells(one)
         if one is not tuned.tried[0]:
             cells += [f"{one.difference:+.5f}", p_cell(one.p)]
-        table.add_row(*cells, style="bold green" if one is chosen else "")
-    out.print(table)
+        shown.add_row(*cells, style="bold green" if one is chosen else "")
+    out.print(shown)
     if tuned.comparison is not None:
-        out.print(escape(f"Paired: {with_flags(tuned.comparison.verdict)}."), soft_wrap=True)
-    verdict = f"[bold]Chosen[/]: nbspam train {escape(with_flags(chosen.candidate.options))} …"
+        out.print(f"Paired: {with_flags(tuned.comparison.verdict)}.", soft_wrap=True)
+    verdict = f"Chosen: nbspam train {with_flags(chosen.candidate.options)} …"
     if chosen is tuned.tried[0]:
-        verdict = "[bold]The default stays[/]: no other choice is better by more than chance."
+        verdict = "The default stays: no other choice is better by more than chance."
     out.print(verdict, soft_wrap=True)
 
 
@@ -131,7 +129,7 @@ def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
     return [
-        escape(candidate_name(with_flags(one.candidate.options))),
+        candidate_name(with_flags(one.candidate.options)),
         *percents,
         ranking,
         f"{one.log_loss:.5f}",

@@ -9,8 +9,8 @@ import click
 from nbspam.cli import amount, counts_text
 from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say
-from nbspam.cli.shared import labelled_source, named_files, options, shows_progress, source_argument
+from nbspam.cli.render import check_all_read, message_steps, say
+from nbspam.cli.shared import labelled_source, named_files, options, source_argument
 from nbspam.corpus.vectorize import (
     Columns,
     NumericColumns,
@@ -39,7 +39,7 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
 
     \b
     Example:
-        nbspam vectorize ~/Maildir --vocab vocab.tsv --event-model multinomial -o x.npz
+        nbspam vectorize ~/Maildir --vocab vocab.tsv -o x.npz
         nbspam vectorize ~/Maildir --features numeric --format jsonl -o -
 
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (the rest is
@@ -53,11 +53,11 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
         columns: Columns = WordColumns(vocabulary, given["event_model"])
     else:
         columns = NumericColumns(source.classes)
-    with message_steps("Vectorizing", source, shows_progress(quiet)) as advance:
+    with message_steps("Vectorizing", source, quiet) as advance:
         items, file = source.items(), output_file(output)
         done = vectorize(items, source.classes, columns, file, form, jobs, advance)
     if not quiet:
-        say("\n".join([_summary(columns, done), *left_out_lines(source)]))
+        say(_summary(columns, done))
     check_all_read(source.skipped, done.skipped)
 
 

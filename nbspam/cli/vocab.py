@@ -10,8 +10,8 @@ import click
 from nbspam.cli import amount, counts_text, plain
 from nbspam.cli.options import SOURCE
 from nbspam.cli.output import check_writable, output_file, write_text
-from nbspam.cli.render import check_all_read, left_out_lines, message_steps, say
-from nbspam.cli.shared import labelled_source, named_files, options, shows_progress, source_argument
+from nbspam.cli.render import check_all_read, message_steps, say
+from nbspam.cli.shared import labelled_source, named_files, options, source_argument
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Choice,
@@ -63,12 +63,12 @@ def build_command(
     choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
-    with message_steps("Counting", source, shows_progress(quiet)) as advance:
+    with message_steps("Counting", source, quiet) as advance:
         vocabulary, skipped = build_vocabulary(source.items(), source.classes, choice, jobs, advance)
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(vocabulary))
     if not quiet:
-        say("\n".join([_summary(vocabulary, odd), *left_out_lines(source)]))
+        say(_summary(vocabulary, odd))
     check_all_read(source.skipped, skipped)
 
 

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from nbspam.errors import InternalError
+from nbspam.errors import InternalError, UsageError
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -29,6 +29,16 @@ _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what i
 def default_jobs() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def asked_jobs(text: str) -> int:
+    """A number of processes as people type it, by default all cores; UsageError unless 1 to MAX_JOBS."""
+    if not text:
+        return default_jobs()
+    if text.isdecimal() and 1 <= int(text) <= MAX_JOBS:
+        return int(text)
+    why = f"is not a number of processes from 1 to {MAX_JOBS:,}"
+    raise UsageError(text, why, "leave it out: all cores share the work", "usage", option="jobs")
 
 
 def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:

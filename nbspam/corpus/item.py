@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+from nbspam.mail.limits import MAX_READ_BYTES
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
@@ -30,7 +31,6 @@ MAGIC = {
 }
 PACKED_START = tuple(MAGIC)
 UNPACKED = ("gz", "xz", "bz2")  # the others are not read
-MAX_HELD_BYTES = 4 << 20  # a message out of a compressed file is held in memory: four times what is scored
 HEAD_BYTES = 1024
 _CHUNK_BYTES = 1 << 16
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
@@ -76,21 +76,20 @@ class Item(NamedTuple):
     stop: int = -1
     data: bytes | None = None
 
-    def read(self, limit: int = -1) -> bytes:
-        """The message, its first `limit` bytes if limit >= 0; OSError if it cannot be read."""
+    def read(self, limit: int = MAX_READ_BYTES) -> bytes:
+        """The first bytes of the message, by default all that can matter; OSError if it cannot be read."""
         if self.data is not None:
-            return self.data if limit < 0 else self.data[:limit]
+            return self.data[:limit]
         with _open_message(self.path) as file:
             if self.stop >= 0:
-                size = self.stop - self.start
                 file.seek(self.start)
-                return unquoted(file.read(size if limit < 0 else min(size, limit)))
+                return unquoted(file.read(min(self.stop - self.start, limit)))
             data = file.read(limit)
             if not (kind := packed_as(data)):
                 return data
             file.seek(0)  # mail stores may compress the files of a Maildir
             with _unpacked(file, kind) as stream:
-                return stream.read(MAX_HELD_BYTES if limit < 0 else min(limit, MAX_HELD_BYTES))
+                return stream.read(limit)
 
 
 def reason_of(error: OSError) -> str:
@@ -145,9 +144,10 @@ def _open_message(path: str) -> BinaryIO:
         raise
 
 
-def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
+def file_items(path: str, label: str, notes: Notes, held: bool = False) -> Iterator[Item]:
     """The messages of one file, streaming; what cannot be read is noted.
 
+    held : the items carry their bytes: they are read at once, in this process
     A single message is called by its path, others path#1, path#2, ...
     """
     try:
@@ -159,7 +159,7 @@ def file_items(path: str, label: str, notes: Notes) -> Iterator[Item]:
                 with _unpacked(file, kind) as stream:
                     yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
             else:
-                yield from _split(head, file, path, label, held=not file.seekable())
+                yield from _split(head, file, path, label, held=held or not file.seekable())
     except OSError as error:
         notes.skip(path, error)
 
@@ -173,7 +173,7 @@ def _split(head: bytes, stream: BinaryIO, path: str, label: str, held: bool) -> 
         chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
         yield from _numbered(_mbox_items(chunks, path, label, held))
     else:
-        yield Item(path, label, path, data=head + stream.read(MAX_HELD_BYTES - len(head)) if held else None)
+        yield Item(path, label, path, data=head + stream.read(MAX_READ_BYTES - len(head)) if held else None)
 
 
 def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> Iterator[Item]:
@@ -181,7 +181,7 @@ def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> I
     for offset, piece, ended in fragments(chunks):
         start = offset if start < 0 else start
         if held:
-            data += piece[: MAX_HELD_BYTES - len(data)]
+            data += piece[: MAX_READ_BYTES - len(data)]
         if ended:
             yield Item(path, label, path, start, offset + len(piece), unquoted(bytes(data)) if held else None)
             start = -1

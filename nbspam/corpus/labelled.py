@@ -7,8 +7,8 @@ mail folder.  Whatever is wrong with a source is an error before the first messa
 
 The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
 The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
-`Lists.python`) or that of a folder around it.  The first rule that matches wins.  Without one Junk and Spam
-are spam, Trash, Drafts, Sent, Templates and Outbox are left out, and the rest is ham.
+`Lists.python`) or that of a folder around it.  The first rule that matches wins.  Without one
+nbspam.corpus.folder_names says what a folder is for; all others are ham.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
+from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
 from nbspam.corpus.folders import MAILDIR_PARTS, UNREAD, Seen, enter, is_maildir, messages, scan
 from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
@@ -28,11 +29,7 @@ from nbspam.labels import HAM, SPAM, checked_name
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 INBOX = "INBOX"
 OUTSIDE = "in no class folder"
-_SPAM_NAMES = frozenset(("spam", "junk", "junk e-mail", "junk email", "junk mail", "bulk mail"))
-_NOT_RECEIVED = frozenset(
-    ("trash", "drafts", "draft", "sent", "templates", "outbox", "deleted items", "deleted messages")
-    + ("sent items", "sent messages", "sent mail", "sent-mail", "unsent messages")
-)
+PERHAPS_JUNK = "perhaps junk"
 
 Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
 
@@ -118,10 +115,13 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     if loose:
         notes.leave_out(OUTSIDE, len(loose))
-    places = [os.path.join(path, name) for name in visible]
-    return [
-        SourcePart(place, (checked_name(name, place),)) for name, place in zip(visible, places, strict=True)
-    ]
+    return [SourcePart(place, (_class_named(place),)) for place in (f"{path}/{name}" for name in visible)]
+
+
+def _class_named(folder: str) -> str:
+    """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
+    name = os.path.basename(folder)
+    return SPAM if kind_of(decoded(name), {}) == JUNK else checked_name(name, folder)
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -198,13 +198,19 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
+    special = special_uses(DOVECOT)
     for name, path in _tree_folders("", top, set(), notes):
-        label = _class_of(name, rules)
-        part = SourcePart(path, (label,) if label else (), deep=False)
+        label, why = _class_of(name, rules, special)
+        part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
-        elif count := sum(1 for _ in part.files(Notes())):
-            notes.leave_out(f"folder {name}", count)
+        elif count := part.message_counts(Notes()).total():
+            if why == PERHAPS_JUNK:
+                remedy = (
+                    f"say so in a file of rules, `rules=FILE`, by a line: {name} spam (or - to leave it out)"
+                )
+                raise BadDataError(path, "a folder of ham or of junk?", remedy, "folder-unclear")
+            notes.leave_out(f"folder {name} ({why})", count)
     if not parts:
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
@@ -232,20 +238,20 @@ def _tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tu
 
 
 def _child(name: str, child: str) -> str:
+    child = decoded(child)
     return f"{name}/{child}" if name else child.removeprefix(".")
 
 
-def _class_of(name: str, rules: Rules) -> str:
-    """The class of a mail folder, '' to leave it out."""
+def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
+    """The class of a mail folder, or '' and why it is left out.  special : of special_uses()"""
     lowered = name.lower()
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
-            return label
-    parts = lowered.replace("/", ".").split(".")
-    if not _NOT_RECEIVED.isdisjoint(parts):
-        return ""
-    return HAM if _SPAM_NAMES.isdisjoint(parts) else SPAM
+            return label, "by a rule"
+    if kind := kind_of(name, special):
+        return (SPAM, "") if kind == JUNK else ("", kind)
+    return ("", PERHAPS_JUNK) if smells_of_junk(name) else (HAM, "")
 
 
 def _read_rules(path: str) -> Rules:

@@ -57,7 +57,7 @@ def read_messages(
     """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
     for item in items:
         try:
-            data = item.read(MAX_READ_BYTES)
+            data = item.read()
         except OSError as error:
             skipped.append((item.name, reason_of(error)))
             continue
@@ -106,13 +106,18 @@ def read_blocks(
     """Blocks in the order of the items, a shard at a time; those of one process share a lexicon."""
     lexicons: dict[int, Lexicon] = {}  # by process
     for found in run_shards(ShardReader(classes, wanted), shards(items), jobs):
-        for block in found.blocks:
-            new = block.lexicon
-            if new.first:
-                block.lexicon = lexicons[new.reader]
-                block.lexicon.extend(new)
-            lexicons[new.reader] = block.lexicon
+        join_lexicons(found.blocks, lexicons)
         yield found
+
+
+def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
+    """Give each block all tokens that its reader has numbered.  lexicons : by reader, brought up to date"""
+    for block in blocks:
+        new = block.lexicon
+        if new.first:
+            block.lexicon = lexicons[new.reader]
+            block.lexicon.extend(new)
+        lexicons[new.reader] = block.lexicon
 
 
 def shards(items: Iterable[Item]) -> Iterator[list[Item]]:

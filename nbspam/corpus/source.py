@@ -7,7 +7,9 @@ ahead.  What is passed over is in the notes of the latest walk.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
@@ -22,6 +24,7 @@ class SourcePart(NamedTuple):
     labels : the classes that it has: one, none if unlabelled, or those of the index file
     deep : go into the folders in a folder
     skip_unread : leave out the messages of Maildirs that nobody has opened
+    name : of a folder of a tree, for people
     """
 
     path: str
@@ -29,6 +32,7 @@ class SourcePart(NamedTuple):
     deep: bool = True
     skip_unread: bool = False
     is_index: bool = False
+    name: str = ""
 
     def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
         """(class name or '', path, True if the file may be an mbox), in order."""
@@ -49,6 +53,20 @@ class SourcePart(NamedTuple):
                 yield from file_items(path, label, notes)
             else:
                 yield Item(path, label, path)
+
+    def message_counts(self, notes: Notes) -> Counter[str]:
+        """How many messages there are, by class name.  Files are taken apart if the largest is an mbox."""
+        found: Counter[str] = Counter()
+        largest, suspect = 0, ""
+        for label, path, may_be_mbox in self.files(notes):
+            found[label] += 1
+            size_bytes = os.path.getsize(path) if may_be_mbox and os.path.exists(path) else 0
+            if size_bytes > largest:
+                largest, suspect = size_bytes, path
+        items = file_items(suspect, "", Notes())
+        if suspect and next(items, None) and next(items, None):
+            return Counter(item.label for item in self.items(Notes()))
+        return found
 
 
 class Source:
@@ -79,17 +97,13 @@ class Source:
         for part in self.parts:
             yield from part.items(notes)
 
-    def message_count(self) -> int | None:
-        """How many messages there are, for a progress bar; None if the largest file is an mbox of several."""
-        count, largest, suspect = 0, 0, ""
-        for part in self.parts:
-            for _, path, may_be_mbox in part.files(Notes()):
-                count += 1
-                size = os.path.getsize(path) if may_be_mbox and os.path.exists(path) else 0
-                if size > largest:
-                    largest, suspect = size, path
-        items = file_items(suspect, "", Notes())
-        return None if suspect and next(items, None) and next(items, None) else count
+    @cached_property
+    def counts(self) -> list[tuple[SourcePart, Counter[str]]]:
+        """How many messages each part has, by class name, before any is read; `left_out` is of this walk."""
+        notes = Notes()
+        notes.left_out |= self._first_notes.left_out
+        self.left_out = notes.left_out
+        return [(part, part.message_counts(notes)) for part in self.parts]
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:

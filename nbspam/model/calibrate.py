@@ -17,7 +17,7 @@ from nbspam.model import posterior
 from nbspam.model.block import Block, is_dated, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
 from nbspam.model.counts import Counts, Floats, Ints
-from nbspam.model.views import Evidence, Seen, before_each, leave_groups_out, view_evidence
+from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import Settings
 
 # How much of each sample: docs/decisions.md.
@@ -103,6 +103,14 @@ def learn_sample(learner: Learner, found: Evidence, counted: float, first: int =
 def bulk_scores(weights: Floats, found: Evidence) -> Floats:
     """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
     return np.asarray(design_matrix(found) @ weights)
+
+
+def calibrated_scores(
+    weights: Floats, block: Block, counts: Counts, settings: Settings, classes: tuple[str, ...]
+) -> Floats:
+    """float64 (n_rows, n_classes), nats: what a Scorer gives messages that were not counted."""
+    scores = bulk_scores(weights, view_evidence(as_counted(block, counts), settings))
+    return scores + prior_shift(settings, counts.messages, classes)
 
 
 def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:

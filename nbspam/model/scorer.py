@@ -114,12 +114,13 @@ class Scorer:
     """Scores messages by one model under one way of scoring.
 
     words    : the event model of words where scores are one sum; not set for averaged views
+    weights  : of the calibration; not set for one sum
     features : the event model of numeric features; None for words alone
     """
 
     __slots__ = (
-        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "_weights", "model", "settings"),
-        *("features", "words"),
+        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "model", "settings"),
+        *("features", "weights", "words"),
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -143,8 +144,8 @@ class Scorer:
     def _prepare_views(self) -> None:
         model, settings = self.model, self.settings
         n_classes = len(model.classes)
-        self._weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
-        check_weights(model.path, self._weights, n_classes, settings.kinds)
+        self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
+        check_weights(model.path, self.weights, n_classes, settings.kinds)
         self._rough = rough_weights_of(n_classes, settings.kinds)
         n_evidence = sum(len(MEASURES if kind == "measure" else VIEWS) for kind in settings.kinds)
         n_common = len(VIEWS) + (n_classes - 1 if self._rough else 0)
@@ -232,11 +233,11 @@ class Scorer:
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
         if share * sums[1] < -self._ham_cap:
             share = self._ham_cap / -sums[1]
-        scale = self._weights[row] * share  # what a nat of a word's weight adds, counted once
+        scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
             if self._rough:
-                more = alike_adds(self._weights, n * share * self._rough[row], weights, self._own)
+                more = alike_adds(self.weights, n * share * self._rough[row], weights, self._own)
                 values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
@@ -257,7 +258,7 @@ class Scorer:
         found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
         for name in MEASURES:
-            weight = self._weights[len(evidence)]
+            weight = self.weights[len(evidence)]
             text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
@@ -270,7 +271,7 @@ class Scorer:
 
     def _fixed_parts(self, unknown: list[float]) -> list[ScorePart]:
         """The constant, the unknown shares, and the prior less that under which the constant was learned."""
-        weights, parts = self._weights, []
+        weights, parts = self.weights, []
         for view, share in enumerate(unknown):
             shares = [0.0, *(weights[begin + 1 + view] * share for begin in self._own)]
             parts.append(ScorePart("unknown", VIEWS[view], view, shares))

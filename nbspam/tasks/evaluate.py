@@ -6,11 +6,12 @@ trained on.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from nbspam.corpus import Item
 from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard, identity_of, shards
+from nbspam.corpus.reading import Progress, ReadShard, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -36,11 +37,10 @@ from nbspam.evaluation.outcomes import (
     worst_mistakes,
 )
 from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
-from nbspam.filter import Filter, open_filter
-from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.filter import open_filter
+from nbspam.model.block import Block, select_rows, used_columns, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
-from nbspam.model.scorer import Counted
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
@@ -49,6 +49,7 @@ from nbspam.tasks.autolearn import check_calibrated
 from nbspam.tasks.judges import (
     MOST_CLUED,
     BatchJudge,
+    ModelJudge,
     ReplayJudge,
     RowTokens,
     Whole,
@@ -58,7 +59,6 @@ from nbspam.tasks.judges import (
     texts_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
-from nbspam.tokens import DATE, read
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 Step = Callable[[int], object]  # so many more steps are done
@@ -216,52 +216,50 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _JudgedMail(NamedTuple):
-    """A message judged by a saved model; clues only of a mistake."""
+class _Judged(NamedTuple):
+    """Messages judged by a saved model.  clues : by name, why mistakes were made"""
 
-    name: str
-    truth: int
-    outcome: Outcome
-    time: float
-    identity: bytes
-    size_bytes: int
-    clues: tuple[ShortClue, ...]
+    names: list[str]
+    truth: list[int]
+    outcomes: list[Outcome]
+    dates: list[float]
+    sizes: Ints
+    clues: dict[str, tuple[ShortClue, ...]]
 
 
 class _ModelWork:
-    """Classifies one shard; the callable of the worker processes."""
+    """Judges one shard; the callable of the worker processes."""
 
     def __init__(self, *arguments: Any, file: tuple[int, int] | None) -> None:
         """arguments : of open_filter.  file : identity of the model, which may be replaced meanwhile"""
         self._arguments = arguments
         self._file = file
-        self._filter: Filter | None = None
+        self._judge: ModelJudge | None = None
 
-    def __call__(self, items: list[Item]) -> tuple[list[_JudgedMail], Skipped]:
+    def __call__(self, items: list[Item]) -> tuple[list[_Judged], list[bytes], Skipped]:
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
-        if self._filter is None:
-            self._filter = open_filter(*self._arguments)
-            if self._filter.model.file != self._file:
-                self._filter.model.close()
+        if self._judge is None:
+            self._judge = ModelJudge(open_filter(*self._arguments))
+            if self._judge.filter.model.file != self._file:
+                self._judge.filter.model.close()
                 raise replaced_error(self._arguments[0])
-        judged, skipped = [], []
-        for item in items:
-            try:
-                data = item.read()
-            except OSError as error:
-                skipped.append((item.name, error.strerror or "cannot be read"))
-            else:
-                judged.append(self._judge(item, data, self._filter))
-        return judged, skipped
+        shard = self._judge.read(items)
+        return [self._judged(block, self._judge) for block in shard.blocks], shard.identities, shard.skipped
 
-    def _judge(self, item: Item, data: bytes, spam_filter: Filter) -> _JudgedMail:
-        classes, tokens = spam_filter.classes, read(data, spam_filter.settings.wanted | {DATE})
-        verdict = spam_filter.judge_now(Counted(tokens, item.name), item.name)
-        outcome = outcome_of(verdict.scored.scores, classes, spam_filter.loss)
-        truth, time = classes.index(item.label), nan if tokens.date is None else tokens.date
-        clues = tuple(verdict.clues) if outcome.decided not in (truth, UNDECIDED) else ()
-        key = identity_of(data, item.label)
-        return _JudgedMail(item.name, truth, outcome, time, key, len(data), clues)
+    def _judged(self, block: Block, judge: ModelJudge) -> _Judged:
+        classes, loss = judge.filter.classes, judge.filter.loss
+        outcomes = [outcome_of(joint, classes, loss) for joint in judge.joints(block)]
+        judged = _Judged(block.names, block.labels.tolist(), outcomes, block.dates.tolist(), block.sizes, {})
+        wrong = [
+            row
+            for row, (truth, outcome) in enumerate(zip(judged.truth, outcomes, strict=True))
+            if outcome.decided not in (truth, UNDECIDED)
+        ]
+        texts = texts_of(block) if wrong else []
+        for row in wrong:
+            name, tokens = block.names[row], RowTokens(block, row, texts)
+            judged.clues[name] = clues_of(judge.filter.scorer, tokens, name, classes, loss)
+        return judged
 
 
 def evaluate_model(
@@ -284,19 +282,30 @@ def evaluate_model(
     if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    mails: list[_JudgedMail] = []
+    judged: list[_Judged] = []
+    identities: list[bytes] = []
     skipped: Skipped = []
-    for judged, unread in run_shards(_ModelWork(path, change, loss, file=file), shards(items), jobs):
-        mails += judged
+    for some, identified, unread in run_shards(
+        _ModelWork(path, change, loss, file=file), shards(items), jobs
+    ):
+        judged += some
+        identities += identified
         skipped += unread
         if progress:
-            progress(len(judged), sum(mail.size_bytes for mail in judged))
-    if not mails:
+            progress(len(identified), int(sum(one.sizes.sum() for one in some)))
+    if not judged:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    names, truth, outcomes, times, identities, _, clues = zip(*mails, strict=True)
     more = {"digest": corpus_digest(identities), "settings": {**settings, "model": path, "loss": loss or ""}}
-    evaluation = evaluation_of(known, "model", names, truth, outcomes, times, **more)
-    return with_worst_clues(evaluation, dict(zip(names, clues, strict=True))), skipped
+    evaluation = evaluation_of(
+        known,
+        "model",
+        [name for one in judged for name in one.names],
+        [label for one in judged for label in one.truth],
+        [outcome for one in judged for outcome in one.outcomes],
+        [date for one in judged for date in one.dates],
+        **more,
+    )
+    return with_worst_clues(evaluation, ChainMap(*[one.clues for one in judged])), skipped
 
 
 def parse_regime(text: str) -> Feedback:

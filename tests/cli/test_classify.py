@@ -16,7 +16,7 @@ from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.scorer import Scored
 from nbspam.passthrough import own_fields
-from tests.tiny_mail import error, mail, program, run, write_folders
+from tests.tiny_mail import error, mail, process, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills buy now without prescription")
@@ -188,6 +188,26 @@ def test_listed_paths_come_in_order_after_the_paths_given(folder: Path, tmp_path
     assert names == [str(path) for path in (spam[0], spam[1], ham[0])]
     said = error("classify", "-m", folder / "two", "--files-from", tmp_path / "no-list", status=66)
     assert "[no-input]" in said
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--textbook"]])
+def test_many_messages_have_the_verdicts_of_one_by_one_in_order(
+    options: list[str], folder: Path, tmp_path: Path
+) -> None:
+    """Whatever file or folder they are in, by two processes; what cannot be read stops none."""
+    messages = [path.read_bytes() for path in sorted((folder / "two.mail").rglob("*.eml"))]
+    box = b"".join(b"From a@b.example Mon Sep  2 12:30:00 2002\n" + one + b"\n" for one in messages)
+    (tmp_path / "box").write_bytes(box)
+    paths = [*(folder / "two.mail").rglob("*.eml")] * 40
+    paths[7:7] = [tmp_path / "box", tmp_path / "gone", folder / "two.mail" / "ham"]
+    one_by_one = [program("classify", "-m", folder / "two", *options, path) for path in paths[:12]]
+    many = process("classify", "-j", "2", "-m", folder / "two", *options, *paths)
+    assert many.returncode == 66
+    assert b"gone: No such file" in many.stderr
+    lines = many.stdout.splitlines(keepends=True)
+    expected = [line for done in one_by_one for line in done.stdout.splitlines(keepends=True)]
+    assert lines[: len(expected)] == expected
+    assert len(lines) == len(paths) - 3 + len(messages) + len([*(folder / "two.mail" / "ham").iterdir()])
 
 
 def test_the_textbook_takes_another_lambda_as_in_training(folder: Path, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from mail_samples import make_corpus, run_here
 from rich.console import Console
 from tiny_mail import write_folders
 
-from nbspam.cli.render_evaluation import figures_table, show_clues
+from nbspam.cli.render_evaluation import figures_table
+from nbspam.cli.tables import show_clues
 from nbspam.evaluation.figures import summary
 from tests.judged_mail import noisy
 
@@ -142,12 +143,12 @@ def test_lines_of_clues_break_between_two_clues(monkeypatch: pytest.MonkeyPatch)
         buffer = io.StringIO()
         buffer.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[misc,method-assign]
         monkeypatch.setattr(sys, "stdout", buffer)
-        show_clues(Console(file=buffer, width=64, force_terminal=False), clues)
+        show_clues(Console(file=buffer, width=64, force_terminal=False, markup=False), clues)
         assert buffer.getvalue() == expected
 
 
 def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:
-    command = [sys.executable, "-m", "nbspam", "eval", str(mail), "--folds", "2"]
+    command = [sys.executable, "-m", "nbspam", "eval", str(mail), "--folds", "2", "-q"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

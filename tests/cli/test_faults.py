@@ -143,3 +143,18 @@ def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(b"X-Nbspam: ")
     assert (b"IndexError: planted" in done.stderr) == asked
+
+
+@pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["learn", "ham"], ["train", "mail"]])
+def test_a_want_of_memory_is_a_temporary_failure(
+    place: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    def planted(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("nbspam.model.scorer.key_list", planted)
+    monkeypatch.setattr("nbspam.corpus.reading.identity_of", planted)
+    model = place / ("new" if command[0] == "train" else "model")
+    done = program(*command, "-m", model, stdin=MAIL)
+    assert done.returncode == 75
+    assert done.stdout == (MAIL if "-p" in command else b"")

@@ -72,7 +72,7 @@ def test_an_option_without_effect_on_a_saved_model_is_refused(
 ) -> None:
     named = [*command, model] if len(command) == 2 else [*command, "-m", model]
     options = ["--event-model", "complement", "--prior", "uniform"]
-    assert error(*named, *options, folder, status=64).startswith("nbspam: --prior: ")
+    assert "nbspam: --prior: " in error(*named, *options, folder, status=64)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_full_disk_ends_training_and_leaves_the_old_model(
 ) -> None:
     path = small_disk / "model"
     path.write_bytes(trained)
-    done = program("train", "--replace", wordy, "-m", path)
+    done = program("train", "--replace", "-q", wordy, "-m", path)
     assert done.returncode in (73, 74)
     assert done.stderr.startswith(f"nbspam: {path}: ".encode())
     assert b"space" in done.stderr
@@ -94,7 +94,7 @@ def test_a_file_size_limit_ends_training_and_leaves_the_old_model(
 ) -> None:
     limit = (100_000, 100_000)
     done = subprocess.run(
-        [*PROGRAM, "train", "--replace", wordy, "-m", model], capture_output=True,
+        [*PROGRAM, "train", "--replace", "-q", wordy, "-m", model], capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )  # fmt: skip
     without_fault(done)

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
 from nbspam.corpus import open_unlabelled
-from nbspam.corpus.item import MAGIC, MAX_HELD_BYTES, UNPACKED
+from nbspam.corpus.item import MAGIC, UNPACKED
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.passthrough import unboxed
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -169,12 +170,12 @@ PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
 
 
 def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> None:
-    (tmp_path / "bomb").write_bytes(gzip.compress(mail(1) + b"x" * (MAX_HELD_BYTES + 1000)))
+    (tmp_path / "bomb").write_bytes(gzip.compress(mail(1) + b"x" * (MAX_READ_BYTES + 1000)))
     (tmp_path / "box").write_bytes(
-        gzip.compress(FROM + mail(1) + b"x" * (MAX_HELD_BYTES + 1000) + b"\n\n" + FROM)
+        gzip.compress(FROM + mail(1) + b"x" * (MAX_READ_BYTES + 1000) + b"\n\n" + FROM)
     )
-    assert [len(data) for data in read_all(tmp_path / "bomb")] == [MAX_HELD_BYTES]
-    assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_HELD_BYTES, 0]
+    assert [len(data) for data in read_all(tmp_path / "bomb")] == [MAX_READ_BYTES]
+    assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_READ_BYTES, 0]
 
 
 def test_classify_recognises_an_mbox_of_many_by_its_first_message(
@@ -190,7 +191,8 @@ def test_classify_recognises_an_mbox_of_many_by_its_first_message(
     assert unboxed(one[:50], iter([one[50:]])) == b"Subject: s\n\nFrom here\n"
     big = tmp_path / "mbox"
     big.write_bytes(one + b"x" * 3_000_000 + b"\n\n")
-    assert single_message(str(big)) == b"Subject: s\n\nFrom here\n\n" + b"x" * 3_000_000 + b"\n"
+    start = b"Subject: s\n\nFrom here\n\n"
+    assert single_message(str(big)) == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
 
 
 def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from nbspam.corpus import Item, Source, open_labelled, open_unlabelled
 from nbspam.corpus.reading import read_messages
+from nbspam.errors import BadDataError
 from tests.as_nobody import as_nobody
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -154,7 +155,84 @@ def test_a_maildir_tree_knows_its_folders_by_their_names(tmp_path: Path) -> None
     ham = [("ham", "inbox"), ("ham", "Lists.python")]
     assert words(source) == [*ham, ("spam", "Junk"), ("spam", "Spam.2004")]
     not_received = ("Trash", "Drafts", "Sent", "Templates", "Outbox")
-    assert source.left_out == {f"folder {name}": 1 for name in not_received}
+    assert source.left_out == {f"folder {name} ({name.lower()})": 1 for name in not_received}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, "spam") for name in ("Pourriel", "Spamverdacht", "Correo no deseado", "Posta indesiderata")),
+        *(
+            (name, "spam")
+            for name in ("&V4NXPpCuTvY-", "Courrier ind&AOk-sirable", "[Gmail].Spam", "JUNK_E-MAIL")
+        ),
+        *(
+            (name, "spam")
+            for name in ("&BCEEPwQwBDw-", "Nevyžádaná pošta", "迷惑メール", "INBOX.Lixo Eletrônico")
+        ),
+        ("Papierkorb", "trash"),
+        ("Entw&APw-rfe", "drafts"),
+        ("&XfJT0ZAB-", "sent"),
+        ("Spam.Corbeille", "trash"),
+        ("Lists.python", "ham"),
+        ("R&-D", "ham"),
+    ],
+)
+def test_a_folder_is_known_in_any_language(name: str, expected: str, tmp_path: Path) -> None:
+    maildir(tmp_path, "wanted")
+    maildir(tmp_path / ".Junk", "bad")
+    maildir(tmp_path / f".{name}", "own")
+    source = open_labelled([str(tmp_path)])
+    labels = {label for label, word in words(source) if word == "own"}
+    assert labels == ({expected} if expected in ("ham", "spam") else set())
+    assert [reason.rpartition("(")[2] for reason in source.left_out] == [f"{expected})"] * (not labels)
+
+
+@pytest.mark.parametrize("name", ["Quarantine", "Quarant&AOQ-ne", "Learn.NotSpam", "Virus"])
+def test_a_folder_that_may_be_junk_is_never_ham(name: str, tmp_path: Path) -> None:
+    maildir(tmp_path / "mail", "wanted")
+    maildir(tmp_path / "mail" / ".Junk", "bad")
+    box = maildir(tmp_path / "mail" / f".{name}")
+    assert [label for label, _ in words(open_labelled([f"{tmp_path}/mail"]))] == ["ham", "spam"]
+    box.add(mail("held"))
+    with pytest.raises(BadDataError, match="junk") as caught:
+        open_labelled([f"{tmp_path}/mail"])
+    assert caught.value.slug == "folder-unclear"
+    assert "`rules=FILE`" in caught.value.remedy
+    line = caught.value.remedy.partition("line: ")[2].partition(" (")[0]
+    put(tmp_path, "rules", data=line.encode())
+    source = open_labelled([f"{tmp_path}/mail"], rules=f"{tmp_path}/rules")
+    assert ("spam", "held") in words(source)
+
+
+def test_the_rules_of_the_manual_do_what_it_says(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "train.md").read_text("utf-8")
+    rules = page.partition("```\n# folder")[2].partition("```")[0]
+    put(tmp_path, "rules", data=f"# folder{rules}".encode())
+    for name in ("", ".Lists.python", ".Quarantine", ".Archive.Sent 2019"):
+        maildir(tmp_path / "Maildir" / name, name or "inbox")
+    source = open_labelled([f"{tmp_path}/Maildir"], rules=f"{tmp_path}/rules")
+    assert words(source) == [("ham", "inbox"), ("ham", ".Lists.python"), ("spam", ".Quarantine")]
+    assert source.left_out == {"folder Archive.Sent 2019 (by a rule)": 1}
+
+
+def test_dovecot_says_what_a_folder_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(
+        tmp_path,
+        "15-mailboxes.conf",
+        data=b'namespace inbox {\n  mailbox Archive {\n    auto = create\n  }\n  mailbox "Old things" {\n'
+        b"    auto = no\n    special_use = \\Junk\n  }\n  #mailbox Lists { special_use = \\Trash }\n}\n",
+    )
+    monkeypatch.setattr("nbspam.corpus.labelled.DOVECOT", f"{tmp_path}/15-mailboxes.conf")
+    for name in ("", ".Archive", ".Old things", ".Lists"):
+        maildir(tmp_path / "mail" / name, name or "inbox")
+    found = words(open_labelled([f"{tmp_path}/mail"]))
+    assert found == [("ham", "inbox"), ("ham", ".Archive"), ("ham", ".Lists"), ("spam", "things")]
+
+
+def test_a_class_folder_called_junk_is_the_class_spam(tmp_path: Path) -> None:
+    put(tmp_path, "Junk/bad", "lists/some", "work/mine")
+    assert open_labelled([str(tmp_path)]).classes == ("lists", "work", "spam")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +281,7 @@ def test_a_tree_of_mboxes_as_of_thunderbird_is_read(tmp_path: Path) -> None:
     put(tmp_path, "Junk", "Trash", data=FROM + mail("bad"))
     source = open_labelled([str(tmp_path)])
     assert words(source) == [("ham", "wanted"), ("ham", "one"), ("ham", "two"), ("spam", "bad")]
-    assert source.left_out == {"folder Trash": 1}
+    assert source.left_out == {"folder Trash (trash)": 1}
 
 
 def test_subfolders_of_a_maildir_named_by_its_path_are_left_out(tmp_path: Path) -> None:
@@ -252,6 +330,7 @@ def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) ->
 import json
 from nbspam.corpus import open_unlabelled
 from nbspam.corpus.reading import read_messages
+from nbspam.errors import BadDataError
 source, skipped = open_unlabelled(["box", "plain"]), []
 names = [one.item.name for one in read_messages(source.items(), skipped)]
 print(json.dumps([names, sorted(source.skipped + skipped)]))
@@ -342,11 +421,12 @@ def test_names_that_are_not_utf_8_can_be_read(tmp_path: Path) -> None:
     assert last_words(tmp_path) == ["odd"]
 
 
-def test_messages_of_files_are_counted_and_those_of_an_mbox_are_not(tmp_path: Path) -> None:
+def test_messages_are_counted_before_they_are_read(tmp_path: Path) -> None:
     source = open_labelled([two_classes(tmp_path)])
-    assert source.message_count() == 4
+    assert [dict(counts) for _, counts in source.counts] == [{"ham": 2}, {"spam": 2}]
     put(tmp_path, "ham/box", data=MBOX)
-    assert source.message_count() is None
+    source = open_labelled([str(tmp_path)])
+    assert [dict(counts) for _, counts in source.counts] == [{"ham": 4}, {"spam": 2}]
 
 
 def test_a_pipe_of_the_shell_is_read_as_mail_or_mbox(tmp_path: Path) -> None:

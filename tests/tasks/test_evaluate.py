@@ -85,7 +85,7 @@ def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> No
     assert evaluation.names.tolist() == [item.name for item in items[150:]]
     assert [evaluation.classes[truth] for truth in evaluation.truth] == [item.label for item in items[150:]]
     expected = [classifier.classify(item.read(), item.name).log_odds for item in items[150:]]
-    assert evaluation.log_odds.tolist() == expected
+    assert evaluation.log_odds.tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_model_that_does_not_know_a_class_is_refused(data: Path, tmp_path: Path) -> None:

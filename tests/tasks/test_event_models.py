@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ from nbspam.filter import open_filter
 from nbspam.model.block import Block, merge_blocks, select_rows
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.settings import Settings, from_text
+from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
-from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.judges import BatchJudge, ModelJudge, count_whole
+from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, error, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +40,7 @@ MODELS = {
     "complement+aode": ["--features", "both", "--event-model", "complement", "--numeric-model", "aode"],
     "alpha-0.2": ["--event-model", "bernoulli", "--alpha", "0.2", "--prior", "uniform"],
 }  # fmt: skip
+AVERAGED = {"views": [], "some-views": ["--views", "header,structure"]}
 
 
 def numeric_blocks(source: Source) -> list[Block]:
@@ -56,7 +60,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     class Made(dict[str, Path]):
         def __missing__(self, name: str) -> Path:
-            run("train", DATA, "-q", "-m", folder / f"{name}.nbspam", *MODELS[name])
+            run("train", DATA, "-q", "-m", folder / f"{name}.nbspam", *(MODELS | AVERAGED)[name])
             self[name] = folder / f"{name}.nbspam"
             return self[name]
 
@@ -81,6 +85,30 @@ def test_one_message_and_the_batch_get_the_same_scores(
         path = Path(block.names[row])
         verdict = classifier.classify(path.read_bytes(), str(path))
         assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
+
+
+@pytest.mark.parametrize("name", [*MODELS, *AVERAGED, "prior", "four-classes", "four-textbook"])
+def test_a_saved_model_scores_many_messages_as_one_by_one(
+    name: str, trained: dict[str, Path], tmp_path: Path
+) -> None:
+    """Also after another program changed the model between two shards."""
+    model, folder = tmp_path / "model", DATA
+    if name.startswith("four"):
+        folder = make_corpus(tmp_path / "four", {"ham": 20, "news": 20, "spam": 20, "work": 20})
+        run("train", folder, "-q", "-m", model, *(["--textbook"] if name == "four-textbook" else []))
+    elif name == "prior":
+        start = trained["views"]
+        run("train", DATA, "-q", "-m", model, "--prior-model", start, "--prior-weight", "7")
+    else:
+        shutil.copy(trained[name], model)
+    items = list(open_labelled([str(folder)]).items())[::5]
+    classifier, judge = open_filter(str(model)), ModelJudge(open_filter(str(model)))
+    for some in (items, items[:9]):
+        found = [joint for block in judge.read(some).blocks for joint in judge.joints(block)]
+        expected = [classifier.classify(item.read(), item.name).scored.scores for item in some]
+        assert found == [pytest.approx(scores, rel=1e-12, abs=1e-12) for scores in expected]
+        assert learn(str(model), "spam", NEW_MAIL + str(len(some)).encode()) == "learned"
+        classifier.refresh()
 
 
 RARE_SPAM = "ham=0.999,spam=0.001"

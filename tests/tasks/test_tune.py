@@ -12,7 +12,7 @@ import pytest
 from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import render_evaluation, with_flags
+from nbspam.cli import tables, with_flags
 from nbspam.cli.tune import show_tuning, write_model
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
@@ -188,7 +188,7 @@ def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) 
 
 
 def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 80)
+    monkeypatch.setattr(tables, "PIPE_WIDTH", 80)
     _, output, _ = run_here("tune", str(mailbox))
     lines = output.splitlines()
     rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
@@ -202,7 +202,7 @@ def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
     one = tried("", 0.1, 0.0, nan, [-1.0, 1.0, 1.0, 1.0])
     of_others = replace(one.evaluation, classes=("lists", "work"))
     one = one._replace(evaluation=of_others, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
-    show_tuning(Tuned([one], one, None, "by folds"), [])
+    show_tuning(Tuned([one], one, None, "by folds"))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
     assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines

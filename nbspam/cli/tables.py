@@ -1,0 +1,74 @@
+"""What commands show as tables of rich, and lines about messages.
+
+Text of mail and file names goes through `plain` first.  Nothing is read as markup.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+
+from nbspam.cli import plain
+from nbspam.corpus import Source
+
+PIPE_WIDTH = 100  # columns if the output is no terminal
+CLUE_INDENT, CLUE_GAP = "      ", "  "
+SHOWN_FOLDERS = 8  # of a class
+SHOWN_CLASSES = 20
+
+
+def console(is_error: bool = False) -> Console:
+    """Stdout, or stderr; wide enough for a table in a pipe; an escape for what its charset lacks."""
+    stream = sys.stderr if is_error else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
+
+
+def table(*heads: str) -> Table:
+    """A table that fits on 80 columns; a head that begins with > is of numbers, which are never broken."""
+    found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for head in heads:
+        if head.startswith(">"):
+            found.add_column(head[1:], justify="right", no_wrap=True)
+        else:
+            found.add_column(head, overflow="fold")
+    return found
+
+
+def show_folders(source: Source) -> None:
+    """On stderr: which folder has which class and how many messages, and what is left out."""
+    by_class: dict[str, list[tuple[str, int]]] = {}
+    for part, counts in source.counts:
+        for label, count in counts.items():
+            by_class.setdefault(label, []).append((part.name or part.path, count))
+    shown = table("folder", "class", ">messages")
+    for label, folders in list(by_class.items())[:SHOWN_CLASSES]:
+        rest = [count for _, count in folders[SHOWN_FOLDERS:]]
+        more = [(f"{len(rest):,} more", sum(rest))] if rest else []
+        for name, count in folders[:SHOWN_FOLDERS] + more:
+            shown.add_row(plain(name), plain(label), f"{count:,}")
+    if len(by_class) > SHOWN_CLASSES:
+        shown.add_row("", f"{len(by_class) - SHOWN_CLASSES:,} more classes", "")
+    for reason, count in source.left_out.items():
+        shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")
+    console(is_error=True).print(shown, "", sep="\n")
+
+
+def show_clues(out: Console, clues: list[str]) -> None:
+    """The clues of a message below it: one line, on a terminal lines that break between two clues."""
+    width = out.width if sys.stdout.isatty() else sys.maxsize
+    lines: list[str] = []
+    for clue in clues:
+        if lines and cell_len(lines[-1]) + len(CLUE_GAP) + cell_len(clue) <= width:
+            lines[-1] += CLUE_GAP + clue
+        else:
+            lines.append(CLUE_INDENT + clue)
+    for line in lines:
+        out.print(line, style="dim", soft_wrap=True)
