@@ -194,7 +194,8 @@ def test_idle_clients_make_room_for_those_that_speak(serve: Callable[..., Server
     with contextlib.ExitStack() as stack:
         idle = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS + 100)]
         for one in idle[: 10 if len(sent) > 1_000 else None]:
-            one.sendall(sent)
+            with contextlib.suppress(OSError):  # its place is gone already
+                one.sendall(sent)
         asked = time.monotonic()
         for _ in range(5):
             assert server.ask("CHECK", SPAM).startswith(OK)
