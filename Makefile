@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test setup debian lint types docs bench bench-serve fuzz clean help
+.PHONY: demo test setup debian lint types docs bench bench-page fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -36,11 +36,11 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 docs: $(STAMP)  ## The manual as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
+bench: $(STAMP)  ## Speed, memory and size beside bogofilter and SpamProbe (needs NBSPAM_CORPORA)
 	$(BIN)/python -m bench.run
 
-bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh processes (needs spamc)
-	$(BIN)/python -m bench.serve
+bench-page: $(STAMP)  ## The same three times, the medians written into docs/benchmarks.md
+	$(BIN)/python -m bench.run 3 --write
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \
