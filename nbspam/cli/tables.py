@@ -33,7 +33,9 @@ def console(is_error: bool = False) -> Console:
 
 def table(*heads: str) -> Table:
     """A table that fits on 80 columns; a head that begins with > is of numbers, which are never broken."""
-    found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    found = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim"
+    )
     for head in heads:
         if head.startswith(">"):
             found.add_column(head[1:], justify="right", no_wrap=True)
@@ -59,6 +61,12 @@ def show_folders(source: Source) -> None:
     for reason, count in source.left_out.items():
         shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")
     console(is_error=True).print(shown, "", sep="\n")
+
+
+def show_head(out: Console, head: str) -> None:
+    """Date, sender and subject of a message, below its name, in one line."""
+    if head:
+        out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
 
 
 def show_clues(out: Console, clues: list[str]) -> None:

@@ -34,13 +34,23 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train", cls=LongCommand)
 @source_argument
 @options(
-    *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
+    *SOURCE,
+    "model",
+    *SCORING,
+    "edges",
+    "jobs",
+    "max_memory",
+    "vocab",
+    "loss",
+    "prior_model",
+    "prior_weight",
+    "regime",
 )
 @options("update", "start", "replace", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
@@ -87,6 +97,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
             edges=parse_edges(given["edges"], settings.numeric_model),
+            max_memory=given["max_memory"] or 0,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:
