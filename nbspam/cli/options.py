@@ -128,6 +128,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
     "replace": _option("Write over an existing model."),
+    "mode": _option(
+        "Permissions of the model file: 644 lets every user read it, and with it the words of your mail.",
+        "MODE",
+        type=Octal(),
+        shown="600 for a new file, else as it is",
+    ),
     "event_model": _option(
         "The event model.",
         "NAME",
