@@ -1,14 +1,12 @@
 """Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
 
-In a sound file, SQLite's own check passes, totals and histograms are the sums over the rows, and no count
-contradicts another.
+In a sound file, SQLite's own check passes, the rows have the digests that were written with them, and totals
+and histograms are the sums over the tokens.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import NamedTuple
 
 from nbspam.decision import stored_loss
@@ -16,11 +14,11 @@ from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import feature_names
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
-from nbspam.store.prior import prior_messages, stored_units
+from nbspam.store.digest import differing_tables
+from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, open_model, rows_of_keys
-from nbspam.store.updater import autolearned_rows, unpacked
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
 
 
 def check_model(path: str) -> list[str]:
@@ -44,18 +42,19 @@ def _complaints(model: Model) -> Iterator[str]:
         lines = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
         yield from (f"SQLite: {line}" for line in lines or found)
         return
-    kinds = None
-    try:
-        kinds = read_settings(model).kinds
-    except NbspamError as error:
-        yield f"settings: cannot be read: {error.why}"
-    yield from _message_complaints(model)
-    yield from _token_complaints(model)
+    for table in differing_tables(model.connection):
+        yield f"{table}: its rows are not those that were written"
+    texts = model.connection.stream("SELECT key, view, text FROM token")
+    if strangers := [text for key, view, text in texts if type(text) is not str or key != key_of(text, view)]:
+        yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
     for table, rows in sum_rows(model.connection).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_some(different)}"
-    yield from calibration_complaints(model, kinds)
+    try:
+        yield from calibration_complaints(model, read_settings(model).kinds)
+    except NbspamError as error:
+        yield f"settings: cannot be read: {error.why}"
 
 
 def _some(found: Sequence[object]) -> str:
@@ -74,63 +73,17 @@ def read_settings(model: Model) -> Settings:
     return settings
 
 
-def _message_complaints(model: Model) -> Iterator[str]:
-    ask = model.connection.ask
-    counted = dict(ask("SELECT class, sum(times) FROM learned GROUP BY class"))
-    for number, (name, messages) in enumerate(zip(model.classes, model.messages, strict=True)):
-        listed = counted.pop(number, 0)
-        # Messages that another filter counted are in no list.
-        if listed > messages or (listed < messages and "imported" not in model.settings):
-            yield f"class {name}: {messages} messages, but {listed} in the list of those learned"
-    yield from (f"learned: class number {number} does not exist" for number in sorted(counted))
-    if wrong := ask("SELECT count(*) FROM learned WHERE times <= 0")[0][0]:
-        yield f"learned: {wrong} messages counted less than once"
-    own = {digest: number for digest, number, _ in autolearned_rows(model.connection)}
-    known = learned_as(model, list(own))
-    if lost := sum(known.get(digest) != {number} for digest, number in own.items()):
-        yield f"autolearned: {lost} messages that are not in the list of those learned"
-    try:
-        for _, _, tokens in autolearned_rows(model.connection):
-            unpacked(tokens)
-    except sqlite3.DatabaseError as error:
-        yield f"autolearned: {error}"
-
-
-def _token_complaints(model: Model) -> Iterator[str]:
-    try:
-        (unit, share), prior = stored_units(model), prior_messages(model)
-    except DamagedModelError as error:
-        yield f"prior: {error.why}"
-        return
-    for k, name in enumerate(model.classes):
-        most = unit * model.messages[k] + share * prior[k]
-        bad = (
-            f"documents_{k} < 0 OR documents_{k} > {most} OR occurrences_{k} < documents_{k} "
-            f"OR (documents_{k} = 0) != (occurrences_{k} = 0)"
-        )
-        texts = [text for (text,) in model.connection.ask(f"SELECT text FROM token WHERE {bad} ORDER BY key")]
-        if texts:
-            yield f"token: {len(texts)} impossible counts in class {name}, {_some(texts)}"
-    strangers = [
-        text
-        for key, view, text in model.connection.stream("SELECT key, view, text FROM token")
-        if not (0 <= view < N_VIEWS and isinstance(text, str) and key == key_of(text, view))
-    ]
-    if strangers:
-        yield f"token: {len(strangers)} texts that do not belong to their keys or views, {_some(strangers)}"
-
-
 def key_of(text: str, view: int) -> int:
     """The key of a row of `token`."""
     return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else token_key(text)
 
 
-def calibration_complaints(model: Model, kinds: tuple[str, ...] | None) -> Iterator[str]:
-    """What is wrong with the calibration; kinds are those of the settings, if they can be read."""
+def calibration_complaints(model: Model, kinds: tuple[str, ...]) -> Iterator[str]:
+    """What is wrong with the calibration; kinds are those of the settings."""
     weights, covariance = model.calibration(), model.covariance()
-    if weights and kinds and len(weights) != len(feature_names(len(model.classes), kinds)):
+    if weights and len(weights) != len(feature_names(len(model.classes), kinds)):
         yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
-    if any(not (isfinite(line[i]) and line[i] > 0) for i, line in enumerate(covariance)):
+    if any(line[i] <= 0 for i, line in enumerate(covariance)):
         yield "calibration: a variance is not above 0"
 
 

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 4  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence
+FORMAT = 5  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence, 4 no digests
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
 FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
 LONGEST_PAUSE = 0.05
 HEAD_BYTES = 100
+# Bounds on the file of somebody else.  No setting, text or list of tokens of ours is longer.
+MAX_VALUE_BYTES = 4 << 20
+MAX_SCHEMA_STEPS = 20_000  # of SQLite's virtual machine, to read the schema; ours takes a few hundred
 _MAGIC = b"SQLite format 3\x00"
 _OTHER = "name another file: `model=PATH`"
 _AGAIN = "try again in a moment"
@@ -132,6 +135,8 @@ def open_to_write(path: str, seconds: float) -> Connection:
         try:
             # A cache that overflows is written to the file at once, and nobody could read until the commit.
             connection.execute("PRAGMA cache_spill = OFF")
+            # The removal of the journal is on the disk, too: else a power loss would undo the change.
+            connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("BEGIN IMMEDIATE")
             if file_identity(path) != found:
                 raise sqlite3.OperationalError("database is locked: replaced again and again")
@@ -153,6 +158,8 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
     connection: Connection = sqlite3.connect(
         f"file:{name}?mode={mode}", uri=True, timeout=seconds, isolation_level=None, factory=Connection
     )
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
 
@@ -198,11 +205,11 @@ def check_file(path: str) -> None:
     raise BadDataError(path, "the model file is cut short", RETRAIN, "model-truncated")
 
 
-def check_format(where: str, found: int) -> None:
+def check_format(where: str, found: int, ours: int = FORMAT) -> None:
     """BadDataError if a model is of another format than this program reads."""
-    if found != FORMAT:
-        age, upgrade = ("newer", "upgrade nbspam, or ") if found > FORMAT else ("older", "")
-        why = f"format {found} is {age} than this program reads ({FORMAT})"
+    if found != ours:
+        age, upgrade = ("newer", "upgrade nbspam, or ") if found > ours else ("older", "")
+        why = f"format {found} is {age} than this program reads ({ours})"
         raise BadDataError(where, why, upgrade + RETRAIN, f"model-format-{age}")
 
 

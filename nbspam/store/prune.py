@@ -73,6 +73,7 @@ def _take_out(updater: Updater, max_bytes: int | None, min_count: int) -> tuple[
         outside = _outside(updater)
         gone = "key IN (SELECT key FROM temp.pruned)"
         updater.connection.execute(f"DELETE FROM token WHERE {gone} OR key = {NOTAWORD_KEY}")
+        updater.digests["token"] = None
         if updater.fixed_vocabulary or any(outside):
             updater.insert("token", [(NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, *outside)])
         for table, rows in sum_rows(updater.connection).items():

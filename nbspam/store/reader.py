@@ -1,13 +1,20 @@
-"""A model file, open for reading: the queries of `nbspam classify`."""
+"""A model file, open for reading: the queries of `nbspam classify`.
+
+The file may be somebody else's.  Its schema is compared with ours before any other query, so no view or
+trigger of it runs, and what is read has bounds.
+"""
 
 from __future__ import annotations
 
 import os
 from math import isfinite
 
-from nbspam.errors import DamagedModelError
+from nbspam.errors import DamagedModelError, NbspamError
+from nbspam.labels import MAX_CLASSES, checked_name, ordered
 from nbspam.store.connection import (
     BUSY_SECONDS,
+    MAX_SCHEMA_STEPS,
+    MAX_VALUE_BYTES,
     Connection,
     OneState,
     check_file,
@@ -18,13 +25,24 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.tokens.bag import N_VIEWS
+from nbspam.tokens.bag import N_VIEWS, token_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 _KEYS_PER_QUERY = 800  # a typical message has fewer
+ROW_BYTES = 100  # of memory, at least
+MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
+# The small tables, which are read whenever a model is opened.
+OPENING = {
+    "setting": "SELECT name, value FROM setting ORDER BY name",
+    "class": "SELECT number, name, messages FROM class ORDER BY number",
+    "view": "SELECT number, words FROM view ORDER BY number",
+    "view_total": "SELECT view, class, documents, occurrences FROM view_total ORDER BY view, class",
+    "calibration": "SELECT number, feature, class, weight FROM calibration ORDER BY number",
+}
 
 
 class Model:
@@ -46,18 +64,33 @@ class Model:
         self._read()
 
     def _read(self) -> None:
-        ask = self.connection.ask
-        classes = ask("SELECT name, messages FROM class ORDER BY number")
-        self.classes = tuple(name for name, _ in classes)
-        self.messages = [messages for _, messages in classes]
-        self.settings: dict[str, str] = dict(ask("SELECT name, value FROM setting"))
+        check_schema(self.path, self.connection)
+        rows = opening_rows(self.connection)
+        if not self.connection.total_changes:  # a writer writes the digest last
+            digest = self.connection.ask("SELECT value FROM digest WHERE name = 'opening'")
+            if digest != [(opening_digest(rows),)]:
+                raise DamagedModelError(self.path, "settings, totals or weights are not those written")
+        try:
+            self._take(rows)
+        except (LookupError, TypeError, ValueError, NbspamError) as error:  # rows of no writer of ours
+            raise DamagedModelError(self.path, getattr(error, "why", type(error).__name__)) from None
+
+    def _take(self, rows: dict[str, list[Any]]) -> None:
+        numbers, names, messages = zip(*rows["class"], strict=True)
+        if numbers != tuple(range(len(names))) or ordered([*map(checked_name, names)]) != names:
+            raise ValueError(names)
+        if any(type(text) is not str for row in rows["setting"] for text in row):
+            raise TypeError
+        self.classes: tuple[str, ...] = names
+        self.messages: list[int] = list(messages)
+        self.settings: dict[str, str] = dict(rows["setting"])
+        self._weights: list[float] = [weight for *_, weight in rows["calibration"]]
         self.words = [0] * N_VIEWS
-        self.documents = [[0] * len(classes) for _ in range(N_VIEWS)]
-        self.occurrences = [[0] * len(classes) for _ in range(N_VIEWS)]
-        for view, words in ask("SELECT number, words FROM view"):
+        self.documents = [[0] * len(names) for _ in range(N_VIEWS)]
+        self.occurrences = [[0] * len(names) for _ in range(N_VIEWS)]
+        for view, words in rows["view"]:
             self.words[view] = words
-        query = "SELECT view, class, documents, occurrences FROM view_total"
-        for view, number, documents, occurrences in ask(query):
+        for view, number, documents, occurrences in rows["view_total"]:
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
@@ -90,41 +123,41 @@ class Model:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
         by_class: list[dict[int, int]] = [{} for _ in self.classes]
         query = "SELECT class, count, words FROM histogram WHERE kind = ?"
-        for number, count, words in self.connection.ask(query, (kind,)):
+        for number, count, words in bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES):
             by_class[number][count] = words
         return by_class
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        weights = [
-            weight for (weight,) in self.connection.ask("SELECT weight FROM calibration ORDER BY number")
-        ]
-        if any(type(weight) is not float or not isfinite(weight) for weight in weights):
+        if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
             raise DamagedModelError(self.path, "a weight of the calibration is no number")
-        return weights
+        return self._weights
 
     def covariance(self) -> list[list[float]]:
         """The symmetric covariance of these weights; empty where none is kept."""
-        cells = self.connection.ask("SELECT line, place, value FROM calibration_covariance")
-        size = self.connection.ask("SELECT count(*) FROM calibration")[0][0] if cells else 0
-        if any(not 0 <= place <= line < size for line, place, _ in cells):
-            raise DamagedModelError(self.path, "calibration_covariance has more lines than there are weights")
-        covariance = [[0.0] * size for _ in range(size)]
+        size = len(self._weights)
+        cells = bounded_rows(self.connection, "SELECT line, place, value FROM calibration_covariance")
+        covariance = [[0.0] * size for _ in range(size if cells else 0)]
         for line, place, value in cells:
+            if not (0 <= place <= line < size and type(value) is float and isfinite(value)):
+                raise DamagedModelError(self.path, "calibration_covariance is no matrix for these weights")
             covariance[line][place] = covariance[place][line] = value
         return covariance
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when only words are counted."""
-        rows = self.connection.ask("SELECT name, edges FROM numeric_feature ORDER BY number")
-        return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
+        rows = bounded_rows(self.connection, "SELECT name, edges FROM numeric_feature ORDER BY number")
+        try:
+            return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
+        except (ValueError, AttributeError):
+            raise DamagedModelError(self.path, "the edges of a numeric feature are no numbers") from None
 
     def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
         """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are missing."""
         query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
         if places is not None:
             query += f" AND place IN ({','.join(map(str, places))})"
-        found = self.connection.ask(query, (kind,))
+        found = bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES)
         try:
             return {(number, place): list(map(int, value.split())) for number, place, value in found}
         except (ValueError, AttributeError):
@@ -155,23 +188,80 @@ def open_model(path: str, snapshot: bool = False) -> Model:
                 raise
             # A read-only connection cannot roll back the journal of a killed writer.
             connection = connect(path, "rw", BUSY_SECONDS)
-            connection.ask("SELECT count(*) FROM class")
+            connection.ask("SELECT count(*) FROM sqlite_master")
             connection.close()
             model = _open(path, snapshot)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
-    except (LookupError, TypeError, ValueError) as error:  # rows that no writer of ours wrote
-        raise DamagedModelError(path, type(error).__name__) from None
     model.connection.path = path
     return model
 
 
 def _open(path: str, snapshot: bool) -> Model:
     connection = open_to_read(path)
-    if snapshot:
-        connection.execute("BEGIN")
-    with OneState(connection):
-        return Model(path, connection)
+    try:
+        if snapshot:
+            connection.execute("BEGIN")
+        with OneState(connection):
+            return Model(path, connection)
+    except (sqlite3.Error, NbspamError):
+        connection.close()
+        raise
+
+
+def schema(n_classes: int) -> list[str]:
+    """The statements of schema.sql for K classes, one line each, without comments."""
+    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+        text = " ".join([line.partition("--")[0] for line in file])
+    statements = [" ".join(statement.split()) for statement in text.split(";")[:-1]]
+    counts = "".join([f", {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes)])
+    token = [statement.startswith("CREATE TABLE token ") for statement in statements].index(True)
+    statements[token] = statements[token].removesuffix(" )") + counts + " )"
+    return statements
+
+
+def check_schema(path: str, connection: Connection) -> None:
+    """DamagedModelError unless the file has the tables and columns of schema.sql, and nothing else."""
+    calls = iter((False,))  # SQLite counts the steps of earlier runs of a query, too: the first call is early
+    connection.set_progress_handler(lambda: next(calls, True), MAX_SCHEMA_STEPS)
+    try:
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL LIMIT 99"
+        found = connection.ask(query)
+    finally:
+        connection.set_progress_handler(None, 0)
+    n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
+    if n_classes and n_classes[0] <= MAX_CLASSES:
+        statements = schema(n_classes[0])
+        names = [statement.split(" ", 3)[2] for statement in statements]
+        if sorted(found) == sorted(zip(["table"] * len(names), names, names, statements, strict=True)):
+            return
+    raise DamagedModelError(path, "its tables are not those of a model")
+
+
+def bounded_rows(
+    connection: Connection, query: str, values: Sequence[object] = (), most_bytes: int = MAX_VALUE_BYTES
+) -> list[Any]:
+    """All rows of a query; sqlite3.DatabaseError if they take more memory than this."""
+    rows, size = [], 0
+    for row in connection.stream(query, values):
+        rows.append(row)
+        size += ROW_BYTES
+        for value in row:
+            if type(value) is str or type(value) is bytes:
+                size += len(value)
+        if size > most_bytes:
+            raise sqlite3.DatabaseError("a table has more rows, or longer ones, than any of ours")
+    return rows
+
+
+def opening_rows(connection: Connection) -> dict[str, list[Any]]:
+    """Table -> its rows, of the tables of OPENING."""
+    return {table: bounded_rows(connection, query) for table, query in OPENING.items()}
+
+
+def opening_digest(rows: dict[str, list[Any]]) -> int:
+    """The digest of what opening_rows returns, 64 bits with a sign."""
+    return token_key(repr(rows))
 
 
 def count_columns(n_classes: int) -> list[str]:

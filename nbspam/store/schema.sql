@@ -1,4 +1,4 @@
--- The nbspam model file, format 4: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 5: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -109,3 +109,8 @@ CREATE TABLE prior_class (
     number   INTEGER PRIMARY KEY,   -- class.number
     messages INTEGER NOT NULL       -- messages of the prior model; with the weight of one they add to m_k
 );
+
+CREATE TABLE digest (               -- what `model check` compares the rows with, see store/digest.py
+    name  TEXT PRIMARY KEY,         -- a table, or 'opening': all tables that are read when a model is opened
+    value INTEGER NOT NULL          -- 64 bits
+) WITHOUT ROWID;

@@ -16,13 +16,14 @@ from math import isfinite
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.check import calibration_complaints, key_of, read_settings
-from nbspam.store.connection import FORMAT, check_format, store_error
+from nbspam.store.connection import check_format, store_error
 from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.store.updater import packed, unpacked
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
 MAGIC = "#nbspam-model"
+TEXT_FORMAT = 4
 END = "#end"
 _REMEDY = "dump the model again: nbspam model dump"
 _NULL = "\\N"  # no escaped text is the same
@@ -80,7 +81,7 @@ def dump_model(path: str) -> Iterator[str]:
 def dump(model: Model) -> Iterator[str]:
     """The lines of a model's text form; the same counts give the same lines."""
     n_rows = 0
-    yield f"{MAGIC}\t{FORMAT}\n"
+    yield f"{MAGIC}\t{TEXT_FORMAT}\n"
     for table, (_, order) in TABLES.items():
         names = list(_columns(table, len(model.classes)))
         header = "\t".join(["#" + table, *names]) + "\n"
@@ -146,7 +147,7 @@ class _Text:
         self._advance()
         if self._fields[:-1] != [MAGIC] or not re.fullmatch("[0-9]{1,9}", self._fields[-1]):
             raise BadDataError(where, "this is not the text of a model", _REMEDY, "dump-foreign")
-        check_format(where, int(self._fields[-1]))
+        check_format(where, int(self._fields[-1]), TEXT_FORMAT)
         self._advance()
 
     def error(self, why: str) -> NbspamError:

@@ -14,7 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, open_to_write, store_error
+from nbspam.store.connection import (
+    BUSY_SECONDS,
+    MAX_VALUE_BYTES,
+    Connection,
+    check_file,
+    open_to_write,
+    store_error,
+)
+from nbspam.store.digest import learned_number, row_number, write_digests
 from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, token_columns
 from nbspam.store.writer import Writer
@@ -42,6 +50,33 @@ class Updater(Writer):
         self._columns = count_columns(len(self.model.classes))
         self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
         self._histogram: Counter[tuple[str, int, int]] = Counter()  # (kind, class, count) -> tokens
+        # table -> what is added to its digest; None: all rows are read again
+        self.digests: dict[str, int | None] = dict.fromkeys(("token", "learned", "autolearned"), 0)
+
+    def _digest(self, table: str, change: int) -> None:
+        before = self.digests[table]
+        self.digests[table] = None if before is None else before + change
+
+    def write_digests(self) -> None:
+        """Bring the digests up to date; the last write."""
+        write_digests(self.connection, self.digests)
+
+    def calibration(self, *arguments: Any) -> None:
+        """As Writer.calibration."""
+        super().calibration(*arguments)
+        self.digests["calibration_covariance"] = None
+
+    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
+        """As Writer.learned."""
+        rows = list(rows)
+        super().learned(rows)
+        self._digest("learned", sum(learned_number(*row) for row in rows))
+
+    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
+        """As Writer.autolearned."""
+        rows = list(rows)
+        super().autolearned(rows)
+        self._digest("autolearned", sum(map(row_number, rows)))
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
         """Add (sign 1) or remove (sign -1) one message of class `label`.
@@ -90,23 +125,28 @@ class Updater(Writer):
         )
 
     def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
-        known = token_columns(self.connection, ", ".join(self._columns), [row[0] for row in rows])
+        columns = ", ".join(["view", *self._columns])
+        known = token_columns(self.connection, columns, [row[0] for row in rows])
         nothing = (0,) * len(self._columns)
         kept, gone = [], []
+        changed = 0  # of the digest
         for key, view, text, *change in rows:
-            old = known.get(key)
+            view, *old = known.get(key, (view,))
             new = [a + self._unit * b for a, b in zip(old or nothing, change, strict=True)]
             if self._pruned:
                 new = _possible(new)
             if min(new) < 0:
                 raise _never_counted()
-            if old is not None:
+            if old:
                 self._note(view, old, -1)
+                changed -= row_number((key, view, *old))
             if self.fixed_vocabulary or any(new):
                 self._note(view, new, 1)
+                changed += row_number((key, view, *new))
                 kept.append((key, view, text, *new))
             else:
                 gone.append((key,))
+        self._digest("token", changed)
         marks = ", ".join("?" * (3 + len(self._columns)))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
         statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
@@ -152,6 +192,7 @@ class Updater(Writer):
 
         rows : (kind, place) -> integers, see numeric_count in schema.sql
         """
+        self.digests["numeric_count"] = None
         where = "WHERE kind = ? AND class = ? AND place = ?"
         for (kind, place), change in rows.items():
             old = self.model.numeric_counts(kind, [place]).get((label, place), [0] * len(change))
@@ -166,6 +207,7 @@ class Updater(Writer):
         """Take out a message that the filter counted itself; its class, or None for another message."""
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
         for label, tokens in rows:
+            self._digest("autolearned", -row_number((digest, label, tokens)))
             times = unpacked(tokens)
             views = token_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
@@ -187,7 +229,10 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
         with contextlib.closing(open_to_write(path, seconds)) as connection:
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")  # for readers, at COMMIT
             try:
-                yield Updater(path, connection)
+                updater = Updater(path, connection)
+                yield updater
+                if connection.total_changes:
+                    updater.write_digests()
             except BaseException:
                 if connection.in_transaction:  # a full disk has rolled it back already
                     connection.execute("ROLLBACK")
@@ -242,7 +287,11 @@ def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
 def unpacked(tokens: bytes) -> dict[int, int]:
     """key -> times; sqlite3.DatabaseError for what `packed` did not make."""
     try:
-        pairs = [pair.split(b":") for pair in zlib.decompress(tokens).split()]
+        stream = zlib.decompressobj()
+        text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory
+        if not stream.eof:
+            raise ValueError(text)
+        pairs = [pair.split(b":") for pair in text.split()]
         return {int(key): int(times) for key, times in pairs}
     except (zlib.error, ValueError, TypeError):
         raise sqlite3.DatabaseError("the tokens of a message cannot be read") from None

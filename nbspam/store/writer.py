@@ -23,8 +23,9 @@ from nbspam.store.connection import (
     open_to_write,
     store_error,
 )
+from nbspam.store.digest import DIGESTED, write_digests
 from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
-from nbspam.store.reader import count_columns, open_model
+from nbspam.store.reader import count_columns, open_model, schema
 from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
 
 ROWS_AT_ONCE = 16  # in one statement: two thirds of the time of one by one
@@ -91,6 +92,7 @@ class NewModel(Writer):
     def __init__(self, connection: Connection, classes: tuple[str, ...], messages: list[int]) -> None:
         super().__init__(connection)
         self._columns = count_columns(len(classes))
+        self.token_digest: int | None = None  # None: it is worked out when the file is written
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
 
     def tokens(self, rows: Iterable[tuple[object, ...]], factor: int = 1) -> None:
@@ -102,11 +104,14 @@ class NewModel(Writer):
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
         self.insert("token", rows, marks, f"ON CONFLICT DO UPDATE SET {sums}")
 
-    def write_sums(self, sums: dict[str, list[tuple[Any, ...]]] | None = None) -> None:
+    def write_sums(
+        self, sums: dict[str, list[tuple[Any, ...]]] | None = None, token_digest: int | None = None
+    ) -> None:
         """Views, totals and histograms: the sums over the tokens that are there, as of sum_rows.
 
-        sums : the same worked out elsewhere, which saves a tenth of a training
+        sums, token_digest : worked out elsewhere, which saves a sixth of a training
         """
+        self.token_digest = token_digest
         for table, rows in (sums or sum_rows(self.connection)).items():
             self.replace(table, rows)
 
@@ -189,9 +194,12 @@ def new_model(
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("BEGIN")
-            for statement in _schema(len(classes)):
+            for statement in schema(len(classes)):
                 connection.execute(statement)
-            yield NewModel(connection, classes, messages)
+            connection.executemany("INSERT INTO digest VALUES (?, 0)", [(table,) for table in DIGESTED])
+            model = NewModel(connection, classes, messages)
+            yield model
+            write_digests(connection, dict.fromkeys(DIGESTED) | {"token": model.token_digest})
             connection.execute("COMMIT")
         if not _keep(new, path, replaces):
             why = "there is a model by now, and it stays as it is"
@@ -203,17 +211,6 @@ def new_model(
         raise CannotCreateError(path, why, remedy, "model-create") from None
     finally:
         new.discard()
-
-
-def _schema(n_classes: int) -> list[str]:
-    """The statements of schema.sql for K classes."""
-    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
-        text = "\n".join(line.partition("--")[0] for line in file.read().splitlines())
-    counts = "".join(f",\n {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes))
-    statements = [statement.strip() for statement in text.split(";") if statement.strip()]
-    return [
-        s[: s.rindex(")")] + counts + ")" if s.startswith("CREATE TABLE token ") else s for s in statements
-    ]
 
 
 def _keep(new: NewFile, path: str, replaces: bool) -> bool:

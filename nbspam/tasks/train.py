@@ -28,6 +28,7 @@ from nbspam.model.numeric import count_features, learn_edges
 from nbspam.model.textbook import TextbookModel
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
+from nbspam.store.digest import digest_of_array
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
@@ -141,7 +142,10 @@ def _write(
     with new_model(path, classes, mail.messages.tolist(), choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
         file.insert("token", token_rows(counts))
-        file.write_sums(_sum_rows(counts))
+        file.write_sums(
+            _sum_rows(counts),
+            digest_of_array(np.stack([counts.keys, counts.views, *_arrays(counts)], axis=1)),
+        )
         file.learned(learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True))
@@ -225,11 +229,16 @@ def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
 
     In slices, because a token takes 150 bytes as Python objects.
     """
-    arrays = [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+    arrays = _arrays(counts)
     for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
         columns = (row[rows].tolist() for row in arrays)
         yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
+
+
+def _arrays(counts: Counts) -> list[Ints]:
+    """documents_0, occurrences_0, documents_1, ... of all tokens."""
+    return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
 
 
 def _sum_rows(counts: Counts) -> dict[str, list[tuple[Any, ...]]]:

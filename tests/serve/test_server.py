@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
@@ -36,6 +35,7 @@ from tests.server import (
     model_of_many,
     request,
 )
+from tests.store.changed_model import change
 from tests.tiny_mail import counts, error, mail, process, run, write_folders
 
 MAILBOX = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + HAM + b">From cheap pills\n\n"
@@ -452,9 +452,7 @@ def test_autolearn_learns_what_classify_does_and_a_failure_keeps_no_mail(tmp_pat
         eventually(lambda: counts(many) != before)
         run("classify", "--autolearn", "-m", other, stdin=new)
         assert counts(many) == counts(other)
-        with contextlib.closing(sqlite3.connect(many)) as connection:
-            connection.execute("DROP TABLE histogram")  # learning needs it, a verdict does not
-            connection.commit()
+        change(many, "DELETE FROM digest WHERE name = 'token'")  # learning needs it, a verdict does not
         for _ in range(2):
             assert b"True" in server.ask("CHECK", mail("cheap pills and another cheap zebra"))
             eventually(lambda: "not learned: " in server.log)

@@ -1,0 +1,124 @@
+"""Digests of the rows of a model file.  They find damage; a forger can write digests that fit.
+
+The digest of a table is a sum over its rows modulo 2^64: the order of the rows does not matter, and a writer
+adds or takes out single rows.  `model check` compares it with the rows.  The digest `opening` is of the small
+tables that are read whenever a model is opened, and is compared then (store/reader.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from operator import mul
+from typing import Any
+
+from nbspam.store.connection import Connection, sqlite3
+from nbspam.store.reader import count_columns, opening_digest, opening_rows
+from nbspam.tokens.bag import token_key
+
+# table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
+# key, views, totals and histograms from the tokens.
+DIGESTED = {
+    "token": "key, view",
+    "learned": "digest, class, times",
+    "autolearned": "digest, class, tokens",
+    "calibration_covariance": "line, place, value",
+    "numeric_feature": "number, name, edges",
+    "numeric_count": "kind, class, place, value",
+    "prior_class": "number, messages",
+}
+ROWS_AT_ONCE = 20_000
+_BITS = (1 << 64) - 1
+
+
+def row_number(row: Sequence[object]) -> int:
+    """The number of a row, 0 .. 2^64 - 1, to add to the digest of its table."""
+    values = [value if type(value) is int else token_key(repr(value)) for value in row]
+    return int(_mixed(sum(map(mul, values, _factors(len(row)))) & _BITS))
+
+
+def learned_number(digest: int, label: int, times: int) -> int:
+    """The number of a row of `learned`: proportional to `times`, so a writer need not know the old row."""
+    return row_number((digest, label)) * times
+
+
+def table_digest(connection: Connection, table: str) -> int:
+    """The digest of the rows of a table of DIGESTED."""
+    total = 0
+    for rows in _slices(connection, table):
+        total += _sum_of_rows(rows, table == "learned")
+    return total & _BITS
+
+
+def _slices(connection: Connection, table: str) -> Iterator[list[tuple[Any, ...]]]:
+    columns = DIGESTED[table]
+    if table == "token":
+        n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
+        columns = ", ".join([columns, *count_columns(n_classes)])
+    rows: list[tuple[Any, ...]] = []
+    for row in connection.stream(f"SELECT {columns} FROM {table}"):
+        rows.append(row)
+        if len(rows) == ROWS_AT_ONCE:
+            yield rows
+            rows = []
+    yield rows
+
+
+def _sum_of_rows(rows: list[tuple[Any, ...]], is_learned: bool) -> int:
+    if is_learned or {type(value) for row in rows for value in row} != {int}:
+        return sum(learned_number(*row) if is_learned else row_number(row) for row in rows)
+    import numpy as np  # 0.1 s, which a single message need not wait
+
+    return digest_of_array(np.array(rows, np.int64))
+
+
+def digest_of_array(rows: Any) -> int:
+    """The digest of a table of integers.  rows : int64 (n_rows, n_columns)"""
+    import numpy as np
+
+    return int(_mixed(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
+
+
+def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> None:
+    """Write the digests of changed tables.
+
+    changes : table of DIGESTED -> what to add to its digest; None: work it out from the rows
+    """
+    new: dict[str, int] = {}
+    for table, added in changes.items():
+        if added is None:
+            new[table] = table_digest(connection, table)
+        elif added:
+            [(old,)] = connection.ask("SELECT value FROM digest WHERE name = ?", (table,)) or [("missing",)]
+            if type(old) is not int:
+                raise sqlite3.DatabaseError(f"the digest of {table} is {old}")
+            new[table] = old + added
+    new["opening"] = opening_digest(opening_rows(connection))
+    rows = [(name, _signed(value)) for name, value in new.items()]
+    connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", rows)
+
+
+def differing_tables(connection: Connection) -> list[str]:
+    """Tables whose rows are not those that were written."""
+    written = dict(connection.ask("SELECT name, value FROM digest"))
+    return [table for table in DIGESTED if written.get(table) != _signed(table_digest(connection, table))]
+
+
+def _signed(number: int) -> int:
+    """The same 64 bits as SQLite's integers have them."""
+    return (number + (1 << 63) & _BITS) - (1 << 63)
+
+
+def _mixed(number: Any) -> Any:
+    """All bits of a 64-bit number depend on all of its bits; an integer or uint64 array.
+
+    Source: Steele, Lea and Flood 2014, the finalizer of SplitMix64.
+    """
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _BITS
+    number = (number ^ number >> 27) * 0x94D049BB133111EB & _BITS
+    return number ^ number >> 31
+
+
+@cache
+def _factors(n_columns: int) -> tuple[int, ...]:
+    return tuple(_mixed(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))
