@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 
-.PHONY: demo test setup debian lint types docs pictures peers bench bench-serve fuzz clean help
+.PHONY: demo test setup debian lint types docs pictures peers bench bench-page fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -44,11 +44,11 @@ pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
 peers: $(STAMP)  ## Accuracy beside other filters, some hours (needs CORPORA, spamprobe, crm114, spamassassin)
 	nice $(BIN)/python -m peers.table $(CORPORA) .cache/peers
 
-bench: $(STAMP)  ## Speed and memory beside bogofilter (needs NBSPAM_CORPORA)
+bench: $(STAMP)  ## Speed, memory and size beside bogofilter and SpamProbe (needs NBSPAM_CORPORA)
 	$(BIN)/python -m bench.run
 
-bench-serve: $(STAMP)  ## A message through spamc to a server, beside fresh processes (needs spamc)
-	$(BIN)/python -m bench.serve
+bench-page: $(STAMP)  ## The same three times, the medians written into docs/benchmarks.md
+	$(BIN)/python -m bench.run 3 --write
 
 fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \

@@ -133,6 +133,7 @@ def _holds_many(path: str) -> bool:
 def _classify_many(options: Options, paths: list[str]) -> int:
     """Write the verdict on each message, judged by several processes; returns the exit status."""
     from contextlib import closing
+    from itertools import chain
 
     from nbspam.corpus.executor import asked_jobs
     from nbspam.corpus.item import Item, Notes
@@ -144,7 +145,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     with closing(
         classify_many(mail, lambda latest: _current(latest, options), write, jobs, "json" in options)
     ) as found:
-        for text, skipped in found:
+        for text, skipped in chain(found, [("", [])]):  # at last what the walk through the mail met
             _write(text)
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_skipped(name, why)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pwd
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import click
@@ -16,12 +18,11 @@ from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
 from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
-from nbspam.cli.tables import console, show_clues
+from nbspam.cli.tables import console, show_clues, show_head
+from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
     Checked,
-    Doubt,
     Labelled,
-    Moved,
     check_labels,
     label_findings,
     views_to_check,
@@ -32,6 +33,7 @@ from nbspam.tasks.start import own_or_shared
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
 MAX_CLUE = 32
+Line = tuple[str, str, tuple[tuple[str, float], ...]]  # what is said of a message, its name, its clues
 GAPS = 4  # blanks between the three columns
 
 
@@ -126,13 +128,21 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
     out = console()
     _rows(out, [one for one in findings if one.state == WRONG] if quiet else findings)
     if checked:
-        _groups(out, "The same message under two labels", checked.same)
-        _moved(out, checked.moved or [])
+        _listed(out, "The same message under two labels", _groups(checked.same))
+        moved = [
+            [(f"{one.label}, counted as {', '.join(one.counted)}", one.name, ())]
+            for one in checked.moved or []
+        ]
+        _listed(out, "The model has counted them as another class", moved)
     if quiet:
         return
     if checked:
-        _groups(out, "Nearly the same message under two labels", checked.near)
-        _doubts(out, checked.doubts or [])
+        _listed(out, "Nearly the same message under two labels", _groups(checked.near))
+        doubts = [
+            [(f"{one.label}  P({one.other}) {one.probability:.3f}", one.name, one.clues)]
+            for one in checked.doubts or []
+        ]
+        _listed(out, "Likely mislabelled, the surest first", doubts)
     out.print()
     out.print(_verdict(findings))
 
@@ -168,50 +178,26 @@ def _verdict(findings: list[Finding]) -> Text:
     )
 
 
-def _heading(out: Console, title: str, number: int) -> None:
-    out.print()
-    out.print(Text(f"{title}: {number:,}", style="bold"))
-
-
-def _more(out: Console, left: int) -> None:
-    if left > 0:
-        out.print(Text(f"  and {left:,} more: --json names all", style="dim"))
-
-
-def _groups(out: Console, title: str, groups: list[tuple[Labelled, ...]]) -> None:
-    if not groups:
+def _listed(out: Console, title: str, entries: Sequence[Sequence[Line]]) -> None:
+    """A title and the first entries, each of some messages, with their heads and clues."""
+    if not entries:
         return
-    _heading(out, title, len(groups))
-    for group in groups[:SHOWN]:
-        for place, one in enumerate(group[:SHOWN]):
-            text = Text(f"{'-' if place == 0 else ' ':>3} {plain(one.label):<8} {plain(one.name)}")
-            out.print(text, soft_wrap=True)
-        _more(out, len(group) - SHOWN)
-    _more(out, len(groups) - SHOWN)
+    out.print(f"\n{title}: {len(entries):,}", style="bold")
+    shown = [entry[:SHOWN] for entry in entries[:SHOWN]]
+    known = heads(name for entry in shown for _, name, _ in entry)
+    for text, name, clues in chain.from_iterable(shown):
+        out.print(f"  {plain(text)}  {plain(name)}", soft_wrap=True)
+        show_head(out, known.get(name, ""))
+        show_clues(out, [f"{_short(token)} {nats:+.1f}" for token, nats in clues])
+    if len(entries) > SHOWN:
+        out.print(f"  and {len(entries) - SHOWN:,} more: --json names all", style="dim")
 
 
-def _moved(out: Console, moved: list[Moved]) -> None:
-    if not moved:
-        return
-    _heading(out, "The model has counted them as another class", len(moved))
-    for one in moved[:SHOWN]:
-        counted = ", ".join(map(plain, one.counted))
-        out.print(Text(f"  {plain(one.label)}, counted as {counted}  {plain(one.name)}"), soft_wrap=True)
-    _more(out, len(moved) - SHOWN)
-
-
-def _doubts(out: Console, doubts: list[Doubt]) -> None:
-    if not doubts:
-        return
-    _heading(out, "Likely mislabelled, the surest first", len(doubts))
-    for one in doubts[:SHOWN]:
-        line = Text("  ")
-        line.append(f"{plain(one.label)}", style="bold")
-        line.append(f"  P({plain(one.other)}) {one.probability:.3f}", style="yellow")
-        line.append(f"  {plain(one.name)}")
-        out.print(line, soft_wrap=True)
-        show_clues(out, [f"{_short(text)} {nats:+.1f}" for text, nats in one.clues])
-    _more(out, len(doubts) - SHOWN)
+def _groups(groups: list[tuple[Labelled, ...]]) -> list[list[Line]]:
+    return [
+        [(f"{' ' if place else '-'} {one.label:<8}", one.name, ()) for place, one in enumerate(group)]
+        for group in groups
+    ]
 
 
 def _short(text: str) -> str:

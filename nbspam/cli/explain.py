@@ -26,6 +26,7 @@ from nbspam.cli.classify import SETTINGS, ReadableMessages
 from nbspam.cli.options import EXPLAIN
 from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
+from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Explanation, Sum, count_text, has_evidence
 from nbspam.model.features import bin_text
@@ -71,7 +72,10 @@ def explain_command(
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
-        write_text(explanation_json(shown, judge.classes) if as_json else _text(shown, judge, left_out))
+        if as_json:
+            write_text(explanation_json(shown, judge.classes))
+        else:
+            write_text(_text(shown, judge, left_out, head_of(data)))
     return messages.status
 
 
@@ -117,7 +121,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _text(found: Explanation, judge: Filter, left_out: int) -> str:
+def _text(found: Explanation, judge: Filter, left_out: int, head: str) -> str:
     """The explanation for people: verdict, sum with its bars, clues, and clues that decide."""
     is_terminal = sys.stdout.isatty()
     console = Console(
@@ -128,6 +132,8 @@ def _text(found: Explanation, judge: Filter, left_out: int) -> str:
         no_color="NO_COLOR" in os.environ,
     )
     console.print(_headline(found, judge))
+    if head:
+        console.print(Text(plain(head)), no_wrap=True, overflow="ellipsis")
     console.print(_setting_line(judge), style="dim")
     console.print(_sum_table(found, judge))
     if found.clues:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -14,20 +15,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, plain
-from nbspam.cli.tables import console, show_clues, table
+from nbspam.cli import plain
+from nbspam.cli.tables import PIPE_WIDTH, console, show_clues, show_head, table
+from nbspam.corpus.heads import heads
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.figures import Summary, rows
 from nbspam.evaluation.formats import finite
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
 WIDEST_CONFUSION = 10  # classes
-STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy_percent": "green"}
+STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy": "green"}
 
 
 def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
@@ -52,46 +55,21 @@ def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
 
 
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
-    """The evaluation as a table of figures, the confusion of classes, a small ROC and the mistakes."""
+    """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
     out = console()
-    sizes = zip(found["confusion"], evaluation.classes, strict=True)
-    counts = ", ".join(f"{sum(row):,} {plain(name)}" for row, name in sizes)
-    messages = amount(len(evaluation), "message")
-    out.print(f"{messages} ({counts}). {_method_text(evaluation)}.\n", soft_wrap=True)
-    out.print(figures_table(found))
-    if found["ham"] is None or evaluation.n_classes > 2:
-        out.print()
-        out.print(_confusion(evaluation, found["confusion"]))
+    for sentence in said_of_decisions(found):
+        out.print(sentence, style="bold", soft_wrap=True)
+    out.print(plain(said_of_method(evaluation)), soft_wrap=True)
+    out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=True)
+    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found, out.width), sep="\n")
     is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-    sketch = roc_sketch(evaluation) if is_unicode else []
-    for line in ["", *sketch] if sketch else []:
+    for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
         out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 
-def _method_text(evaluation: Evaluation) -> str:
-    """How the evaluation was made, in words."""
-    settings: dict[str, Any] = {"folds": "?", "feedback": "?", "order": "", "holdout": 0, "model": "?"}
-    settings |= evaluation.settings
-    if evaluation.method == "folds":
-        grouped = ", near-duplicates kept together" if settings.get("grouped") else ""
-        how = f"{settings['folds']} folds{grouped}"
-    elif evaluation.method == "holdout":
-        which = "newest" if settings.get("by_time") else "drawn"
-        how = f"A share of {settings['holdout']:.0%}, {which}"
-        how += f", judged by a filter trained on {evaluation.trained or 0:,} others"
-    elif evaluation.method == "replay":
-        how = f"Replayed {settings['order']}; feedback {settings['feedback']}"
-        how += f", learned {evaluation.trained or 0:,}"
-        if "autolearned" in settings:
-            own, wrong = settings["autolearned"], settings.get("autolearned_wrongly", 0)
-            how += f" and on its own verdict {own:,}, {wrong:,} wrongly"
-    else:
-        how = f"Model {plain(str(settings['model']))}"
-    return f"{how}; {_scoring(settings)}"
-
-
-def _scoring(settings: dict[str, Any]) -> str:
+def _scoring(settings: Mapping[str, Any]) -> str:
+    """How the filter scores."""
     if "event_model" not in settings:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
@@ -104,16 +82,19 @@ def _scoring(settings: dict[str, Any]) -> str:
     return f"{words}, {how}, λ = {shown}{codes}"
 
 
-def figures_table(found: Summary) -> Table:
-    """The figures; for ham and spam alone without those of more classes."""
-    shown = table("", ">messages", ">of", ">figure", ">95 % interval")
+def figures_table(found: Summary, width: int) -> Table:
+    """The figures and what they say, in one line each if the width allows; no means of two classes."""
+    is_wide = width >= PIPE_WIDTH
+    shown = table("figure", ">value", ">95 % interval", *["what it says"] * is_wide)
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     for row in rows(found):
-        if is_plain and (row.key.startswith("macro") or row.key == "accuracy_percent"):
+        if (is_plain and row.key.startswith("macro")) or (row.key == "unsure_percent" and not found[row.key]):
             continue
-        if row.key == "unsure_percent" and not found[row.key]:
-            continue
-        shown.add_row(row.label, row.part, row.whole, row.value, row.interval, style=STYLES.get(row.key))
+        cells = (Text(row.value, STYLES.get(row.key, "")), row.interval)
+        if is_wide:
+            shown.add_row(row.label, *cells, Text(row.meaning, "dim"))
+        else:
+            shown.add_row(Text.assemble(row.label, (f"\n  {row.meaning}", "dim")), *cells)
     return shown
 
 
@@ -126,7 +107,8 @@ def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
             shown.add_row(names[truth], names[decided], f"{count:,}")
         return shown
     width = len(names) if any(row[-1] for row in counts) else len(names) - 1
-    shown = table("true \\ decided", *(f">{name}" for name in names[:width]))
+    heads = [f">decided {name}" if evaluation.n_classes == 2 else f">{name}" for name in names[:width]]
+    shown = table("true class", *heads)
     for truth, row in enumerate(counts):
         styles = ["bold" if place == truth else "" for place in range(width)]
         shown.add_row(names[truth], *(Text(f"{n:,}", style) for n, style in zip(row, styles, strict=False)))
@@ -143,17 +125,18 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
         return
     out.print(f"Misclassified: {len(every):,}")
     classes = [plain(name) for name in evaluation.classes]
-    for number, truth in enumerate(classes):
-        of_class = [row for row in every if evaluation.truth[row] == number]
-        shown = of_class if verbose else of_class[: max(1, SHOWN_MISTAKES // evaluation.n_classes)]
-        for row in shown:
+    most = len(every) if verbose else max(1, SHOWN_MISTAKES // len(classes))
+    by_class = [[row for row in every if evaluation.truth[row] == number] for number in range(len(classes))]
+    known = heads(evaluation.names[row] for rows in by_class for row in rows[:most])
+    for truth, of_class in zip(classes, by_class, strict=True):
+        for row in of_class[:most]:
             name, odds = evaluation.names[row], evaluation.log_odds[row]
             score = f"{odds:+7.2f}  " if isfinite(odds) else ""
-            line = f"  {truth} taken for {classes[evaluation.decided[row]]}  {score}{plain(name)}"
-            out.print(line, soft_wrap=True)
+            decided = classes[evaluation.decided[row]]
+            out.print(f"  {truth} taken for {decided}  {score}{plain(name)}", soft_wrap=True)
+            show_head(out, known.get(name, ""))
             if verbose:
                 clues = evaluation.clues.get(name, ())[:SHOWN_CLUES]
                 show_clues(out, [f"{plain(token)} {nats:+.1f}" for token, nats in clues])
-        if len(of_class) > len(shown):
-            more = f"  … and {len(of_class) - len(shown):,} more {truth} (all with -v)"
-            out.print(more, style="dim")
+        if len(of_class) > most:
+            out.print(f"  … and {len(of_class) - most:,} more {truth} (all with -v)", style="dim")

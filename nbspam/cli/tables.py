@@ -61,6 +61,12 @@ def show_folders(source: Source) -> None:
     console(is_error=True).print(shown, "", sep="\n")
 
 
+def show_head(out: Console, head: str) -> None:
+    """Date, sender and subject of a message, below its name, in one line."""
+    if head:
+        out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
+
+
 def show_clues(out: Console, clues: list[str]) -> None:
     """The clues of a message below it: one line, on a terminal lines that break between two clues."""
     width = out.width if sys.stdout.isatty() else sys.maxsize

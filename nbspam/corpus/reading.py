@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
@@ -66,6 +67,18 @@ def read_messages(
         yield ReadMessage(item, tokens, len(data), identity_of(data, item.label))
 
 
+@contextmanager
+def without_cycle_search() -> Iterator[None]:
+    """Python looks for no cycles: it would take a fifth of the time, and no token is part of one."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class ShardReader:
     """Blocks of the messages of one shard after another, with the numbers of their classes.
 
@@ -74,24 +87,19 @@ class ShardReader:
 
     def __init__(self, classes: tuple[str, ...], wanted: frozenset[str]) -> None:
         self._labels = {name: number for number, name in enumerate(classes)}
-        self._wanted = wanted | {DATE}
+        self._wanted = wanted
         self._builder = BlockBuilder()
 
+    @without_cycle_search()
     def __call__(self, items: list[Item]) -> ReadShard:
         found = ReadShard([], [], [])
-        collects = gc.isenabled()
-        gc.disable()  # the search for cycles takes a fifth of the time: tokens are many, none is part of one
-        try:
-            for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
-                self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
-                found.identities.append(identity)
-                if self._builder.occurrences() > MAX_OCCURRENCES:
-                    self._build(found)
-            if len(self._builder):
+        for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
+            self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
+            found.identities.append(identity)
+            if self._builder.occurrences() > MAX_OCCURRENCES:
                 self._build(found)
-        finally:
-            if collects:
-                gc.enable()
+        if len(self._builder):
+            self._build(found)
         return found
 
     def _build(self, found: ReadShard) -> None:
@@ -105,7 +113,7 @@ def read_blocks(
 ) -> Iterator[ReadShard]:
     """Blocks in the order of the items, a shard at a time; those of one process share a lexicon."""
     lexicons: dict[int, Lexicon] = {}  # by process
-    for found in run_shards(ShardReader(classes, wanted), shards(items), jobs):
+    for found in run_shards(ShardReader(classes, wanted | {DATE}), shards(items), jobs):
         join_lexicons(found.blocks, lexicons)
         yield found
 

@@ -42,8 +42,8 @@ SAME = 1e-12  # of a figure; resamples that differ by less are equal except for 
 class Figure(NamedTuple):
     """A figure in JSON and, with a label, in tables.
 
-    meaning : what it says, for the report
-    whole   : key of the number that the figure is a share of
+    meaning : what it says
+    scale   : the unit divided by that of the JSON value
     """
 
     key: str
@@ -51,32 +51,32 @@ class Figure(NamedTuple):
     digits: int = 4
     unit: str = ""
     meaning: str = ""
-    whole: str = ""
+    scale: int = 1
 
 
-LOST, MISSED = "hm%: ham decided as spam, of all ham", "sm%: spam decided as another class, of all spam"
-RIGHT, UNSURE = "decided rightly; unsure is not right", "left undecided; neither lost nor missed"
-PAIRS = "pairs of a ham and a spam that the score puts in the wrong order, ties half"
-OFF = "how far probabilities are off on average (ECE), 15 bins of equal mass"
 FIGURES = (
-    Figure("hm_percent", "ham lost", 2, " %", LOST, "ham"),
-    Figure("sm_percent", "spam missed", 2, " %", MISSED, "spam"),
+    Figure("accuracy", "accuracy", 2, " %", "decided rightly, of all messages", 100),
+    Figure("precision", "precision", 2, " %", "spam, of all decided as spam", 100),
+    Figure("recall", "recall", 2, " %", "decided as spam, of all spam", 100),
+    Figure("f1", "F1", 2, " %", "harmonic mean of precision and recall", 100),
+    Figure("hm_percent", "ham lost", 2, " %", "hm%: decided as spam, of all ham"),
+    Figure("sm_percent", "spam missed", 2, " %", "sm%: decided as ham, of all spam"),
     Figure("ham_unsure_percent"),
     Figure("spam_unsure_percent"),
-    Figure("accuracy_percent", "right", 2, " %", RIGHT, "messages"),
-    Figure("unsure_percent", "unsure", 2, " %", UNSURE, "messages"),
-    Figure("lam_percent", "lam%", 2, " %", "logistic average of ham lost and spam missed"),
-    Figure(ROCA, "(1-ROCA)%", 4, " %", PAIRS),
+    Figure("accuracy_percent"),
+    Figure("unsure_percent", "unsure", 2, " %", "left undecided; neither lost nor missed"),
+    Figure("lam_percent", "lam%", 2, " %", "logistic average of these two"),
+    Figure(ROCA, "(1-ROCA)%", 4, " %", "pairs of ham, spam in the wrong order"),
     Figure(MACRO_ROCA, "macro (1-ROCA)%", 4, " %", "each class against the rest, mean"),
-    Figure("macro_precision", "macro precision", 4, "", "right among decided, mean"),
-    Figure("macro_recall", "macro recall", 4, "", "found among all, mean over classes"),
-    Figure("macro_f1", "macro F1", 4, "", "harmonic mean of both, mean over classes"),
+    Figure("macro_precision", "macro precision", 4, "", "right, of all decided so; mean of classes"),
+    Figure("macro_recall", "macro recall", 4, "", "right, of all of a class; mean of classes"),
+    Figure("macro_f1", "macro F1", 4, "", "harmonic mean of both; mean of classes"),
     Figure("micro_f1"),
     Figure("micro_precision"),
     Figure("micro_recall"),
     Figure("expected_loss", "expected loss", 4, "", "mean cost of a decision"),
-    Figure("ece_percent", "calibration error", 2, " %", OFF),
-    Figure("brier", "Brier score", 5, "", "mean squared error of the probabilities"),
+    Figure("ece_percent", "calibration error", 2, " %", "how far probabilities are off (ECE)"),
+    Figure("brier", "Brier score", 5, "", "mean squared error of probabilities"),
     Figure("log_loss", "log loss", 5, " nats", "mean surprise at the true class"),
 )
 
@@ -104,6 +104,7 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
     """Shares of the messages, and their logistic average."""
     messages, right, unsure = int(counts.sum()), int(np.trace(counts)), int(counts[:, -1].sum())
     found = {
+        "accuracy": _share(right, messages, 1),
         "accuracy_percent": _share(right, messages),
         "unsure_percent": _share(unsure, messages),
         "micro_recall": _share(right, messages, 1),
@@ -113,9 +114,11 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
         found["micro_precision"] = found["micro_precision"]._replace(value=0.0)
     if spam is None:
         return found
-    two = metrics.ham_spam(counts, spam)
+    two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
     lam = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
     return found | {
+        "precision": _share(caught, int(counts[:, spam].sum()), 1),
+        "recall": _share(caught, two.spam, 1),
         "hm_percent": _share(two.ham_lost, two.ham),
         "sm_percent": _share(two.spam_missed, two.spam),
         "ham_unsure_percent": _share(two.ham_unsure, two.ham),
@@ -124,25 +127,29 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
     }
 
 
-def _of_classes(counts: metrics.Matrix, loss: Loss | None) -> dict[str, Estimate]:
-    """Mean rates of the classes, and the expected loss, by resampled confusion matrices.
+def _of_classes(counts: metrics.Matrix, spam: int | None, loss: Loss | None) -> dict[str, Estimate]:
+    """Mean rates of the classes, F1 of spam, and the expected loss, by resampled confusion matrices.
 
     Where all (or no) decisions are right, or none costs anything, resampling would claim certainty.
     """
     found: dict[str, Estimate] = {}
-    redrawn, sizes, right = resampled_confusions(counts), counts.sum(axis=1), np.trace(counts)
+    redrawn, sizes = resampled_confusions(counts), counts.sum(axis=1)
     rates, redrawn_rates, limit = (
         metrics.class_rates(counts),
         metrics.class_rates(redrawn),
         unseen_limit(sizes),
     )
-    for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
-        value, interval = float(rates[name]), NO_INTERVAL
+    means = ("macro_precision", "macro_recall", "macro_f1", "micro_f1")
+    drawn_of = {name: (float(rates[name]), redrawn_rates[name]) for name in means}
+    if spam is not None and sizes[spam]:
+        drawn_of["f1"] = float(rates["f1"][spam]), redrawn_rates["f1"][:, spam]
+    for name, (value, drawn) in drawn_of.items():
+        interval = NO_INTERVAL
         if sizes.max() > 1 and not (name.startswith("macro") and 1 in sizes):
-            interval = percentile_interval(redrawn_rates[name])
+            interval = percentile_interval(drawn)
         found[name] = Estimate(value, interval)
-        if right in (0, sizes.sum()):
-            found[name] = Estimate(value, (1 - limit, 1.0) if right else (0.0, limit), CLOPPER_PEARSON)
+        if value in (0, 1):
+            found[name] = Estimate(value, (1 - limit, 1.0) if value else (0.0, limit), CLOPPER_PEARSON)
     if loss is not None:
         costs = metrics.loss_table(loss, counts)
         value, interval = float(metrics.expected_loss(counts, costs)), NO_INTERVAL
@@ -243,7 +250,7 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
         "by_class": {name: rates[name].tolist() for name in ("precision", "recall", "f1")},
         "replicates": len(next(iter(resampled.values()))[1]) if resampled else 0,
     }
-    estimates = _of_decisions(counts, spam) | _of_classes(counts, loss)
+    estimates = _of_decisions(counts, spam) | _of_classes(counts, spam, loss)
     estimates |= {key: _estimate(evaluation, key, *values) for key, values in resampled.items()}
     methods: Summary = {}
     for key, *_ in FIGURES:
@@ -261,12 +268,10 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
 
 
 class Row(NamedTuple):
-    """A figure ready to print.  part, whole : number of messages and of how many, or empty"""
+    """A figure ready to print."""
 
     key: str
     label: str
-    part: str
-    whole: str
     value: str
     interval: str
     method: str
@@ -277,17 +282,16 @@ def rows(found: Summary) -> list[Row]:
     """The figures of a summary that are defined, in the order of the table."""
     shown = []
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
-    for key, label, digits, unit, meaning, whole in FIGURES:
+    for key, label, digits, unit, meaning, scale in FIGURES:
         value = found[key]
         # For ham and spam alone the mean over the classes is the same ranking.
         if value is None or not label or (is_plain and key == MACRO_ROCA):
             continue
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"
-        counts = (f"{round(value * found[whole] / 100):,}", f"{found[whole]:,}") if whole else ("", "")
-        interval = _interval_text(found[f"{key}_interval"], digits)
+        interval = _interval_text(found[f"{key}_interval"], digits, scale)
         method = METHOD_NAMES[found["interval_methods"][key]]
-        shown.append(Row(key, label, *counts, f"{value:,.{digits}f}{unit}", interval, method, meaning))
+        shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, method, meaning))
         if key == ROCA:
             shown.extend(_rows_at_hm(found))
     return shown
@@ -300,14 +304,14 @@ def _rows_at_hm(found: Summary) -> list[Row]:
         if ham * permille < 1000:
             label, meaning = "missed with no ham lost", f"threshold that loses none of {ham:,} ham"
         else:
-            label, meaning = f"missed at {level} % ham lost", f"threshold that loses at most {level} % of ham"
+            label, meaning = f"missed at {level} % ham lost", "threshold that loses so much ham"
         interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
         method = METHOD_NAMES[found["interval_methods"][AT_HM][level]]
         value = f"{found[AT_HM][level]:.2f} %"
-        by_label[label] = Row(AT_HM, label, "", "", value, interval, method, f"spam missed at the {meaning}")
+        by_label[label] = Row(AT_HM, label, value, interval, method, f"at a {meaning}")
     return list(by_label.values())
 
 
-def _interval_text(pair: list[float] | None, digits: int) -> str:
+def _interval_text(pair: list[float] | None, digits: int, scale: int = 1) -> str:
     """`1.25 to 3.50`; empty without an interval."""
-    return "" if pair is None else f"{pair[0]:,.{digits}f} to {pair[1]:,.{digits}f}"
+    return "" if pair is None else " to ".join(f"{scale * end:,.{digits}f}" for end in pair)

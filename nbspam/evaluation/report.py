@@ -11,12 +11,12 @@ import json
 from importlib.resources import files
 from math import isfinite
 
-import numpy as np
-
+from nbspam.corpus.heads import heads
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation import figures, metrics
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
 try:
     import jinja2
@@ -30,7 +30,7 @@ except ImportError as error:
 MOST_CLASSES = 12  # a wider confusion matrix is shown as a list of its largest cells
 MOST_CELLS = 25
 CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
-CARDS_WITHOUT_SPAM = ("accuracy_percent", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
+CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
 
 # name -> heading, what a reader sees in the drawing, the same without a class spam
 PLOTS = {
@@ -84,10 +84,11 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
     by_key = {row.key: row for row in reversed(rows)}
     cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
     names, counts = [*evaluation.classes, "unsure"], found["confusion"]
+    worst = worst_mistakes(evaluation)
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*_said_of_figures(found), _said_of_method(evaluation)],
+        sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
         rows=rows,
         plots=_embedded(evaluation),
         names=names,
@@ -95,73 +96,12 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
         is_large=len(evaluation.classes) > MOST_CLASSES,
         confusions=metrics.largest_confusions(counts, MOST_CELLS),
         evaluation=evaluation,
-        mistakes=worst_mistakes(evaluation).tolist(),
+        mistakes=worst.tolist(),
+        heads=heads(evaluation.names[worst].tolist()),
         score=_score,
         settings=_settings(evaluation),
     )
     return page
-
-
-def _said_of_figures(found: figures.Summary) -> list[str]:
-    """What the evaluation found, in words, most important first."""
-    said = []
-    if found["hm_percent"] is None and found["sm_percent"] is None:
-        messages = _counted(found["messages"], "message")
-        said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
-    for key, whole, noun, fate in (
-        ("hm_percent", "ham", "wanted message", "lost to the spam folder"),
-        ("sm_percent", "spam", "spam message", "let through"),
-    ):
-        if found[key] is not None:
-            number = round(found[key] * found[whole] / 100)
-            some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
-            low, high = found[f"{key}_interval"]
-            between = f"true rate between {low:.2f} and {high:.2f} %"
-            said.append(f"Of {_counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between}).")
-    if found["unsure_percent"]:
-        unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
-        said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
-    wrong = found["one_minus_roca_percent"]
-    if wrong:
-        digits = max(0, len(str(int(100 / wrong))) - 2)  # 13,000 rather than 12,987
-        all_but_one = f"in all but one of {round(100 / wrong, -digits):,.0f} such pairs"
-        said.append(f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}.")
-    elif wrong is not None:
-        said.append("Every spam message scored higher than every wanted one.")
-    if wrong is not None:
-        ham, caught = found["ham"], 100 - found[figures.AT_HM]["0.1"]
-        lost = "at most one wanted message in a thousand"
-        if ham < 1000:  # these cannot say what one in a thousand is
-            lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
-        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
-    if found["ece_percent"] is not None:
-        said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
-    return said
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _said_of_method(evaluation: Evaluation) -> str:
-    """How the evaluation was made, in words."""
-    if evaluation.method == "folds":
-        n_folds = len(np.unique(evaluation.folds))
-        number = f"{n_folds} folds" if n_folds else "folds"
-        return f"Each message was judged by a filter that learned from other messages only ({number})."
-    if evaluation.method == "replay":
-        times, learned = evaluation.times, ""
-        is_in_time = (times[1:] >= times[:-1]).all() and times[-1] > times[0]  # not if one is undated
-        order = "in the order of their dates" if is_in_time else "in the order given"
-        if evaluation.trained is not None:
-            learned = f"; the filter learned the class of {evaluation.trained:,} of {len(evaluation):,}"
-        return f"The messages were judged one after another {order}, as a user would receive them{learned}."
-    if evaluation.method == "holdout":
-        return "The messages judged here were held back: the filter learned from others."
-    return (
-        "A filter made beforehand judged these messages. "
-        "If it had learned some of them, the figures are better than it deserves."
-    )
 
 
 def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:

@@ -29,9 +29,9 @@ from nbspam.model.views import Evidence, leave_groups_out, view_evidence
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.check import learned_as
 from nbspam.store.reader import open_model
+from nbspam.tasks.classify import RowTokens, texts_of
 from nbspam.tasks.doctor import Finding, note, wrong
 from nbspam.tasks.evaluate import duplicate_groups
-from nbspam.tasks.judges import RowTokens, texts_of
 from nbspam.tokens import NUMERIC
 
 DOUBT = 0.02  # a label is in doubt if another class has more than 1 - DOUBT: docs/decisions.md

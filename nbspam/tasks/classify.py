@@ -1,25 +1,129 @@
-"""Many messages -> the text of each verdict, made by all cores, in the order of the mail."""
+"""Many messages judged by a saved model: all cores read shards and score them in blocks."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
-from nbspam.corpus.reading import SHARD_MESSAGES
+from nbspam.corpus.reading import (
+    SHARD_MESSAGES,
+    WORDS,
+    ReadShard,
+    ShardReader,
+    join_lexicons,
+    without_cycle_search,
+)
 from nbspam.corpus.source import SourcePart
-from nbspam.filter import Filter, Verdict
+from nbspam.errors import DamagedModelError
+from nbspam.filter import Filter, Verdict, can_judge
+from nbspam.model.block import Block, Lexicon, without_columns
+from nbspam.model.calibrate import calibrated_scores
+from nbspam.model.counts import Counts, Ints, Numbers, Totals, split_texts
 from nbspam.model.posterior import Scored
-from nbspam.tasks.judges import ModelJudge
+from nbspam.model.scorer import Counted, Scorer
+from nbspam.store.connection import OneState
+from nbspam.tokens.bag import N_VIEWS
+
+if TYPE_CHECKING:
+    from nbspam.model.scorer import Model
 
 MAILBOX_BYTES = 1 << 20  # a file of this size may be a mailbox that one process should not have alone
 
 Unit = str | Item  # a message, or the path of a small file
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
+
+
+class RowTokens(Counted):
+    """The tokens of one message of a block, as a Scorer takes them."""
+
+    __slots__ = ()
+
+    def __init__(self, block: Block, row: int, texts: Sequence[bytes]) -> None:
+        """texts : of all columns, see texts_of"""
+        self.features: Sequence[float | None] = block.features[row].tolist()
+        self._digest = None
+        self.tokens = [{} for _ in range(N_VIEWS)]
+        pairs = slice(block.starts[row], block.starts[row + 1])
+        columns = block.columns[pairs]
+        arrays = (columns, block.keys[columns], block.views[columns], block.counts[pairs])
+        for column, key, view, times in zip(*[array.tolist() for array in arrays], strict=True):
+            self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
+
+
+def texts_of(block: Block) -> list[bytes]:
+    """The texts of all columns."""
+    return split_texts(block.texts, len(block.keys))
+
+
+class ModelJudge:
+    """Reads shards of mail and scores them by a saved model, as its filter scores one message after another.
+
+    Each distinct token is looked up once, as long as the model does not change.
+    """
+
+    def __init__(self, spam_filter: Filter, also: frozenset[str] = WORDS) -> None:
+        """also : what is read in addition to what the filter scores, see tokens.read"""
+        self.filter = spam_filter
+        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted | also)
+        self._lexicons: dict[int, Lexicon] = {}
+        self._looked_up: tuple[Scorer, Lexicon] | None = None
+        self._cells: Numbers = np.zeros((0, 0))  # the counts of the lexicon's tokens, see Model.counts
+
+    def read(self, items: list[Item]) -> ReadShard:
+        """The messages of a shard."""
+        shard = self._reader(items)
+        join_lexicons(shard.blocks, self._lexicons)
+        return shard
+
+    @without_cycle_search()
+    def joints(self, block: Block) -> list[list[float]]:
+        """Log joints of each message, nats, up to a constant a message, by the model as it is now.
+
+        One sum (the textbook) is scored message by message.
+        """
+        spam_filter = self.filter
+        with OneState(spam_filter.model.connection):
+            spam_filter.refresh()
+            scorer = spam_filter.scorer
+            if not (scorer.settings.averaged and can_judge(True, scorer.model.messages)):
+                texts = texts_of(block)
+                rows = [RowTokens(block, row, texts) for row in range(len(block))]
+                return [spam_filter.judge(row).scored.scores for row in rows]
+            counts, weights = self._counts(scorer, block), np.array(scorer.weights)
+            block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
+            scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            return [*scores.tolist()]
+
+    def _counts(self, scorer: Scorer, block: Block) -> Counts:
+        """The counts of the tokens of a block; 0 of those that the model does not know."""
+        model = scorer.model
+        if self._looked_up != (scorer, block.lexicon):
+            self._looked_up = scorer, block.lexicon
+            self._cells = np.zeros((2 * len(model.classes), 0), np.int64)
+        self._look_up(model, block.keys[self._cells.shape[1] :])
+        totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
+        cells = (self._cells[::2], self._cells[1::2], np.array(model.messages))
+        return Counts(block.keys, block.views, b"", *cells, totals=totals)
+
+    def _look_up(self, model: Model, keys: Ints) -> None:
+        order = np.argsort(keys)
+        rows = model.counts(keys[order].tolist())
+        found = np.array([*chain.from_iterable(rows.values())])
+        if rows and (found.dtype.kind not in "if" or found.min() < 0):
+            raise DamagedModelError(model.path, "a token has counts that it cannot have")
+        cells = np.zeros((len(self._cells), len(keys)), found.dtype if rows else np.int64)
+        places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
+        cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
+        self._cells = np.hstack([self._cells, cells])
 
 
 def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Unit]:

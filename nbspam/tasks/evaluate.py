@@ -6,7 +6,6 @@ trained on.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard, shards
 from nbspam.corpus.vocabulary import Vocabulary
-from nbspam.decision import UNDECIDED, Loss, cutoffs, zero_one_loss
+from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
@@ -41,24 +40,24 @@ from nbspam.filter import open_filter
 from nbspam.model.block import Block, select_rows, used_columns, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
+from nbspam.model.scorer import Scorer
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_calibrated
+from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
 from nbspam.tasks.judges import (
     MOST_CLUED,
     BatchJudge,
-    ModelJudge,
     ReplayJudge,
-    RowTokens,
     Whole,
     clues_of,
     count_whole,
     outcome_of,
-    texts_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
+from nbspam.tokens import DATE
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 Step = Callable[[int], object]  # so many more steps are done
@@ -123,13 +122,17 @@ def _judge_split(corpus: Corpus, whole: Whole, plan: Plan, split: Split) -> Eval
     judge = BatchJudge(whole, plan.settings, classes, plan.automatic)
     judge.learn(train)
     judged = judged_rows(corpus, rows, judge.score(rows), loss)
-    scorer, worst = judge.scorer(), worst_mistakes(judged, MOST_CLUED).tolist()
-    if scorer is None or not worst:
-        return judged
-    texts, clues = texts_of(corpus.block), {}
+    scorer = judge.scorer()
+    return _clued(judged, corpus.block, rows, scorer, loss) if scorer else judged
+
+
+def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
+    """The evaluation of some rows of a block with the clues of its worst mistakes."""
+    worst, clues = worst_mistakes(judged, MOST_CLUED).tolist(), {}
+    texts = texts_of(block) if worst else []
     for place in worst:
-        name, tokens = judged.names[place], RowTokens(corpus.block, int(rows[place]), texts)
-        clues[name] = clues_of(scorer, tokens, name, classes, loss)
+        name, tokens = judged.names[place], RowTokens(block, int(rows[place]), texts)
+        clues[name] = clues_of(scorer, tokens, name, judged.classes, loss)
     return replace(judged, clues=clues)
 
 
@@ -216,17 +219,6 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _Judged(NamedTuple):
-    """Messages judged by a saved model.  clues : by name, why mistakes were made"""
-
-    names: list[str]
-    truth: list[int]
-    outcomes: list[Outcome]
-    dates: list[float]
-    sizes: Ints
-    clues: dict[str, tuple[ShortClue, ...]]
-
-
 class _ModelWork:
     """Judges one shard; the callable of the worker processes."""
 
@@ -236,30 +228,23 @@ class _ModelWork:
         self._file = file
         self._judge: ModelJudge | None = None
 
-    def __call__(self, items: list[Item]) -> tuple[list[_Judged], list[bytes], Skipped]:
+    def __call__(self, items: list[Item]) -> tuple[list[Evaluation], ReadShard, int]:
+        """What was judged, what was read, without its blocks, and its bytes."""
         # Opened by the process that uses it: an SQLite connection may not cross a fork.
         if self._judge is None:
-            self._judge = ModelJudge(open_filter(*self._arguments))
+            self._judge = ModelJudge(open_filter(*self._arguments), frozenset((DATE,)))
             if self._judge.filter.model.file != self._file:
                 self._judge.filter.model.close()
                 raise replaced_error(self._arguments[0])
         shard = self._judge.read(items)
-        return [self._judged(block, self._judge) for block in shard.blocks], shard.identities, shard.skipped
+        judged = [self._evaluation(block, self._judge) for block in shard.blocks]
+        return judged, shard._replace(blocks=[]), sum(int(block.sizes.sum()) for block in shard.blocks)
 
-    def _judged(self, block: Block, judge: ModelJudge) -> _Judged:
+    def _evaluation(self, block: Block, judge: ModelJudge) -> Evaluation:
         classes, loss = judge.filter.classes, judge.filter.loss
         outcomes = [outcome_of(joint, classes, loss) for joint in judge.joints(block)]
-        judged = _Judged(block.names, block.labels.tolist(), outcomes, block.dates.tolist(), block.sizes, {})
-        wrong = [
-            row
-            for row, (truth, outcome) in enumerate(zip(judged.truth, outcomes, strict=True))
-            if outcome.decided not in (truth, UNDECIDED)
-        ]
-        texts = texts_of(block) if wrong else []
-        for row in wrong:
-            name, tokens = block.names[row], RowTokens(block, row, texts)
-            judged.clues[name] = clues_of(judge.filter.scorer, tokens, name, classes, loss)
-        return judged
+        judged = evaluation_of(classes, "model", block.names, block.labels.tolist(), outcomes, block.dates)
+        return _clued(judged, block, np.arange(len(block)), judge.filter.scorer, loss)
 
 
 def evaluate_model(
@@ -282,30 +267,20 @@ def evaluate_model(
     if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    judged: list[_Judged] = []
+    judged: list[Evaluation] = []
     identities: list[bytes] = []
     skipped: Skipped = []
-    for some, identified, unread in run_shards(
-        _ModelWork(path, change, loss, file=file), shards(items), jobs
-    ):
+    for some, shard, size_bytes in run_shards(_ModelWork(path, change, loss, file=file), shards(items), jobs):
         judged += some
-        identities += identified
-        skipped += unread
+        identities += shard.identities
+        skipped += shard.skipped
         if progress:
-            progress(len(identified), int(sum(one.sizes.sum() for one in some)))
+            progress(len(shard.identities), size_bytes)
     if not judged:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    more = {"digest": corpus_digest(identities), "settings": {**settings, "model": path, "loss": loss or ""}}
-    evaluation = evaluation_of(
-        known,
-        "model",
-        [name for one in judged for name in one.names],
-        [label for one in judged for label in one.truth],
-        [outcome for one in judged for outcome in one.outcomes],
-        [date for one in judged for date in one.dates],
-        **more,
-    )
-    return with_worst_clues(evaluation, ChainMap(*[one.clues for one in judged])), skipped
+    settings |= {"model": path, "loss": loss or ""}
+    found = replace(join(judged), digest=corpus_digest(identities), settings=settings)
+    return with_worst_clues(found, found.clues), skipped
 
 
 def parse_regime(text: str) -> Feedback:

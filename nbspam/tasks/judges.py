@@ -6,36 +6,30 @@ Nothing is read or tokenised twice.  The scores are those that a model trained o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from math import exp, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
-from nbspam.corpus.corpus import views_read
-from nbspam.corpus.item import Item
-from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
 from nbspam.decision import UNDECIDED, Loss, decide, learnable
-from nbspam.errors import DamagedModelError
 from nbspam.evaluation.outcomes import Outcome, ShortClue
-from nbspam.filter import Filter, Verdict, can_judge
+from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import Block, Lexicon, over_words, representative_rows, select_rows, without_columns
+from nbspam.model.block import Block, over_words, representative_rows, select_rows
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, prior_shift, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, Totals, split_texts
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
-from nbspam.store.connection import OneState
 from nbspam.store.learn import MIN_LABELLED
-from nbspam.tokens.bag import N_VIEWS
+from nbspam.tasks.classify import RowTokens, texts_of
 
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
@@ -63,28 +57,6 @@ def count_whole(block: Block, n_classes: int, vocabulary: Vocabulary | None = No
     words = vocabulary_counts(vocabulary, n_classes)
     counted = over_words(block, words.keys)
     return Whole(block, counted, words + counted.count(n_classes))
-
-
-class RowTokens(Counted):
-    """The tokens of one message of a block, as a Scorer takes them."""
-
-    __slots__ = ()
-
-    def __init__(self, block: Block, row: int, texts: Sequence[bytes]) -> None:
-        """texts : of all columns, see texts_of"""
-        self.features: Sequence[float | None] = block.features[row].tolist()
-        self._digest = None
-        self.tokens = [{} for _ in range(N_VIEWS)]
-        pairs = slice(block.starts[row], block.starts[row + 1])
-        columns = block.columns[pairs]
-        arrays = (columns, block.keys[columns], block.views[columns], block.counts[pairs])
-        for column, key, view, times in zip(*[array.tolist() for array in arrays], strict=True):
-            self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
-
-
-def texts_of(block: Block) -> list[bytes]:
-    """The texts of all columns."""
-    return split_texts(block.texts, len(block.keys))
 
 
 class BatchJudge:
@@ -131,61 +103,6 @@ class BatchJudge:
             return None
         model = CountsModel(self._classes, self._model.counts, self._weights.tolist())
         return Scorer(model, self.settings)
-
-
-class ModelJudge:
-    """Reads shards of mail and scores them by a saved model, as its filter scores one message after another.
-
-    Each distinct token is looked up once, as long as the model does not change.
-    """
-
-    def __init__(self, spam_filter: Filter) -> None:
-        self.filter = spam_filter
-        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted)
-        self._lexicons: dict[int, Lexicon] = {}
-        self._looked_up: tuple[Scorer, Lexicon] | None = None
-        self._cells: Numbers = np.zeros((0, 0))  # the counts of the lexicon's tokens, see Model.counts
-
-    def read(self, items: list[Item]) -> ReadShard:
-        """The messages of a shard."""
-        shard = self._reader(items)
-        join_lexicons(shard.blocks, self._lexicons)
-        return shard
-
-    def joints(self, block: Block) -> list[list[float]]:
-        """Log joints of each message, nats, up to a constant a message, by the model as it is now.
-
-        One sum (the textbook) is scored message by message.
-        """
-        spam_filter = self.filter
-        with OneState(spam_filter.model.connection):
-            spam_filter.refresh()
-            scorer = spam_filter.scorer
-            if not (scorer.settings.averaged and can_judge(True, scorer.model.messages)):
-                texts = texts_of(block)
-                rows = [RowTokens(block, row, texts) for row in range(len(block))]
-                return [spam_filter.judge(row).scored.scores for row in rows]
-            counts, weights = self._counts(scorer, block), np.array(scorer.weights)
-            block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
-            scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
-            return [*scores.tolist()]
-
-    def _counts(self, scorer: Scorer, block: Block) -> Counts:
-        """The counts of the tokens of a block; 0 of those that the model does not know."""
-        model, nothing = scorer.model, (0,) * (2 * len(scorer.model.classes))
-        if self._looked_up != (scorer, block.lexicon):
-            self._looked_up, self._cells = (scorer, block.lexicon), np.zeros((len(nothing), 0), np.int64)
-        if keys := block.keys[self._cells.shape[1] :].tolist():
-            rows = model.counts(sorted(keys))
-            found = np.array([*chain.from_iterable([rows.get(key, nothing) for key in keys])])
-            if found.dtype.kind not in "if" or found.min() < 0:
-                raise DamagedModelError(model.path, "a token has counts that it cannot have")
-            self._cells = np.hstack([self._cells, found.reshape(len(keys), len(nothing)).T])
-        totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
-        messages = np.array(model.messages)
-        return Counts(
-            block.keys, block.views, b"", *(self._cells[::2], self._cells[1::2], messages), totals=totals
-        )
 
 
 class ReplayJudge:

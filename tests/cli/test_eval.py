@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,10 @@ from mail_samples import make_corpus, run_here
 from rich.console import Console
 from tiny_mail import write_folders
 
+from nbspam.cli import render_evaluation, tables
 from nbspam.cli.render_evaluation import figures_table
 from nbspam.cli.tables import show_clues
+from nbspam.corpus.heads import heads
 from nbspam.evaluation.figures import summary
 from tests.judged_mail import noisy
 
@@ -54,7 +57,57 @@ def test_the_widest_figures_fit_on_80_columns() -> None:
     for key in ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent"):
         found |= {key: 100.0, f"{key}_interval": [10.0, 100.0]}
     found |= {"messages": 99_999, "ham": 49_999, "spam": 50_000}
-    assert Console(width=200).measure(figures_table(found)).maximum <= 80
+    assert Console(width=200).measure(figures_table(found, 80)).maximum <= 80
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_screen_says_in_words_first_what_was_lost(
+    mail: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "PIPE_WIDTH", width)
+    monkeypatch.setattr(render_evaluation, "PIPE_WIDTH", 100)
+    _, output, _ = run_here("eval", str(mail), "--folds", "3", "--threshold", "0.5")
+    found = evaluated(str(mail), "--folds", "3", "--threshold", "0.5")
+    (right, lost), (missed, caught) = ([*row[:2]] for row in found["confusion"])
+    lines = output.splitlines()
+    assert max(map(len, lines[4 : lines.index(f"Misclassified: {lost + missed}")])) <= width
+    assert re.match(rf"Of 30 wanted messages ({lost}|one|none) (was|were) lost to the spam folder", lines[0])
+    assert re.match(rf"Of 30 spam messages ({missed}|one|none) (was|were) let through: ", lines[1])
+    cells = [line.split() for line in lines]
+    assert ["ham", str(right), str(lost)] in cells
+    assert ["spam", str(missed), str(caught)] in cells
+    expected = {
+        "accuracy": (right + caught) / found["messages"],
+        "precision": caught / (caught + lost),
+        "recall": caught / (caught + missed),
+        "f1": 2 * caught / (2 * caught + lost + missed),
+    }
+    for key, value in expected.items():
+        low, high = found[f"{key}_interval"]
+        assert found[key] == pytest.approx(value)
+        assert low < value < high
+        shown = next(row for row in cells if row[:1] == [key.replace("f1", "F1")])
+        assert shown[1:6] == [f"{100 * value:.2f}", "%", f"{100 * low:.2f}", "to", f"{100 * high:.2f}"]
+
+
+def test_mistakes_are_shown_with_date_sender_and_subject(tmp_path: Path) -> None:
+    mail = make_corpus(tmp_path / "mail", {"ham": 30, "spam": 30})
+    head = b"Date: Fri, 02 Mar 2001 10:00:00 +0000\nFrom: Ann <ann@example.org>\n"
+    head += b"Subject: =?utf-8?q?Caf=C3=A9_at_six?=\n"
+    texts = [path.read_bytes() for path in sorted((mail / "spam").iterdir())]
+    body = max(texts, key=lambda text: text.count(b" spam")).partition(b"\n\n")[2]
+    (mail / "ham" / "lost").write_bytes(head + b"\n" + body)
+    page = tmp_path / "page.html"
+    _, output, _ = run_here("eval", str(mail), "-v", "--report", str(page))
+    shown = "2001-03-02  Ann <ann@example.org>  Café at six"
+    lines = output.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.endswith(f"{mail}/ham/lost"))
+    assert lines[place + 1].strip() == shown
+    assert shown.replace("<", "&lt;").replace(">", "&gt;") in page.read_text("utf-8")
+    box = tmp_path / "box"
+    start = b"\nFrom a@b Fri Mar  2 10:00:00 2001\n"
+    box.write_bytes((start + head + b"\n" + body + start + head + b"\n").lstrip())
+    assert heads([f"{box}#2", f"{box}#9", str(tmp_path / "gone")]) == {f"{box}#2": shown}
 
 
 def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
@@ -62,7 +115,7 @@ def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
     os.mkfifo(folder / "ham" / "pipe")
     status, output, complaint = run_here("eval", str(folder), "--folds", "3")
     assert status == 66
-    assert "24 messages" in output
+    assert "Of 12 wanted messages " in output
     assert "pipe" in complaint
 
 

@@ -17,7 +17,7 @@ from nbspam.model.posterior import ScorePart
 from nbspam.model.scorer import Counted, Scorer, measure_evidence
 from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
-from nbspam.tasks.judges import RowTokens, texts_of
+from nbspam.tasks.classify import RowTokens, texts_of
 from nbspam.tokens.bag import VIEWS, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 

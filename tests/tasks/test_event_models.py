@@ -17,7 +17,8 @@ from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.settings import Settings, from_text
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
-from nbspam.tasks.judges import BatchJudge, ModelJudge, count_whole
+from nbspam.tasks.classify import ModelJudge
+from nbspam.tasks.judges import BatchJudge, count_whole
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, error, run
 

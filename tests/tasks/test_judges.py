@@ -17,8 +17,9 @@ from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
+from nbspam.tasks.classify import RowTokens, texts_of
 from nbspam.tasks.evaluate import MOST_CLUED, Plan, centre_nats, evaluate_replay
-from nbspam.tasks.judges import BatchJudge, ReplayJudge, RowTokens, count_whole, texts_of
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
 from tests.mail_samples import make_corpus
 
 WORD_WAYS = {

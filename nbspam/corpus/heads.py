@@ -1,0 +1,34 @@
+"""What people know a message by: its date, sender and subject."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from nbspam.corpus.item import Notes, file_items
+from nbspam.mail import parse
+from nbspam.mail.dates import received_date
+
+HEADER_BYTES = 1 << 16  # enough of a message for these fields
+
+
+def head_of(data: bytes) -> str:
+    """`2002-08-23  Ann <ann@example.org>  Lunch?`, as far as a message has these fields."""
+    message = parse(data[:HEADER_BYTES])
+    seconds = received_date(message)
+    date = "" if seconds is None else time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    fields = (date, message.get("from") or "", message.get("subject") or "")
+    return "  ".join(filter(None, (" ".join(field.split()) for field in fields)))
+
+
+def heads(names: Iterable[str]) -> dict[str, str]:
+    """head_of() each message by the name of its Item; a file that is gone or cannot be read has none."""
+    wanted, found = set(names), {}
+    paths = {name if os.path.lexists(name) else name.rpartition("#")[0] for name in wanted}
+    for path in sorted(filter(os.path.isfile, paths)):
+        for item in (one for one in file_items(path, "", Notes()) if one.name in wanted):
+            with suppress(OSError):
+                found[item.name] = head_of(item.read(HEADER_BYTES))
+    return found

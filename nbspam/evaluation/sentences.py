@@ -1,0 +1,83 @@
+"""What an evaluation found and how it was made, in plain sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nbspam.evaluation.figures import AT_HM, Summary
+from nbspam.evaluation.outcomes import Evaluation
+
+
+def said_of_decisions(found: Summary) -> list[str]:
+    """What was lost, missed and left undecided."""
+    said = []
+    if found["hm_percent"] is None and found["sm_percent"] is None:
+        messages = _counted(found["messages"], "message")
+        said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
+    for key, whole, noun, fate in (
+        ("hm_percent", "ham", "wanted message", "lost to the spam folder"),
+        ("sm_percent", "spam", "spam message", "let through"),
+    ):
+        if found[key] is not None:
+            number = round(found[key] * found[whole] / 100)
+            some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
+            low, high = found[f"{key}_interval"]
+            between = f"true rate between {low:.2f} and {high:.2f} %"
+            said.append(f"Of {_counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between}).")
+    if found["unsure_percent"]:
+        unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
+        said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
+    return said
+
+
+def said_of_scores(found: Summary) -> list[str]:
+    """How well the scores rank, and whether the probabilities are true."""
+    said = []
+    wrong = found["one_minus_roca_percent"]
+    if wrong:
+        digits = max(0, len(str(int(100 / wrong))) - 2)  # 13,000 rather than 12,987
+        all_but_one = f"in all but one of {round(100 / wrong, -digits):,.0f} such pairs"
+        said.append(f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}.")
+    elif wrong is not None:
+        said.append("Every spam message scored higher than every wanted one.")
+    if wrong is not None:
+        ham, caught = found["ham"], 100 - found[AT_HM]["0.1"]
+        lost = "at most one wanted message in a thousand"
+        if ham < 1000:  # these cannot say what one in a thousand is
+            lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
+    if found["ece_percent"] is not None:
+        said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
+    return said
+
+
+def said_of_method(evaluation: Evaluation) -> str:
+    """How training and judged messages were kept apart."""
+    settings, learned = evaluation.settings, f"{evaluation.trained or 0:,}"
+    if evaluation.method == "folds":
+        n_folds = len(np.unique(evaluation.folds))
+        how = f"{n_folds} folds" if n_folds else "folds"
+        how += ", near-duplicates kept together" if settings.get("grouped") else ""
+        return f"Each message was judged by a filter that learned from other messages only ({how})."
+    if evaluation.method == "replay":
+        times = evaluation.times
+        is_in_time = (times[1:] >= times[:-1]).all() and times[-1] > times[0]  # not if one is undated
+        order = "in the order of their dates" if is_in_time else settings.get("order", "in the order given")
+        how = f"; feedback {settings['feedback']}" if "feedback" in settings else ""
+        how += f"; the filter learned the class of {learned} of {len(evaluation):,}"
+        if "autolearned" in settings:
+            own, wrong = settings["autolearned"], settings.get("autolearned_wrongly", 0)
+            how += f" and by its own verdict {own:,}, {wrong:,} wrongly"
+        return f"The messages were judged one after another {order}, as a user would receive them{how}."
+    if evaluation.method == "holdout":
+        which = "the newest" if settings.get("by_time") else "drawn at random"
+        return f"The messages judged here, {which}, were held back: the filter learned from {learned} others."
+    named = f" ({settings['model']})" if "model" in settings else ""
+    return (
+        f"A filter made beforehand{named} judged these messages. "
+        "If it had learned some of them, the figures are better than it deserves."
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
