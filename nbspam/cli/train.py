@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -34,16 +35,28 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "prior_model", "prior_weight")
 
 
 @click.command("train", cls=LongCommand)
 @source_argument
 @options(
-    *SOURCE, "model", *SCORING, "edges", "jobs", "vocab", "loss", "prior_model", "prior_weight", "regime"
+    *SOURCE,
+    "model",
+    *SCORING,
+    "edges",
+    "jobs",
+    "max_memory",
+    "vocab",
+    "loss",
+    "prior_model",
+    "prior_weight",
+    "regime",
 )
-@options("update", "start", "replace", "verbose", "quiet")
-def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
+@options("update", "start", "replace", "mode", "verbose", "quiet")
+def train_command(
+    model: str, start: str, adds: bool, replace: bool, mode: int | None, quiet: bool, **given: Any
+) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -69,6 +82,8 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         _check_no_start()
         check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, replace, quiet, given)
+    if mode is not None:
+        os.chmod(model, mode)
 
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
@@ -87,6 +102,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
             loss_settings(given["loss"], prior.classes if prior else classes),
             replaces=replace,
             edges=parse_edges(given["edges"], settings.numeric_model),
+            max_memory=given["max_memory"] or 0,
         )
         check_prior(settings.prior, prior.classes if prior else classes)
         if given["regime"] != ALL:

@@ -1,16 +1,17 @@
 """Counts of any amount of mail in bounded memory.
 
-The counts grow with the vocabulary.  The rows (which message has which token) are kept for the latest
-messages of each class only, because the calibration needs no more.
+The counts grow with the vocabulary; see nbspam.corpus.count_sum.  The rows (which message has which token)
+are kept for the latest messages of each class only, because the calibration needs no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nbspam.corpus.count_sum import CountSum
 from nbspam.corpus.feature_rows import FeatureRows
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
@@ -27,7 +28,8 @@ from nbspam.model.counts import Counts, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
-MAX_PENDING_PAIRS = 2_000_000  # some 5,000 messages, 16 MB
+KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
+MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 
 
 class Accumulator:
@@ -40,14 +42,16 @@ class Accumulator:
         views: tuple[int, ...] = READ_NUMBERS,
         words: bool = True,
         features: bool = False,
+        max_bytes: int | None = None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 
         words, features : what of the messages is counted or kept
+        max_bytes : of the counts in memory, see CountSum
         """
         self._vocabulary, self._views, self._words = vocabulary, views, words
         self.features = FeatureRows() if features else None
-        self._counts = [Block().count(n_classes)]  # each at least twice as long as the next: see _fold
+        self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
@@ -78,39 +82,40 @@ class Accumulator:
             self._fold()
 
     def _fold(self) -> None:
-        """Counts what is pending.
-
-        Counts are merged as the digits of a number are carried: to add each to a single sum would copy all
-        counts every time, and the rows kept are looked through when there are twice as many.
-        """
+        """Counts what is pending."""
         if self._pending:
             block = only_views(merge_blocks(self._pending), self._views)
             self._pending, self._pairs = [], 0
             self._recent.append(block)
             counted = block if self._vocabulary is None else over_words(block, self._vocabulary)
-            self._counts.append(counted.count(len(self.messages)))
-        while len(self._counts) > 1 and 2 * len(self._counts[-1].keys) > len(self._counts[-2].keys):
-            self._counts[-2:] = [merge_counts(self._counts[-2:])]
-        if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES:
-            self._latest()
+            self._counts.add(counted.count(len(self.messages)))
+            pairs = sum(len(rows.columns) for rows in self._recent)
+            if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES or pairs > 2 * KEPT_PAIRS:
+                self._latest()
+
+    def ranges(self) -> Iterator[Counts]:
+        """The counts of the words of all messages, in ascending ranges of keys; can be asked for again."""
+        self._fold()
+        for counts in self._counts.ranges():
+            counts.messages = self.messages  # some may have no words
+            yield counts
 
     def counts(self) -> Counts:
-        """The counts of the words of all messages."""
-        self._fold()
-        if len(self._counts) > 1:
-            self._counts = [merge_counts(self._counts)]
-        counts = self._counts[0]
-        counts.messages = self.messages  # some may have no words
+        """The counts of the words of all messages, all in memory."""
+        ranges = [*self.ranges()]
+        counts = ranges[0] if len(ranges) == 1 else merge_counts(ranges)
+        counts.messages = self.messages
         return counts
 
     def recent(self) -> Block:
-        """About KEPT_MESSAGES of all classes, the latest."""
+        """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
         self._fold()
         return self._latest()
 
     def _latest(self) -> Block:
         rows = merge_blocks(self._recent)
-        chosen = representative_rows(rows, np.arange(len(rows)), KEPT_MESSAGES, self.messages)
+        most = min(KEPT_MESSAGES, KEPT_PAIRS * len(rows) // max(1, len(rows.columns)))
+        chosen = representative_rows(rows, np.arange(len(rows)), most, self.messages)
         if len(chosen) < len(rows):
             rows = used_columns(select_rows(rows, chosen))
         self._recent = [rows]

@@ -21,7 +21,7 @@ from nbspam.tokens import DATE, Tokens, read
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
-MAX_DISTINCT = 200_000  # tokens that a process has numbered when it begins anew, 30 MB
+MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.model import posterior
-from nbspam.model.block import Block, is_dated, time_order
+from nbspam.model.block import Block, is_dated, select_rows, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
 from nbspam.model.counts import Counts, Floats, Ints
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
@@ -81,13 +81,16 @@ def see_left_out(block: Block, counts: Counts) -> Seen:
     _, copies = np.unique(block.digests(), return_inverse=True)
     most = MAX_LEFT_OUT if is_dated(block.dates) else len(block)
     rows = np.arange(0, len(block), max(1, -(-len(block) // max(1, most))))
-    return leave_groups_out(block, counts, copies).take(rows)
+    grouped = np.flatnonzero(np.isin(copies, copies[rows]))  # the other rows change nothing
+    _, groups = np.unique(copies[grouped], return_inverse=True)
+    return leave_groups_out(select_rows(block, grouped), counts, groups).take(np.searchsorted(grouped, rows))
 
 
 def see_as_they_came(block: Block, counts: Counts) -> Seen:
     """The later rows, each scored with what was counted before it came."""
     order = time_order(block.dates)
-    return before_each(block, counts, order).take(order[int(len(order) * WARM_UP_SHARE) :])
+    later = order[int(len(order) * WARM_UP_SHARE) :]
+    return before_each(select_rows(block, later), counts, np.arange(len(later)))
 
 
 def learn_sample(learner: Learner, found: Evidence, counted: float, first: int = 0) -> None:

@@ -90,6 +90,11 @@ class Counts:
             self.is_fixed,
         )
 
+    def with_totals(self, totals: Totals) -> Counts:
+        """The same counts as some of those that have these totals."""
+        arrays = (self.documents, self.occurrences, self.messages)
+        return Counts(self.keys, self.views, self.texts, *arrays, self.is_fixed, totals)
+
     def places(self, keys: Ints) -> Ints:
         """int64 (n,): the column of each key; -1 for keys without a column."""
         if not len(self.keys):
@@ -162,6 +167,8 @@ def columns_of(counts: Numbers, places: Numbers) -> Numbers:
 
 def merge_counts(parts: Sequence[Counts]) -> Counts:
     """Counts added token by token."""
+    if len(parts) == 1:
+        return parts[0]
     keys, places, origins = merge_columns([part.keys for part in parts])
     kind = np.result_type(*[part.documents.dtype for part in parts])
     documents = np.zeros((len(parts[0].documents), len(keys)), kind)

@@ -8,6 +8,7 @@ or as they were before it came.
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from nbspam.settings import (
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 
-SLICE_ROWS = 250  # scored at a time: bounds the memory of the temporary arrays
+SLICE_PAIRS = 60_000  # tokens of messages scored at a time: bounds the memory of the temporary arrays
 
 
 class Seen(NamedTuple):
@@ -79,13 +80,13 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
 
     places : of the block's columns among the counted tokens, if known (-1: none)
     """
-    columns: Numbers = block.columns
-    if block.keys is not counts.keys:
-        columns = (counts.places(block.keys) if places is None else places)[columns]
     kind = np.float64 if counts.documents.dtype.kind == "f" else np.int32
-    pairs: Numbers = np.empty((len(counts.messages), len(columns)), kind)
-    for k in range(len(pairs)):
-        pairs[k] = columns_of(counts.documents[k], columns)
+    if block.keys is not counts.keys and places is None:
+        places = counts.places(block.keys)
+    pairs: Numbers = np.empty((len(counts.messages), len(block.columns)), kind)
+    for documents, row in zip(counts.documents, pairs, strict=True):
+        own = (documents if places is None else columns_of(documents, places)).astype(kind)
+        own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
     totals = counts.totals
     return Seen(
         block,
@@ -161,16 +162,27 @@ def _sum_classes(values: Numbers) -> Numbers:
 
 def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     """float64 (n_rows, N_VIEWS): of how many distinct tokens of each row `pairs` is true."""
-    cells = (block.rows() * N_VIEWS + block.views[block.columns])[pairs]
-    return np.bincount(cells, minlength=len(block) * N_VIEWS).reshape(-1, N_VIEWS).astype(np.float64)
+    lengths = np.zeros((len(block), N_VIEWS))
+    for chosen in _slices(block):
+        starts = block.starts[chosen.start : chosen.stop + 1]
+        some = slice(starts[0], starts[-1])
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        cells = (rows * N_VIEWS + block.views[block.columns[some]])[pairs[some]]
+        lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * N_VIEWS).reshape(-1, N_VIEWS)
+    return lengths
+
+
+def _slices(block: Block) -> list[slice]:
+    """The rows, some after another: of SLICE_PAIRS, or a longer one alone; no rows are one slice."""
+    cuts = np.searchsorted(block.starts, np.arange(SLICE_PAIRS, len(block.columns), SLICE_PAIRS))
+    cuts = np.unique(np.append(cuts, len(block)))
+    return [slice(*pair) for pair in pairwise([0, *cuts[(cuts > 0) | (len(block) == 0)].tolist()])]
 
 
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer."""
     block, n_classes = seen.block, len(seen.pairs)
-    firsts = range(0, max(1, len(block)), SLICE_ROWS)
-    slices = [_Slice(seen, slice(first, min(first + SLICE_ROWS, len(block))), settings) for first in firsts]
-    arrays = zip(*[one.results() for one in slices], strict=True)
+    arrays = zip(*[_Slice(seen, rows, settings).results() for rows in _slices(block)], strict=True)
     evidence, unknown, measures = (np.concatenate(one) for one in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import partial, reduce
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,16 +16,16 @@ from numpy.typing import NDArray
 from nbspam.corpus import Item
 from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.corpus import views_read
-from nbspam.corpus.executor import run_shards
+from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import feature_block
+from nbspam.model.block import Block, feature_block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
-from nbspam.model.counts import Counts, Ints, text_slices
+from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
 from nbspam.model.numeric import count_features, learn_edges
 from nbspam.model.textbook import TextbookModel
 from nbspam.model.views import Evidence
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
     from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
+# Of the memory of a training, in megabytes: docs/decisions.md.
+DEFAULT_MEGABYTES = 500  # of all processes together
+PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
+JOB_MEGABYTES = 70  # of each other process
+SPARE_MEGABYTES = 30  # of the parent's: the least counts
+COPIES = 3  # of the counts while they are merged
 TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
 
 
@@ -66,6 +74,7 @@ class Choices(NamedTuple):
     evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
+    max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
     """
 
     vocabulary: Vocabulary | None = None
@@ -75,6 +84,7 @@ class Choices(NamedTuple):
     evidence: Evidence | None = None
     replaces: bool = True
     edges: Mapping[str, list[float]] = MappingProxyType({})
+    max_memory: int = 0
 
 
 def train(
@@ -113,18 +123,22 @@ def train_blocks(
     if prior:
         prior.check_event_model(settings)
         edges |= zip(NAMES, prior.edges(), strict=True) if settings.features != "words" else ()
-    mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None)
+    max_bytes = _counts_bytes(choices.max_memory, jobs)
+    mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None, max_bytes)
     skipped = mail.add_all(parts, progress)
     prior.check_classes(path, mail.messages) if prior else _check_classes(path, classes, mail.messages)
-    counts = mail.counts()
-    if vocabulary:
-        counts = vocabulary_counts(vocabulary, len(classes)) + counts
+    ranges: Callable[[], Iterable[Counts]] = mail.ranges
+    if vocabulary or choices.automatic:
+        counts = mail.counts()
+        if vocabulary:
+            counts = vocabulary_counts(vocabulary, len(classes)) + counts
+        ranges = partial(iter, (counts,))
     features = _count_features(mail, settings, edges)
     if choices.automatic:
         settings = settings.replaced(alpha=_best_alpha(settings, classes, mail, counts, features))
-    used = _write(path, classes, settings, choices, mail, counts, features, jobs)
+    tokens, used = _write(path, classes, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, len(counts.keys), os.path.getsize(path), skipped, used, alpha)
+    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
 
 
 def _write(
@@ -133,19 +147,18 @@ def _write(
     settings: Settings,
     choices: Choices,
     mail: Accumulator,
-    counts: Counts,
+    ranges: Callable[[], Iterable[Counts]],
     features: FeatureCounts | None,
     jobs: int,
-) -> int:
-    """Write the model file; the number of messages that it was calibrated on."""
-    calibration = _calibration(settings, choices, mail, counts, jobs)
+) -> tuple[int, int]:
+    """Write the model file; the number of its tokens, and of the messages that it was calibrated on."""
+    block = mail.recent() if settings.averaged and not choices.evidence else Block()
+    counts, sums, digest = _summed(ranges(), block)
+    calibration = _calibration(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
-        file.insert("token", token_rows(counts))
-        file.write_sums(
-            _sum_rows(counts),
-            digest_of_array(np.stack([counts.keys, counts.views, *_arrays(counts)], axis=1)),
-        )
+        file.insert("token", chain.from_iterable(map(token_rows, ranges())))
+        file.write_sums(sums, digest)
         file.learned(learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True))
@@ -156,18 +169,17 @@ def _write(
         if len(fitted.weights):
             names = feature_names(len(classes), settings.kinds)
             file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
-    return fitted.messages
+    return int(counts.totals.words.sum()), fitted.messages
 
 
 def _calibration(
-    settings: Settings, choices: Choices, mail: Accumulator, counts: Counts, jobs: int
+    settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int
 ) -> Callable[[], Fitted]:
     """A function for the calibration; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return lambda: NOT_FITTED
     if choices.evidence:
         return partial(calibrate_on, [choices.evidence])
-    block = mail.recent()
     if choices.prior:
         return partial(choices.prior.calibrate, block, settings)
     samples = run_shards(
@@ -176,11 +188,63 @@ def _calibration(
     return lambda: calibrate_on(list(samples), len(block))
 
 
-def counts_for(settings: Settings, n_classes: int, keys: list[int] | None) -> Accumulator:
-    """An empty accumulator for these settings.  keys : of a fixed vocabulary"""
+def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, list[tuple[Any, ...]]], int]:
+    """The counts of the tokens of a block, with the totals of all tokens; the rows of the sums; the digest.
+
+    The rows are those of store.writer.sum_rows; from arrays it takes a tenth of the time.
+    """
+    found: list[Counts] = []
+    totals: list[Totals] = []
+    histogram: Counter[tuple[str, int, float]] = Counter()
+    digest = 0  # of all tokens: a sum over the rows
+    for counts in ranges:
+        arrays = (counts.documents, counts.occurrences, counts.messages, counts.is_fixed)
+        numbers = Counts(counts.keys, counts.views, b"", *arrays)
+        totals.append(numbers.totals)
+        digest += digest_of_array(np.stack([counts.keys, counts.views, *_arrays(counts)], axis=1))
+        places = numbers.places(block.keys)
+        places = places[places >= 0]
+        found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
+        textbook = numbers.take(~np.isin(counts.views, NO_TEXTBOOK_VIEWS))
+        for kind in ("documents", "complement"):
+            for k, words in enumerate(textbook.histogram(kind)):
+                histogram.update({(kind, k, count): number for count, number in words.items()})
+    every = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
+    sums = np.stack([every.documents, every.occurrences], axis=2).tolist()
+    rows = {
+        "view": list(zip(range(len(VIEW_NAMES)), VIEW_NAMES, every.words.tolist(), strict=True)),
+        "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
+        "histogram": [(*cell, words) for cell, words in histogram.items()],
+    }
+    return merge_counts(found).with_totals(every), rows, digest
+
+
+def counts_for(
+    settings: Settings, n_classes: int, keys: list[int] | None, max_bytes: int | None = None
+) -> Accumulator:
+    """An empty accumulator for these settings.
+
+    keys : of a fixed vocabulary;  max_bytes : of the counts in memory
+    """
     with_words, with_features = settings.features != "numeric", settings.features != "words"
     words = None if keys is None else np.array(keys, np.int64)
-    return Accumulator(n_classes, words, views_read(settings), with_words, with_features)
+    return Accumulator(n_classes, words, views_read(settings), with_words, with_features, max_bytes)
+
+
+def _counts_bytes(max_memory: int, jobs: int) -> int:
+    """The bytes that the counts may have in memory; UsageError if that is too few.
+
+    max_memory : megabytes of all processes together, 0 for the default
+    """
+    needed = PARENT_MEGABYTES + JOB_MEGABYTES * min(jobs, JOBS_PER_CORE * default_jobs())
+    max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
+    if max_memory < needed:
+        why, remedy = (
+            f"training with {jobs} jobs takes {needed} megabytes or more",
+            "give more, or fewer jobs",
+        )
+        raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
+    return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
 
 
 def _count_features(
@@ -239,24 +303,6 @@ def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
 def _arrays(counts: Counts) -> list[Ints]:
     """documents_0, occurrences_0, documents_1, ... of all tokens."""
     return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
-
-
-def _sum_rows(counts: Counts) -> dict[str, list[tuple[Any, ...]]]:
-    """What store.writer.sum_rows works out from the token rows; from arrays it takes a tenth of the time."""
-    totals, own = counts.totals, ~np.isin(counts.views, NO_TEXTBOOK_VIEWS)
-    arrays = (counts.documents[:, own], counts.occurrences[:, own], counts.messages)
-    textbook = Counts(counts.keys[own], counts.views[own], b"", *arrays, counts.is_fixed)
-    sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
-    return {
-        "view": list(zip(range(len(VIEW_NAMES)), VIEW_NAMES, totals.words.tolist(), strict=True)),
-        "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
-        "histogram": [
-            (kind, k, *cell)
-            for kind in ("documents", "complement")
-            for k, words in enumerate(textbook.histogram(kind))
-            for cell in words.items()
-        ],
-    }
 
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:

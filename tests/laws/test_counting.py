@@ -29,7 +29,9 @@ from nbspam.store import connection as store_connection
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
+from nbspam.store.text import dump_model
 from nbspam.store.updater import updating
+from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
@@ -358,6 +360,12 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
         assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
 
 
+def test_too_little_memory_is_refused_before_the_mail_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="takes 340 megabytes or more"):
+        train([], ("ham", "spam"), str(tmp_path / "model"), Settings(), 2, choices=Choices(max_memory=339))
+    assert not os.listdir(tmp_path)
+
+
 def test_much_mail_of_one_class_read_last_is_calibrated(
     items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,6 +387,10 @@ def test_the_model_is_the_same_however_often_what_was_read_is_merged(
     monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 3_000)
     often = trained(items, tmp_path / "often", KINDS[kind])
     assert counts(often) == counts(at_once)
+    monkeypatch.setattr(train_module, "SPARE_MEGABYTES", 0)  # so all counts go through temporary files
+    least = Choices(max_memory=train_module.PARENT_MEGABYTES + train_module.JOB_MEGABYTES)
+    train(items, ("ham", "spam"), str(tmp_path / "small"), KINDS[kind], choices=least)
+    assert [*dump_model(str(tmp_path / "small"))] == [*dump_model(str(often))]
     if kept > len(items):  # the calibration learned from all of them
         one, other = (open_model(str(path)).calibration() for path in (at_once, often))
         assert one == pytest.approx(other, abs=1e-9)
