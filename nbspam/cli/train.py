@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +53,10 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "prior_mode
     "prior_weight",
     "regime",
 )
-@options("update", "start", "replace", "verbose", "quiet")
-def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
+@options("update", "start", "replace", "mode", "verbose", "quiet")
+def train_command(
+    model: str, start: str, adds: bool, replace: bool, mode: int | None, quiet: bool, **given: Any
+) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -79,6 +82,8 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         _check_no_start()
         check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, replace, quiet, given)
+    if mode is not None:
+        os.chmod(model, mode)
 
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
