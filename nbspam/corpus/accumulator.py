@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus.count_sum import CountSum
+from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.feature_rows import FeatureRows
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
@@ -22,13 +23,13 @@ from nbspam.model.block import (
     over_words,
     representative_rows,
     select_rows,
-    used_columns,
 )
 from nbspam.model.counts import Counts, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
+MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 
 
@@ -89,9 +90,13 @@ class Accumulator:
             self._recent.append(block)
             counted = block if self._vocabulary is None else over_words(block, self._vocabulary)
             self._counts.add(counted.count(len(self.messages)))
-            pairs = sum(len(rows.columns) for rows in self._recent)
-            if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES or pairs > 2 * KEPT_PAIRS:
+            if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
                 self._latest()
+
+    def _most_rows(self) -> int:
+        """How many rows are kept: fewer of messages with very many tokens."""
+        rows, pairs = (sum(map(len, some)) for some in (self._recent, [one.columns for one in self._recent]))
+        return min(KEPT_MESSAGES, KEPT_PAIRS * rows // max(1, pairs))
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of the words of all messages, in ascending ranges of keys; can be asked for again."""
@@ -113,10 +118,8 @@ class Accumulator:
         return self._latest()
 
     def _latest(self) -> Block:
-        rows = merge_blocks(self._recent)
-        most = min(KEPT_MESSAGES, KEPT_PAIRS * len(rows) // max(1, len(rows.columns)))
-        chosen = representative_rows(rows, np.arange(len(rows)), most, self.messages)
-        if len(chosen) < len(rows):
-            rows = used_columns(select_rows(rows, chosen))
+        chosen = representative_rows(self._recent, self._most_rows(), self.messages)
+        rows = merge_blocks([select_rows(*pair) for pair in zip(self._recent, chosen, strict=True)])
         self._recent = [rows]
+        give_back_memory()
         return rows

@@ -67,7 +67,7 @@ def _run_in_processes(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    _give_back_memory()
+    give_back_memory()
     # fork: the workers share the loaded modules; a spawned one would import numpy again (0.1 s each).
     context = multiprocessing.get_context("fork")
     pipe = os.pipe()
@@ -95,7 +95,7 @@ def _run_in_processes(
             os.close(end)
 
 
-def _give_back_memory() -> None:
+def give_back_memory() -> None:
     """Return freed memory to the system: each process would have a copy of what it uses again."""
     import ctypes
 
