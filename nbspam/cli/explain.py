@@ -161,9 +161,9 @@ def _sum_table(found: Explanation, name: str) -> Table:
     largest = max((abs(nats) for one in found.sums if (nats := _finite(one.log_odds))), default=1.0)
     for one in found.sums:
         if one.log_odds != 0 or one.kind == "view":
-            nats = nats_text(one.log_odds)
+            text = nats_text(one.log_odds)
             bar = "■" * round(BAR_CELLS * abs(_finite(one.log_odds) or 0.0) / largest)
-            shown.add_row(_sum_name(one), nats, Text(bar, nats.style))
+            shown.add_row(_sum_name(one), text, Text(bar, text.style))
     total = nats_text(found.verdict.scored.log_odds(found.verdict.number))
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
     shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(rest, "dim"))
